@@ -15,7 +15,13 @@ from linker.data.io.formats.delimited import csv_table, tsv_table
 from linker.data.io.formats.event_streams import event_table, is_event_stream
 from linker.data.io.formats.json_documents import json_document
 from linker.data.io.formats.json_lines import json_table
-from linker.data.io.formats.json_pages import is_keyed, is_list_around_posts, is_page, opened_data
+from linker.data.io.formats.json_pages import (
+    is_by_columns,
+    is_keyed,
+    is_list_around_posts,
+    is_page,
+    opened_data,
+)
 from linker.data.io.formats.parquet import parquet_table
 from linker.data.io.formats.spreadsheets import spreadsheet_table
 from linker.data.io.known_columns import normal
@@ -62,9 +68,9 @@ _OF_POSTS = {
     "uri",
 }
 _GLANCE = 1 << 16
-# The beginning of `[{...`, and of JSON that is indented or a single object with a list in it.
+# The beginning of `[{...`, of `["...`, and of JSON that is indented or a single object with a list in it.
 _IS_DOCUMENT = re.compile(
-    rb"\s*(\[\s*(\[\s*\{|\{|$)|\[\s*\]\s*$|\{\s*$|\{\s*\"(?:[^\"\\]|\\.)*\"\s*:\s*[\[{]\s*$)"
+    rb"\s*(\[\s*(\[\s*\{|\{|\"|$)|\[\s*\]\s*$|\{\s*$|\{\s*\"(?:[^\"\\]|\\.)*\"\s*:\s*[\[{]\s*$)"
 )
 # Before the list in the files of a person's archive of Twitter.
 _ASSIGNMENT = re.compile(rb"\s*window\.YTD\.\w+\.part\d+\s*=\s*")
@@ -157,8 +163,9 @@ def _format(first: bytes, named: Format | None, sniff_for: SniffFor, path: str) 
         and is_page(line, whole, _is_known(sniff_for), lambda value: _is_post(value, sniff_for))
     ):
         return "json"
-    if _IS_OBJECT.match(line) and is_keyed(
-        line.decode("utf-8", "replace"), lambda value: _is_post(value, sniff_for)
+    text = line.decode("utf-8", "replace")
+    if _IS_OBJECT.match(line) and (
+        is_by_columns(text) or is_keyed(text, lambda value: _is_post(value, sniff_for))
     ):
         return "json"
     if named == "json":

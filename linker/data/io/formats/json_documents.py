@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
 from linker.data.io.formats.json_lines import checked_object, finite_number, no_constant, unique_keys
-from linker.data.io.formats.json_pages import DATA, NESTED, is_beside, is_keyed
+from linker.data.io.formats.json_pages import DATA, NESTED, is_beside, is_by_columns, is_keyed
 from linker.data.io.line_errors import InputFile, LineError
 from linker.data.io.rows import MAX_LINE, Row, Table, not_utf8
 from linker.data.io.streams import shown_name
@@ -31,9 +31,9 @@ _REMEDY = "not a list of objects or an object with one such list"
 
 
 def json_document(file: InputFile, stream: BinaryIO, is_post: Callable[[dict[str, Any]], bool]) -> Table:
-    """Open a JSON list of objects, an object with exactly one such list, a post, or posts by their ids as keys.
+    """Open a JSON list of objects or texts, an object with exactly one list of objects, or a post.
 
-    Items are numbered from 1.
+    Or posts by their ids as keys, or columns of them. Items are numbered from 1.
 
     Several such values may follow one another, like the pages of an API response. Memory holds one item at a time, and
     the other values of an object around the list.
@@ -56,6 +56,8 @@ def json_document(file: InputFile, stream: BinaryIO, is_post: Callable[[dict[str
                 text.take("[")
                 read = _lists if text.skip_to() == "[" else _items
                 items, lists = read(text, file, number), lists + 1
+            elif opening == "{" and is_by_columns(text.ahead()):
+                items = _by_columns(text, file, number)
             elif opening == "{" and is_post(text.small_object()):
                 items = _whole(text, file, number)
             elif opening == "{" and is_keyed(text.ahead(), is_post):
@@ -195,14 +197,14 @@ class _Text:
 
 
 def _items(text: _Text, file: InputFile, number: int, around: dict[str, Any] | None = None) -> Iterator[Row]:
-    """The objects of a list whose bracket was consumed, numbered from `number` + 1."""
+    """The objects and texts of a list whose bracket was consumed, numbered from `number` + 1."""
     if text.skip_to() == "]":
         text.take("]")
         return
     while True:
         number += 1
         file.lines = number
-        yield from _row(text, file, number, around)
+        yield from _row(text, file, number, around, texts=True)
         if text.skip_to() != ",":
             text.take("]")
             return
@@ -219,12 +221,16 @@ def _lists(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
     text.take("]")
 
 
-def _row(text: _Text, file: InputFile, number: int, around: dict[str, Any] | None = None) -> Iterator[Row]:
-    """The next value if it is a proper object; otherwise it is reported."""
+def _row(
+    text: _Text, file: InputFile, number: int, around: dict[str, Any] | None = None, texts: bool = False
+) -> Iterator[Row]:
+    """The next value if it is a proper object or, with `texts`, a text; otherwise it is reported."""
     try:
         value = text.value()
         if not_utf8(text.raw):
             raise LineError("invalid UTF-8")
+        if texts and isinstance(value, str):
+            value = {"text": value}
         row = Row(number, checked_object(value, text.raw), text.raw, around)
     except LineError as error:
         file.bad(number, error, text.raw)
@@ -252,6 +258,24 @@ def _keyed(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
             text.take("}")
             return
         text.take(",")
+
+
+def _by_columns(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
+    """The posts in the next object, whose values are columns."""
+    try:
+        columns = text.value()
+        if not_utf8(text.raw):
+            raise LineError("invalid UTF-8")
+    except LineError as error:
+        raise text.fault(str(error)) from error
+    if not all(isinstance(column, dict) for column in columns.values()):
+        raise text.fault(_REMEDY)
+    numbers = dict.fromkeys(key for column in columns.values() for key in column)
+    for key in numbers:
+        number += 1
+        file.lines = number
+        values = {name: column.get(key) for name, column in columns.items()}
+        yield Row(number, values, json.dumps(values, ensure_ascii=False))
 
 
 def _only_list(text: _Text, file: InputFile, number: int, keys: list[str]) -> Iterator[Row]:

@@ -27,6 +27,8 @@ _NAMED = frozenset(("messages", "orderedItems"))
 _SPACE = re.compile(r"[ \t\r\n]*")
 _KEY = re.compile(r'[\s,]*("(?:[^"\\]|\\.)*")\s*:')
 _DIGIT = re.compile(r"\d")
+# The beginning of a column: the first row's number, and its value.
+_COLUMN = re.compile(r'\s*\{\s*"\d+"\s*:\s*[^\s{]')
 _OPENING = re.compile(r"\s*\[\s*\{")
 
 
@@ -103,6 +105,26 @@ def is_keyed(text: str, is_post: Callable[[dict[str, Any]], bool]) -> bool:
     return len(posts) == 2 and 2 * len(posts[0].keys() & posts[1].keys()) >= len(
         posts[0].keys() | posts[1].keys()
     )
+
+
+def is_by_columns(text: str) -> bool:
+    """Return whether an object has columns as values, with a value for each row, as pandas writes data frames.
+
+    Args:
+        text: the object, or its beginning.
+    """
+    decoder, position, columns = json.JSONDecoder(), _end_of_space(text, 0) + 1, 0
+    try:
+        while match := _KEY.match(text, position):
+            if not _COLUMN.match(text, match.end()):
+                return False
+            columns += 1
+            value, position = decoder.raw_decode(text, _end_of_space(text, match.end()))
+            if any(isinstance(one, dict) for one in value.values()):
+                return False
+    except (ValueError, RecursionError):
+        pass  # the last column is cut off
+    return columns > 0
 
 
 def _end_of_space(text: str, position: int) -> int:

@@ -7,6 +7,7 @@ import tracemalloc
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -73,6 +74,47 @@ def test_objects_in_an_object_whose_keys_are_no_ids_are_no_posts(tmp_path: Path)
     (tmp_path / "p.jsonl").write_text(f"{line}\n{line}\n")
     with pytest.raises(DataError, match=r"did you mean \"post\.text\""):
         read_posts(str(tmp_path / "p.jsonl"))
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("name", ["p.json", "p.jsonl", "p"])
+@pytest.mark.parametrize("count", [1, 5, 2_000])
+def test_columns_as_pandas_writes_them(tmp_path: Path, name: str, indent: int | None, count: int) -> None:
+    days = pd.to_datetime("2024-05-01", utc=True) + pd.to_timedelta(range(count), "h")
+    texts = [
+        f'post {n} 🌊 }}, "text": "' * 9 for n in range(count)
+    ]  # most are beyond what is looked at first
+    frame = pd.DataFrame(
+        {"id": [f"a{n}" for n in range(count)], "text": texts, "created_at": days, "likes": None}
+    )
+    frame.index += 7  # the rows of a filtered frame
+    frame.to_json(tmp_path / name, indent=indent, date_format="iso")
+    posts = read_posts(str(tmp_path / name))
+    assert [(post.id, post.text) for post in posts] == list(zip(frame["id"], texts))
+    assert [post.created_at for post in posts] == list(days)
+
+
+def test_columns_of_different_length_and_values_beside_them(tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    path.write_text('{"text": {"0": "a", "1": "b"}, "id": {"0": "x", "1": "y"}, "n": {"1": 5}}')
+    assert [(post.id, post.extra) for post in read_posts(str(path))] == [("x", {"n": None}), ("y", {"n": 5})]
+    path.write_text('{"text": {"0": "a", "1": "b"}, "id": {"0": "x"')
+    with pytest.raises(DataError, match="line 1: broken JSON"):
+        read_posts(str(path))
+    # Such an object is a field of a post.
+    path.write_text('{"votes": {"1": 3, "2": 0}, "text": "a", "id": "x"}\n')
+    assert [(post.id, post.extra) for post in read_posts(str(path))] == [("x", {"votes": {"1": 3, "2": 0}})]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("name", ["p.json", "p.jsonl", "p"])
+def test_lists_of_texts(tmp_path: Path, name: str, indent: int | None) -> None:
+    texts = ["the dam broke", 'say "run" ]', "🌊"]
+    found = read(tmp_path / name, json.dumps(texts, indent=indent))
+    assert found == [{"id": str(n), "text": text} for n, text in enumerate(texts, 1)]
+    (tmp_path / name).write_text('["a", 3, "b"]')
+    with pytest.raises(DataError, match="line 2: not a JSON object: but 3"):
+        read_posts(str(tmp_path / name))
 
 
 def test_pages_of_an_api_line_by_line(tmp_path: Path) -> None:
