@@ -71,22 +71,29 @@ class Segment(NamedTuple):
         ranges[later, 0] = self.ends[places[later] - 1]
         return ranges
 
-    def occurrences(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Return how often the word of each posting in some ranges occurs in its post: float64, range by range."""
+    def occurrences(self, ranges: np.ndarray, repeats: np.ndarray) -> np.ndarray:
+        """Return how often the word of each posting in some ranges occurs in its post: float64, range by range.
+
+        Args:
+            ranges: int64, n × 2: begin and end of the postings.
+            repeats: int64, n × 2: begin and end among `repeated`.
+        """
+        starts, ends = ranges.T
         found = np.ones(int((ends - starts).sum()))
-        which, at = self.repeated_in(starts, ends)
+        which, at = self.repeated_in(repeats)
         shifts = np.cumsum(ends - starts) - ends
         found[self.repeated[at] + shifts[which]] = self.counts[at]
         return found
 
-    def repeated_in(self, starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the postings of repeated words in some ranges, range by range.
+    @staticmethod
+    def repeated_in(repeats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the number of the range and the place in `repeated` of each repeated word in some ranges: int64.
 
-        Returns:
-            The number of the range and the place in `repeated` of each, int64.
+        Args:
+            repeats: as for `occurrences`.
         """
-        first, last = np.searchsorted(self.repeated, [starts, ends])
-        which = np.repeat(np.arange(len(starts)), last - first)
+        first, last = repeats.T
+        which = np.repeat(np.arange(len(first)), last - first)
         return which, np.arange(len(which)) + (first - np.cumsum(last - first) + (last - first))[which]
 
     def posts_in(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
@@ -262,8 +269,8 @@ class Postings:
         if not words:
             return np.zeros(self.posts, dtype=np.float32)
         parts = [
-            _part(segment, ranges, weights, self._mean_length, k1, b)
-            for segment, ranges in zip(self.segments, found.ranges)
+            _part(segment, ranges, repeats, weights, self._mean_length, k1, b)
+            for segment, ranges, repeats in zip(self.segments, *found)
         ]
         return np.concatenate(parts)
 
@@ -327,6 +334,7 @@ def idf_of(texts: int, containing: np.ndarray) -> np.ndarray:
 def _part(
     segment: Segment,
     ranges: np.ndarray,
+    repeats: np.ndarray,
     weights: np.ndarray,
     mean_length: float,
     k1: float,
@@ -334,7 +342,7 @@ def _part(
 ) -> np.ndarray:
     """Return the scores of a segment's posts, summed in float64."""
     starts, ends = ranges.T
-    places, counts = segment.posts_in(starts, ends), segment.occurrences(starts, ends)
+    places, counts = segment.posts_in(starts, ends), segment.occurrences(ranges, repeats)
     norms = k1 * ((1 - b) + b * segment.lengths / mean_length)
     shares = np.repeat(weights, ends - starts) * (counts / (norms[places] + counts))
     return segment.of_live(np.bincount(places, shares, minlength=len(segment.lengths)).astype(np.float32))

@@ -51,7 +51,7 @@ class TfidfQuery:
             scores = np.empty(postings.first_rows[-1], dtype=np.float32)
             self._in_threads(lambda arrays, rows: tfidf(arrays, scores[rows]))
             return postings.of_live(scores)
-        of_segments = zip(postings.segments, self._asked_spans.ranges, postings.first_rows)
+        of_segments = zip(postings.segments, *self._asked_spans, postings.first_rows)
         return postings.of_live(
             np.concatenate([np.zeros(0, dtype=np.float32), *starmap(self._cosines, of_segments)])
         )
@@ -118,12 +118,12 @@ class TfidfQuery:
         before = idf_of(self._postings.posts + 1, self._containing)
         return np.stack([(weights * self._idf)[asked] / length, self._idf[asked] ** 2 - before[asked] ** 2])
 
-    def _cosines(self, segment: Segment, ranges: np.ndarray, first: int) -> np.ndarray:
+    def _cosines(self, segment: Segment, ranges: np.ndarray, repeats: np.ndarray, first: int) -> np.ndarray:
         """Return the cosines of the rows of a segment, as the native library computes them: float32.
 
         The numbers of words are added up in alphabetical order for every post, so that equal posts get equal sums.
         """
-        products, added = _sums(segment, ranges, self._of_words, self._postings.repetition_tables)
+        products, added = _sums(segment, ranges, repeats, self._of_words, self._postings.repetition_tables)
         norms = np.sqrt(self._postings.squares[first : first + len(products)] + added)
         norms[products == 0] = 1
         return np.asarray(products / norms, dtype=np.float32)
@@ -144,13 +144,15 @@ class TfidfQuery:
         return {word: float(part) for word, part in zip(words, parts) if part > 0}
 
 
-def _sums(segment: Segment, ranges: np.ndarray, of_words: np.ndarray, tables: np.ndarray) -> np.ndarray:
+def _sums(
+    segment: Segment, ranges: np.ndarray, repeats: np.ndarray, of_words: np.ndarray, tables: np.ndarray
+) -> np.ndarray:
     """Add up the numbers of words of each row of a segment: float64, 2 × rows; see `TfidfQuery._of_words`."""
     rows = len(segment.lengths)
     starts, ends = ranges.T
     places = segment.posts_in(starts, ends)
     sums = np.stack([np.bincount(places, np.repeat(one, ends - starts), minlength=rows) for one in of_words])
-    which, repeated = segment.repeated_in(starts, ends)
+    which, repeated = segment.repeated_in(repeats)
     places = segment.places[segment.repeated[repeated]]
     for of_rows, one, table in zip(sums, of_words[:, which], tables):
         of_rows += np.bincount(places, one * table[segment.counts[repeated]], minlength=rows)

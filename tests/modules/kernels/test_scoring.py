@@ -108,7 +108,8 @@ def test_cosines_of_posts_are_those_of_numpy(wide):
     scoring.tfidf(arrays, scores)
     expected: list[float] = []
     for one, of_segment in zip(segments, ranges):
-        products, added = _sums(one, of_segment, of_words, tables)
+        of_repeated = np.searchsorted(one.repeated, of_segment)
+        products, added = _sums(one, of_segment, of_repeated, of_words, tables)
         norms = np.sqrt(squares[len(expected) : len(expected) + len(products)] + added)
         norms[products == 0] = 1
         expected += (products / norms).astype(np.float32).tolist()
