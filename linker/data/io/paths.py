@@ -10,6 +10,7 @@ from linker.common.errors import DataError
 from linker.data.io import streams
 from linker.data.io.streams import STANDARD_INPUT, is_address, is_page, shown_name
 from linker.data.io.tables import ENDINGS, format_of_name
+from linker.data.io.zip_archives import posts_of_x
 
 _MAGIC = re.compile(r"[*?[]")
 _PIECE = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]]*\]|.", re.DOTALL)
@@ -22,8 +23,9 @@ def input_files(paths: Sequence[str]) -> list[str]:
     """Return all files that some inputs name, sorted within each input.
 
     A folder means all files below it with a known ending (`.jsonl`, `.csv.gz`, …; `.txt` only if there are no others),
-    except hidden ones. A pattern means the files that it matches: `*` and `?` within one name, `**` also across
-    folders. If a file of exactly that name exists, `*`, `?` and `[` have no special meaning.
+    except hidden ones; of a person's archive of X, its posts. A pattern means the files that it matches: `*` and `?`
+    within one name, `**` also across folders. If a file of exactly that name exists, `*`, `?` and `[` have no special
+    meaning.
 
     Args:
         paths: files, folders, patterns, addresses (`s3://`, `https://`), or `-` for standard input.
@@ -63,13 +65,14 @@ def _files(path: str) -> list[str]:
 
 
 def _in_folder(folder: str) -> list[str]:
+    below = _files_below(folder, None)
     names = [
         name
-        for name in _files_below(folder, None)
+        for name in below
         if format_of_name(name) is not None and not _is_hidden(name) and not _SET_ASIDE.search(name)
     ]
     # In a folder with other files a text file is more likely a README.
-    chosen = [name for name in names if format_of_name(name) != "txt"] or names
+    chosen = posts_of_x(below) or [name for name in names if format_of_name(name) != "txt"] or names
     if not chosen:
         raise DataError(f"{shown_name(folder)}: the folder has no data file; expected *{', *'.join(ENDINGS)}")
     return _readable([f"{folder.rstrip('/')}/{name}" for name in sorted(chosen)])

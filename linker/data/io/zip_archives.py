@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Sequence
 from typing import IO
 
 from linker.common.errors import DataError
@@ -32,7 +33,8 @@ def data_file(stream: IO[bytes], name: str) -> tuple[zipfile.ZipFile, zipfile.Zi
     """
     archive = zipfile.ZipFile(stream)
     files = [one for one in archive.infolist() if not one.is_dir() and not _BESIDE.search(one.filename)]
-    files = [one for one in files if _OF_X.search(one.filename)] or files
+    of_x = posts_of_x([one.filename for one in files])
+    files = [one for one in files if one.filename in of_x] or files
     if not files:
         raise DataError(f"{name}: no file in this zip archive is one of posts; give a file")
     if len(files) > 1:
@@ -45,6 +47,11 @@ def data_file(stream: IO[bytes], name: str) -> tuple[zipfile.ZipFile, zipfile.Zi
     if files[0].flag_bits & 1:
         raise DataError(f"{name}: {files[0].filename} in this zip archive is encrypted; unpack it")
     return archive, files[0]
+
+
+def posts_of_x(names: Sequence[str]) -> list[str]:
+    """Return the names of the files with the posts of a person's archive of X, among those of its files."""
+    return [name for name in names if _OF_X.search(name)]
 
 
 def name_inside(path: str) -> str:

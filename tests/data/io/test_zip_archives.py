@@ -71,9 +71,12 @@ def test_an_archive_of_x(tmp_path: Path) -> None:
     posts = b"window.YTD.tweets.part0 = " + json.dumps([{"tweet": tweet}]).encode()
     files = {"data/manifest.js": b"x", "data/tweets.js": posts, "assets/logo.png": b"x"}
     assert texts(archive(tmp_path / "x.zip", files)) == ["otters"]
-    files["data/tweets-part1.js"] = posts
+    files["data/tweets-part1.js"] = posts.replace(b"7", b"8").replace(b"otters", b"dams")
     with pytest.raises(DataError, match=r"2 files \(data/tweets.js, data/tweets-part1.js\); unpack it"):
         texts(archive(tmp_path / "x.zip", files))
+    zipfile.ZipFile(tmp_path / "x.zip").extractall(tmp_path / "unpacked")
+    (tmp_path / "unpacked" / "assets" / "i18n.json").write_text("{}")
+    assert sorted(texts(tmp_path / "unpacked")) == ["dams", "otters"]
 
 
 @pytest.mark.parametrize(
