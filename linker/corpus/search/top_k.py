@@ -54,9 +54,9 @@ def _reaching(
 
 def _ties_broken(rows: Rows, at: np.ndarray, scores: np.ndarray) -> np.ndarray:
     same = scores[1:] == scores[:-1]
-    tied = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
-    if not len(tied):
+    if not same.any():
         return at
+    tied = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
     run = np.cumsum(np.insert(~same, 0, False))[tied]
     ids = rows.at(at[tied], ["id"]).column("id").to_pylist()
     order = sorted(range(len(tied)), key=ids.__getitem__, reverse=True)
@@ -88,12 +88,11 @@ def best_of_groups(
     tried = 2 * count  # near-duplicates among them are listed once
     while True:
         at, found = _reaching(*scored(tried), tried, threshold)
-        several = len(np.unique(groups[at]))
-        if several >= count or len(at) < tried:
+        at = _ties_broken(rows, at, found)
+        _, first = np.unique(groups[at], return_index=True)
+        if len(first) >= count or len(at) < tried:
             break
-        tried = 2 * max(tried, tried * count // max(several, 1)) + 10
-    at = _ties_broken(rows, at, found)
-    _, first = np.unique(groups[at], return_index=True)
+        tried = 2 * max(tried, tried * count // max(len(first), 1)) + 10
     first = np.sort(first)[:count]
     return at[first], found[first]
 
