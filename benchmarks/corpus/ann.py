@@ -26,7 +26,7 @@ from benchmarks.measurement import machine, say
 from linker.corpus.corpus import Corpus
 from linker.corpus.indexes.estimates import estimated_scores
 from linker.corpus.indexes.exact import Query
-from linker.corpus.indexes.vectors import ShardVectors, live_rows, packed
+from linker.corpus.indexes.vectors import CorpusVectors, ShardVectors, packed
 from linker.corpus.search.parts import PartsQuery, is_embedded
 from linker.corpus.search.pruning import PrunedQuery
 from linker.corpus.storage.array_files import Arrays
@@ -69,9 +69,9 @@ def generated(posts: int) -> Task:
         values, scales = eight_bits(unit_length(centers[some] + noise))
         vectors[start : start + 65_536] = values * scales[:, None]
     vectors, queries = vectors[:posts], list(unit_length(vectors[posts:]))
-    shards = [
+    shards = CorpusVectors(
         ShardVectors.of(Arrays(packed(vectors[start : start + 65_536]))) for start in range(0, posts, 65_536)
-    ]
+    )
     best = [np.argpartition(vectors @ query, posts - TOP)[-TOP:] for query in queries]
 
     def exact(number: int) -> object:

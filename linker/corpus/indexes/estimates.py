@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from linker.common.concurrency import in_threads
 from linker.corpus.indexes.exact import BLOCK, Query, exact_scores
-from linker.corpus.indexes.vectors import ShardVectors, together
+from linker.corpus.indexes.vectors import CorpusVectors, ShardVectors
 from linker.modules.kernels.scoring import available, largest_whole, row_products, row_products_at
 
 _UNIT = 2.0**-24
@@ -28,21 +28,19 @@ class Estimate(NamedTuple):
     error: float
 
 
-def can_estimate(vectors: Sequence[ShardVectors], query: Query) -> bool:
+def can_estimate(vectors: CorpusVectors, query: Query) -> bool:
     """Return whether `estimated_scores` can score these embeddings: one vector, cosines, finite numbers.
 
     Embeddings in 8 bits need the native library.
     """
     if len(query.vectors) != 1 or query.distances:
         return False
-    if _narrow(vectors):
+    if vectors.narrow:
         return available()
     return all(one.scales is None and np.isfinite(one.largest) for one in vectors)
 
 
-def estimated_scores(
-    vectors: Sequence[ShardVectors], query: Query, places: np.ndarray | None = None
-) -> Estimate:
+def estimated_scores(vectors: CorpusVectors, query: Query, places: np.ndarray | None = None) -> Estimate:
     """Return the products with the vector of the query; see decision 197.
 
     The vector is rounded to 16 bits for embeddings in 8 bits; those in float32 are multiplied by BLAS, whose order of
@@ -54,9 +52,10 @@ def estimated_scores(
         places: the posts to score, as for `scores_at`; None: all.
     """
     vector = query.vectors[0].astype(np.float64)
-    if places is not None and not _narrow(vectors):
-        vectors, places = taken(vectors, places), None
-    ends = np.cumsum([len(one) for one in vectors], dtype=np.int64)
+    shards: Sequence[ShardVectors] = vectors
+    if places is not None and not vectors.narrow:
+        shards, places = vectors.taken(places), None
+    ends = np.cumsum([len(one) for one in shards], dtype=np.int64)
     count = len(places) if places is not None else int(ends[-1]) if len(ends) else 0
     scores = np.empty(count, dtype=np.float32)
     of_shards = np.split(scores, ends[:-1])
@@ -65,23 +64,17 @@ def estimated_scores(
     summed = (len(vector) + 8) * _UNIT * np.abs(vector).sum()
     if places is not None:
         rounded = _narrow_products_at(vectors, vector, places, scores)
-    elif _narrow(vectors):
+    elif vectors.narrow:
         rounded = _narrow_products(vectors, vector, of_shards)
     else:
         rounded = summed
-        for one, of_rows in zip(vectors, of_shards):
+        for one, of_rows in zip(shards, of_shards):
             np.matmul(np.asarray(one.values), query.vectors[0], out=of_rows)
     largest_number = max((one.largest for one in vectors), default=0.0)
-    if places is None and any(one.live is not None for one in vectors):
-        kept = [
-            of_rows if one.live is None else of_rows[one.live] for one, of_rows in zip(vectors, of_shards)
-        ]
+    if places is None and any(one.live is not None for one in shards):
+        kept = [of_rows if one.live is None else of_rows[one.live] for one, of_rows in zip(shards, of_shards)]
         scores = np.concatenate(kept)
     return Estimate(scores, float(1.01 * largest_number * (rounded + summed)))
-
-
-def _narrow(vectors: Sequence[ShardVectors]) -> bool:
-    return all(one.values.dtype == np.int8 and one.scales is not None for one in vectors)
 
 
 def _narrow_products(
@@ -105,18 +98,17 @@ def _narrow_products(
 
 
 def _narrow_products_at(
-    vectors: Sequence[ShardVectors], vector: np.ndarray, places: np.ndarray, products: np.ndarray
+    vectors: CorpusVectors, vector: np.ndarray, places: np.ndarray, products: np.ndarray
 ) -> float:
     """Compute `_narrow_products` of the posts at some places."""
     whole, step = _whole(vector)
+    rows, factors = vectors.addresses(places), vectors.scales(places).astype(np.float32) * np.float32(step)
 
-    def fill(task: tuple[ShardVectors, np.ndarray, slice]) -> None:
-        one, rows, part = task
-        assert one.scales is not None  # `_narrow`
-        factors = np.asarray(one.scales)[rows].astype(np.float32) * np.float32(step)
-        row_products_at(np.asarray(one.values), rows, whole, factors, products[part])
+    def fill(begin: int) -> None:
+        part = slice(begin, begin + BLOCK)
+        row_products_at(rows[part], whole, factors[part], products[part])
 
-    in_threads(fill, list(_rows_of_shards(vectors, places)))
+    in_threads(fill, range(0, len(places), BLOCK))
     return float(np.abs(vector - whole * step).sum())
 
 
@@ -126,7 +118,7 @@ def _whole(vector: np.ndarray) -> tuple[np.ndarray, float]:
     return np.rint(vector / step).astype(np.int16), step
 
 
-def scores_at(vectors: Sequence[ShardVectors], query: Query, places: np.ndarray) -> np.ndarray:
+def scores_at(vectors: CorpusVectors, query: Query, places: np.ndarray) -> np.ndarray:
     """Return the scores of some posts, bit for bit those of `exact_scores`: float32, one per place.
 
     Args:
@@ -134,22 +126,4 @@ def scores_at(vectors: Sequence[ShardVectors], query: Query, places: np.ndarray)
         query: the query.
         places: int64, ascending: indices of posts among those that are not deleted.
     """
-    return exact_scores(taken(vectors, places), query)
-
-
-def taken(vectors: Sequence[ShardVectors], places: np.ndarray) -> list[ShardVectors]:
-    """Return the embeddings of some posts, in memory; see `scores_at`."""
-    return together([one.taken(rows) for one, rows, _ in _rows_of_shards(vectors, places)])
-
-
-def _rows_of_shards(
-    vectors: Sequence[ShardVectors], places: np.ndarray
-) -> Iterator[tuple[ShardVectors, np.ndarray, slice]]:
-    """Yield the shards that have some of the posts at these places, their rows there, and which places these are."""
-    ends = np.cumsum([one.posts for one in vectors], dtype=np.int64)
-    bounds = np.searchsorted(places, np.concatenate([[0], ends])).tolist()
-    for one, end, start, stop in zip(vectors, ends.tolist(), bounds, bounds[1:]):
-        if start < stop:
-            of_live = places[start:stop] - (end - one.posts)
-            rows = of_live if one.live is None else np.flatnonzero(one.live)[of_live]
-            yield one, rows, slice(start, stop)
+    return exact_scores(vectors.taken(places), query)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from linker.common.errors import DataError
 from linker.corpus.storage.array_files import Arrays, mapped_by_worker
 from linker.corpus.storage.shards import Shard
 from linker.models.embedding_model import eight_bits
+from linker.modules.kernels.scoring import available, gather_rows
 
 # A 127th of 1, rounded up.
 _LARGEST_SCALE = 1 / 126
@@ -104,12 +106,77 @@ class ShardVectors:
         return ShardVectors(np.take(self.values, rows, axis=0), scales)  # in less time than by an index
 
 
-def together(some: Sequence[ShardVectors]) -> list[ShardVectors]:
-    """Return embeddings in memory without deleted posts as those of one shard, if all are stored in 8 bits."""
-    scales = [one.scales for one in some if one.scales is not None]
-    if len(some) < 2 or len(scales) < len(some):
-        return list(some)
-    return [ShardVectors(np.concatenate([one.values for one in some]), np.concatenate(scales))]
+class CorpusVectors(tuple[ShardVectors, ...]):
+    """The embeddings of a corpus, shard by shard."""
+
+    @cached_property
+    def narrow(self) -> bool:
+        """Whether all embeddings are stored in 8 bits."""
+        return all(one.values.dtype == np.int8 and one.scales is not None for one in self)
+
+    def taken(self, places: np.ndarray) -> list[ShardVectors]:
+        """Return the embeddings of some posts, in memory.
+
+        Args:
+            places: int64, ascending: indices of posts among those that are not deleted.
+        """
+        if self and self.narrow and available():
+            values = np.empty((len(places), self[0].values.shape[1]), dtype=np.int8)
+            gather_rows(self.addresses(places), values)
+            return [ShardVectors(values, self.scales(places))]
+        return [self[shard].taken(rows) for shard, rows in self._rows(places)]
+
+    def addresses(self, places: np.ndarray) -> np.ndarray:
+        """Return where the embeddings of some posts are, if they are stored in 8 bits: int64, one per place.
+
+        Args:
+            places: as for `taken`.
+
+        Returns:
+            The addresses, valid while this object is.
+        """
+        bounds = np.searchsorted(places, self._begins)
+        counts = np.diff(bounds)
+        rows = places - np.repeat(self._begins[:-1], counts)
+        for shard, one in enumerate(self) if self._deleted else ():
+            if one.live is not None:
+                part = slice(bounds[shard], bounds[shard + 1])
+                rows[part] = np.flatnonzero(one.live)[rows[part]]
+        found: np.ndarray = np.repeat(self._addresses, counts) + rows * self[0].values.shape[1]
+        return found
+
+    def scales(self, places: np.ndarray) -> np.ndarray:
+        """Return the scales of some posts, if they are stored in 8 bits: float16 or float32, one per place."""
+        return self._scales[places]
+
+    def _rows(self, places: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield the number of each shard that has some of the posts at these places, and their rows there."""
+        bounds = np.searchsorted(places, self._begins).tolist()
+        for shard, (start, stop) in enumerate(pairwise(bounds)):
+            if start < stop:
+                rows = places[start:stop] - self._begins[shard]
+                live = self[shard].live
+                yield shard, rows if live is None else np.flatnonzero(live)[rows]
+
+    @cached_property
+    def _begins(self) -> np.ndarray:
+        """Return the first place of each shard, and the number of posts: int64."""
+        return np.cumsum([0, *(one.posts for one in self)], dtype=np.int64)
+
+    @cached_property
+    def _deleted(self) -> bool:
+        return any(one.live is not None for one in self)
+
+    @cached_property
+    def _addresses(self) -> np.ndarray:
+        """Return the address of each shard's first row: int64."""
+        assert all(one.values.flags.c_contiguous for one in self)  # arrays of files are
+        return np.array([one.values.ctypes.data for one in self], dtype=np.int64)
+
+    @cached_property
+    def _scales(self) -> np.ndarray:
+        scales = [(np.asarray(one.scales), one.live) for one in self]
+        return np.concatenate([some if live is None else some[live] for some, live in scales])
 
 
 def stored_vectors(shard: Shard) -> dict[str, np.ndarray]:
@@ -125,9 +192,9 @@ def stored_vectors(shard: Shard) -> dict[str, np.ndarray]:
     return packed(shard.stored_vectors())
 
 
-def vectors_of(shards: Iterable[Shard], arrays: Iterable[Arrays]) -> list[ShardVectors]:
+def vectors_of(shards: Iterable[Shard], arrays: Iterable[Arrays]) -> CorpusVectors:
     """Return the embeddings of shards, from the arrays of each."""
-    return [ShardVectors.of(one, shard.live) for shard, one in zip(shards, arrays)]
+    return CorpusVectors(ShardVectors.of(one, shard.live) for shard, one in zip(shards, arrays))
 
 
 def live_rows(vectors: Iterable[ShardVectors], rows: int) -> Iterator[np.ndarray]:

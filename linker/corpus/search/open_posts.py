@@ -12,7 +12,7 @@ import numpy as np
 from linker.corpus.engines.engine import Engine
 from linker.corpus.indexes.exact import Query
 from linker.corpus.indexes.near_duplicates import Groups
-from linker.corpus.indexes.vectors import ShardVectors
+from linker.corpus.indexes.vectors import CorpusVectors
 from linker.corpus.search.fusion import Fusion, fuse
 from linker.corpus.search.parts import Parts, PartsQuery, pieces_of, scores_of_parts
 from linker.corpus.search.pruning import PrunedQuery
@@ -112,7 +112,7 @@ class OpenPosts:
         how: Literal["best", "mean"] = "mean" if passages == "mean" else "best"
         return Query(np.split(vectors, starts[1:]), self._similarity, how)
 
-    def vectors(self) -> list[ShardVectors]:
+    def vectors(self) -> CorpusVectors:
         """Return the embeddings of the first part."""
         return self.parts.vectors(self.parts.first)
 

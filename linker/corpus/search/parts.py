@@ -16,7 +16,7 @@ from linker.corpus.indexes.partitions import Partitions
 from linker.corpus.indexes.postings import Postings, postings_of
 from linker.corpus.indexes.tfidf import TfidfQuery
 from linker.corpus.indexes.times import Times
-from linker.corpus.indexes.vectors import ShardVectors, packed, stored_vectors, vectors_of
+from linker.corpus.indexes.vectors import CorpusVectors, packed, stored_vectors, vectors_of
 from linker.corpus.storage.shards import Shard, Shards
 from linker.data.types import Article, Post
 from linker.models.article_softmax import ArticleSoftmaxModel
@@ -206,7 +206,7 @@ class Parts:
         self.model, self.shards = model, shards
         self.posts = shards.posts  # counting them opens files
         self._names = {id(part): name for name, part in vector_parts(model).items()}
-        self._vectors: dict[int, list[ShardVectors]] = {}
+        self._vectors: dict[int, CorpusVectors] = {}
         self._postings: dict[str, Postings] = {}
         self._article_vectors = lru_cache(_ARTICLES)(_article_vectors)
         self._shortened_vectors = lru_cache(_SHORTENED)(_shortened_vectors)
@@ -216,7 +216,7 @@ class Parts:
         """Return whether the model is a single part with embeddings."""
         return self.model is self.first
 
-    def vectors(self, part: Model) -> list[ShardVectors]:
+    def vectors(self, part: Model) -> CorpusVectors:
         """Return the embeddings of all posts by a part."""
         if id(part) not in self._vectors:
             name = self._names[id(part)]

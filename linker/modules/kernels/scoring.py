@@ -53,19 +53,26 @@ def row_products(rows: np.ndarray, vector: np.ndarray, factors: np.ndarray, prod
     _call("row_products", rows, vector, factors, *rows.shape, products)
 
 
-def row_products_at(
-    rows: np.ndarray, places: np.ndarray, vector: np.ndarray, factors: np.ndarray, products: np.ndarray
-) -> None:
-    """Compute `row_products` of some of the rows.
+def row_products_at(rows: np.ndarray, vector: np.ndarray, factors: np.ndarray, products: np.ndarray) -> None:
+    """Compute `row_products` of rows that are anywhere.
 
     Args:
-        rows: int8, rows × dim.
-        places: int64, n: the rows.
+        rows: int64, n: the addresses of the rows, each int8, dim.
         vector: as for `row_products`.
         factors: float32, n.
         products: float32, n; the result.
     """
-    _call("row_products_at", rows, places, vector, factors, len(places), rows.shape[1], products)
+    _call("row_products_at", rows, vector, factors, len(rows), len(vector), products)
+
+
+def gather_rows(rows: np.ndarray, gathered: np.ndarray) -> None:
+    """Copy rows that are anywhere.
+
+    Args:
+        rows: int64, n: the addresses of the rows, each int8, dim.
+        gathered: int8, n × dim; the result.
+    """
+    _call("gather_rows", rows, *gathered.shape, gathered)
 
 
 def add_entries(table: np.ndarray, numbers: np.ndarray, sums: np.ndarray) -> None:

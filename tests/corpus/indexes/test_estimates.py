@@ -7,7 +7,7 @@ import pytest
 
 from linker.corpus.indexes.estimates import can_estimate, estimated_scores, scores_at
 from linker.corpus.indexes.exact import Query, exact_scores
-from linker.corpus.indexes.vectors import ShardVectors, packed
+from linker.corpus.indexes.vectors import CorpusVectors, ShardVectors, packed
 from linker.corpus.storage.array_files import Arrays
 from linker.models.embedding_model import eight_bits
 from linker.modules.kernels import scoring
@@ -15,7 +15,7 @@ from linker.modules.kernels import scoring
 native = pytest.mark.skipif(not scoring.available(), reason="the native library is not built")
 
 
-def shards(rows: int, dim: int, length: float = 1.0) -> list[ShardVectors]:
+def shards(rows: int, dim: int, length: float = 1.0) -> CorpusVectors:
     rng = np.random.default_rng(rows + dim)
     vectors = rng.standard_normal((rows, dim)).astype(np.float32)
     vectors *= length / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -24,14 +24,16 @@ def shards(rows: int, dim: int, length: float = 1.0) -> list[ShardVectors]:
     vectors = values * scales[:, None]
     half = rows // 2
     live = rng.random(rows - half) < 0.6
-    return [
-        ShardVectors.of(Arrays(packed(vectors[:half]))),
-        ShardVectors.of(Arrays(packed(vectors[half:])), live),
-    ]
+    return CorpusVectors(
+        [
+            ShardVectors.of(Arrays(packed(vectors[:half]))),
+            ShardVectors.of(Arrays(packed(vectors[half:])), live),
+        ]
+    )
 
 
-def wide(vectors: list[ShardVectors]) -> list[ShardVectors]:
-    return [ShardVectors(one.rows() * np.float32(1.001), None, one.live) for one in vectors]
+def wide(vectors: CorpusVectors) -> CorpusVectors:
+    return CorpusVectors(ShardVectors(one.rows() * np.float32(1.001), None, one.live) for one in vectors)
 
 
 @pytest.mark.parametrize("stored", [pytest.param("int8", marks=native), "float32"])
@@ -56,26 +58,45 @@ def test_a_query_of_zeros():
     vectors = shards(20, 8)
     estimate = estimated_scores(vectors, Query(np.zeros((1, 8), dtype=np.float32), "cosine"))
     assert (estimate.scores == 0).all()
-    assert estimated_scores([], Query(np.ones((1, 8), dtype=np.float32), "cosine")).scores.shape == (0,)
+    assert estimated_scores(
+        CorpusVectors(), Query(np.ones((1, 8), dtype=np.float32), "cosine")
+    ).scores.shape == (0,)
 
 
 @native
 def test_what_has_no_estimates(monkeypatch):
     vectors, query = shards(20, 8), np.ones((1, 8), dtype=np.float32)
-    infinite = [ShardVectors(np.full((3, 8), np.inf, dtype=np.float32), None)]
+    infinite = CorpusVectors([ShardVectors(np.full((3, 8), np.inf, dtype=np.float32), None)])
     assert not can_estimate(infinite, Query(query, "cosine"))
-    assert not can_estimate([*vectors, *wide(vectors)], Query(query, "cosine"))
+    assert not can_estimate(CorpusVectors([*vectors, *wide(vectors)]), Query(query, "cosine"))
     assert not can_estimate(vectors, Query(query, "euclidean"))
     assert not can_estimate(vectors, Query([np.ones((2, 8))], "cosine"))
     monkeypatch.setenv("LINKER_KERNELS", "plain")
     assert not can_estimate(vectors, Query(query, "cosine"))
 
 
-@pytest.mark.parametrize("chosen", [[], [0], [3, 149, 150, 151, 200], list(range(220))])
-def test_scores_of_some_posts_have_the_same_bits(chosen):
+CHOSEN = [[], [0], [3, 149, 150, 151, 200], list(range(220))]
+
+
+@pytest.mark.parametrize("stored", [pytest.param("int8", marks=native), "float32"])
+@pytest.mark.parametrize("chosen", CHOSEN)
+def test_estimates_of_some_posts_are_bounded(chosen, stored):
+    vectors = shards(300, 96) if stored == "int8" else wide(shards(300, 96))
+    query = Query(np.random.default_rng(2).standard_normal((1, 96)).astype(np.float32), "cosine")
+    at = np.array(chosen, dtype=np.int64)
+    estimate = estimated_scores(vectors, query, at)
+    assert estimate.scores.shape == at.shape
+    exact = exact_scores(vectors, query)[at]
+    assert np.abs(estimate.scores.astype(np.float64) - exact).max(initial=0) <= estimate.error < 0.02
+
+
+@pytest.mark.parametrize("kernels", ["auto", "plain"])
+@pytest.mark.parametrize("chosen", CHOSEN)
+def test_scores_of_some_posts_have_the_same_bits(chosen, kernels, monkeypatch):
+    monkeypatch.setenv("LINKER_KERNELS", kernels)
     vectors = shards(300, 96)
     query = Query(np.random.default_rng(2).standard_normal((1, 96)).astype(np.float32), "cosine")
     at = np.array(chosen, dtype=np.int64)
     np.testing.assert_array_equal(scores_at(vectors, query, at), exact_scores(vectors, query)[at])
-    plain = [ShardVectors(vectors[0].rows(), None), vectors[1]]
+    plain = CorpusVectors([ShardVectors(vectors[0].rows(), None), vectors[1]])
     np.testing.assert_array_equal(scores_at(plain, query, at), exact_scores(plain, query)[at])

@@ -40,8 +40,12 @@ def test_products_of_some_rows_are_those_of_all():
     products, places = np.empty(90, dtype=np.float32), np.array([0, 3, 4, 50, 89, 7])
     scoring.row_products(rows, vector, factors, products)
     some = np.empty(6, dtype=np.float32)
-    scoring.row_products_at(rows, places, vector, factors[places], some)
+    addresses = rows.ctypes.data + places * 96
+    scoring.row_products_at(addresses, vector, factors[places], some)
     np.testing.assert_array_equal(some, products[places])
+    gathered = np.empty((6, 96), dtype=np.int8)
+    scoring.gather_rows(addresses, gathered)
+    np.testing.assert_array_equal(gathered, rows[places])
 
 
 def segment_of(posts: list[list[int]], wide: bool) -> Segment:

@@ -249,7 +249,7 @@ void entmax_backward(const T *weights, const T *gradient, const T *alpha, int64_
 
 } // namespace
 
-EXPORT int linker_abi(void) { return 6; }
+EXPORT int linker_abi(void) { return 7; }
 EXPORT const char *linker_isa(void) { return has_avx2() ? "avx2" : "portable"; }
 EXPORT void linker_set_parallel(void *function) { gomp_parallel = reinterpret_cast<GompParallel>(function); }
 
@@ -258,9 +258,12 @@ EXPORT void linker_row_products(const int8_t *rows, const int16_t *vector, const
                                 int64_t dim, float *products) {
     CALL(row_products, rows, vector, factors, count, dim, products);
 }
-EXPORT void linker_row_products_at(const int8_t *rows, const int64_t *places, const int16_t *vector,
-                                   const float *factors, int64_t count, int64_t dim, float *products) {
-    CALL(row_products_at, rows, places, vector, factors, count, dim, products);
+EXPORT void linker_row_products_at(const int8_t *const *rows, const int16_t *vector, const float *factors,
+                                   int64_t count, int64_t dim, float *products) {
+    CALL(row_products_at, rows, vector, factors, count, dim, products);
+}
+EXPORT void linker_gather_rows(const int8_t *const *rows, int64_t count, int64_t dim, int8_t *gathered) {
+    portable::gather_rows(rows, count, dim, gathered);
 }
 EXPORT void linker_add_entries(const float *table, const uint16_t *numbers, int64_t count, float *sums) {
     CALL(add_entries, table, numbers, count, sums);

@@ -46,14 +46,25 @@ void add_postings(const Place *places, const Range *ranges, int64_t words, const
     }
 }
 
-// The products of one gathered row after another.
-void row_products_at(const int8_t *rows, const int64_t *places, const int16_t *vector, const float *factors,
-                     int64_t count, int64_t dim, float *products) {
+// Rows are far apart: the next ones are fetched meanwhile.
+inline void fetch_row(const int8_t *const *rows, int64_t i, int64_t count, int64_t dim) {
+    if (i + 8 < count)
+        for (int64_t byte = 0; byte < dim; byte += 64) __builtin_prefetch(rows[i + 8] + byte);
+}
+
+// The products of rows that are anywhere.
+void row_products_at(const int8_t *const *rows, const int16_t *vector, const float *factors, int64_t count, int64_t dim,
+                     float *products) {
     for (int64_t i = 0; i < count; ++i) {
-        // Rows are far apart: the next ones are fetched meanwhile.
-        if (i + 8 < count)
-            for (int64_t byte = 0; byte < dim; byte += 64) __builtin_prefetch(rows + places[i + 8] * dim + byte);
-        row_products(rows + places[i] * dim, vector, factors + i, 1, dim, products + i);
+        fetch_row(rows, i, count, dim);
+        row_products(rows[i], vector, factors + i, 1, dim, products + i);
+    }
+}
+
+void gather_rows(const int8_t *const *rows, int64_t count, int64_t dim, int8_t *gathered) {
+    for (int64_t i = 0; i < count; ++i) {
+        fetch_row(rows, i, count, dim);
+        std::memcpy(gathered + i * dim, rows[i], dim);
     }
 }
 
