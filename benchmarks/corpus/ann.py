@@ -26,7 +26,7 @@ from benchmarks.measurement import machine, say
 from linker.corpus.corpus import Corpus
 from linker.corpus.indexes.estimates import estimated_scores
 from linker.corpus.indexes.exact import Query
-from linker.corpus.indexes.vectors import CorpusVectors, ShardVectors, packed
+from linker.corpus.indexes.vectors import CorpusVectors, ShardVectors, live_rows, packed
 from linker.corpus.search.parts import PartsQuery, is_embedded
 from linker.corpus.search.pruning import PrunedQuery
 from linker.corpus.storage.array_files import Arrays
