@@ -120,8 +120,17 @@ class PartsQuery:
         They are in the order of the scores but for small differences, and above 0 where the scores are, if not minute.
         """
         if isinstance(model, TfidfModel):
-            return self._tfidf(model, self.articles[0]).estimates()
+            return self._tfidf(model, self.articles[0]).estimates
         return self.scores_of_leaf(model, 0)
+
+    def word_bounds(self, model: TfidfModel, places: np.ndarray | None) -> np.ndarray:
+        """Return upper bounds of the scores of a part for the only article: float32, one per place.
+
+        Args:
+            model: the part.
+            places: int64, ascending: indices of posts; None: all.
+        """
+        return self._tfidf(model, self.articles[0]).bounds_at(places)
 
     def scores_of_leaf(self, model: Model, number: int) -> np.ndarray:
         """Return the scores of a part that contains no others for article `number`: float32, one per post."""

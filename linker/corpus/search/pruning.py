@@ -9,6 +9,7 @@ from linker.corpus.search.parts import Parts, PartsQuery, is_embedded
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.bundled_word_vectors import BundledWordVectorsModel
 from linker.models.ensemble import EnsembleModel
+from linker.models.lexical import TfidfModel
 from linker.models.model import Model
 
 # Bound on the roundings while bounds are put together, relative to the largest.
@@ -106,6 +107,8 @@ class PrunedQuery:
                 estimate = estimated_scores(vectors, query, self._probed)
                 self._error = estimate.error
                 return estimate.scores
+        if isinstance(part, TfidfModel) and self._probed is not None:
+            return self._query.word_bounds(part, self._probed)
         return self._of_leaf(part)
 
     def _of_leaf(self, part: Model) -> np.ndarray:

@@ -127,6 +127,29 @@ def test_cosines_of_posts_are_those_of_numpy(wide):
 
 
 @pytest.mark.parametrize("wide", [False, True])
+def test_cosines_of_a_few_of_many_posts_are_those_of_all(wide):
+    rng = np.random.default_rng(4)
+    rows = (400, 0, 3, 500)
+    segments = [
+        segment_of([rng.integers(0, 30, rng.integers(0, 25)).tolist() for _ in range(count)], wide)
+        for count in rows
+    ]
+    keys = np.arange(0, 32, 2, dtype=np.uint64)
+    of_words, squares = rng.random((2, len(keys))), rng.random(sum(rows)) * 40
+    tables = np.stack([np.log(np.arange(1, 40)), np.log(np.arange(1, 40)) ** 2 + 1])
+    addresses = np.array([one.addresses for one in segments])
+    ranges, repeats = found_words(segments, keys)
+    arrays = scoring.TfidfArrays(addresses, ranges, repeats, of_words, tables, squares)
+    scores = np.full(sum(rows), np.nan, dtype=np.float32)
+    scoring.tfidf(arrays, scores)
+    for count in range(1, 25):
+        chosen = np.sort(rng.choice(sum(rows), count, replace=False))
+        some = np.full(count, np.nan, dtype=np.float32)
+        scoring.tfidf(arrays, some, chosen)
+        np.testing.assert_array_equal(some, scores[chosen])
+
+
+@pytest.mark.parametrize("wide", [False, True])
 def test_estimates_of_cosines_are_close_to_them(wide):
     rng = np.random.default_rng(3)
     segments = [

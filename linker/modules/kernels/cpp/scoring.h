@@ -154,6 +154,37 @@ void tfidf(const PostingsOfSegment *segments, int64_t count, const Range *ranges
     }
 }
 
+// What `add_words` does for a few rows, which ascend: each is looked for among the postings of each word.
+template <class Place>
+void add_few(const PostingsOfSegment &segment, const Range *ranges, const Range *repeats, int64_t words,
+             const double *const numbers[2], const double *const tables[2], const int64_t *wanted, int64_t count,
+             int64_t first, Sums &sums) {
+    const auto *places = static_cast<const Place *>(segment.places);
+    std::vector<double> repeated(2 * count);
+    for (int64_t word = 0; word < words; ++word) {
+        const Place *at = places + ranges[word].start, *const end = places + ranges[word].end;
+        fetch(places, ranges, word, words);
+        for (int64_t i = 0; i < count && at < end; ++i) {
+            const int64_t row = wanted[i] - first;
+            at = std::lower_bound(at, end, row, [](Place place, int64_t other) { return int64_t(place) < other; });
+            if (at == end || int64_t(*at) != row) continue;
+            sums.of_rows[2 * row] += numbers[0][word];
+            sums.of_rows[2 * row + 1] += numbers[1][word];
+            const int64_t *const last = segment.repeated + repeats[word].end;
+            const int64_t *const found = std::lower_bound(segment.repeated + repeats[word].start, last, at - places);
+            if (found == last || *found != at - places) continue;
+            const int64_t place = found - segment.repeated;
+            for (int which = 0; which < 2; ++which) {
+                double product;
+                repeated_products(segment, place, place + 1, tables[which], numbers[which][word], &product);
+                repeated[2 * i + which] += product;
+            }
+        }
+    }
+    for (int64_t i = 0; i < count; ++i)
+        for (int which = 0; which < 2; ++which) sums.of_rows[2 * (wanted[i] - first) + which] += repeated[2 * i + which];
+}
+
 // The rows are counted from the first one of the first segment, and ascend.
 void tfidf_at(const PostingsOfSegment *segments, int64_t count, const Range *ranges, const Range *repeats,
               int64_t words, const double *first, const double *second, const double *first_table,
@@ -166,10 +197,20 @@ void tfidf_at(const PostingsOfSegment *segments, int64_t count, const Range *ran
         const int64_t rows = segments[i].rows;
         const int64_t end = std::lower_bound(wanted + begin, wanted + wanted_count, first_row + rows) - wanted;
         if (begin < end) {
-            const SomeRows some(wanted + begin, end - begin, first_row, rows);
             sums.reserve(rows);
-            const auto add = segments[i].wide_places ? add_words<uint32_t, SomeRows> : add_words<uint16_t, SomeRows>;
-            add(segments[i], ranges + i * words, repeats + i * words, words, numbers, tables, some, sums);
+            const Range *const of_segment = ranges + i * words;
+            int64_t postings = 0;
+            for (int64_t word = 0; word < words; ++word) postings += of_segment[word].end - of_segment[word].start;
+            // Looking for a row among the postings of a word takes as long as going through so many of them.
+            if (8 * words * (end - begin) < postings) {
+                const auto add = segments[i].wide_places ? add_few<uint32_t> : add_few<uint16_t>;
+                add(segments[i], of_segment, repeats + i * words, words, numbers, tables, wanted + begin, end - begin,
+                    first_row, sums);
+            } else {
+                const SomeRows some(wanted + begin, end - begin, first_row, rows);
+                const auto add = segments[i].wide_places ? add_words<uint32_t, SomeRows> : add_words<uint16_t, SomeRows>;
+                add(segments[i], of_segment, repeats + i * words, words, numbers, tables, some, sums);
+            }
             for (int64_t at = begin; at < end; ++at)
                 scores[at] = sums.taken(wanted[at] - first_row, squares[wanted[at]]);
         }
