@@ -16,7 +16,7 @@ from linker.models.model import Model
 _ROUNDING = 2.0**-19
 # Of more posts than this share, exact scores of all posts take less time.
 _LARGEST_SHARE = 0.1
-_BLOCK = 64
+_GROUP = 64
 # Posts that are scored beside the number of best posts and a quarter of it.
 _MORE = 16
 
@@ -121,12 +121,12 @@ class PrunedQuery:
 
 
 def low(numbers: np.ndarray, count: int) -> float:
-    """Return a number that at least `count` of the numbers reach, and not many more: the maxima of blocks are fewer.
+    """Return a number that at least `count` of the numbers reach, and not many more: the maxima of groups are fewer.
 
     Of fewer numbers than `count`, all reach it.
     """
-    whole = len(numbers) // _BLOCK * _BLOCK
-    highest = np.append(numbers[:whole].reshape(-1, _BLOCK).max(axis=1), numbers[whole:])
+    whole = len(numbers) // _GROUP * _GROUP
+    highest = np.append(numbers[:whole].reshape(_GROUP, -1).max(axis=0), numbers[whole:])
     if count > len(highest):
         highest = numbers
     count = min(count, len(highest))

@@ -278,25 +278,37 @@ inline const uint64_t *guess_of(const PostingsOfSegment &segment, uint64_t key) 
     return segment.words + ((key >> 32) * uint64_t(segment.distinct) >> 32);
 }
 
+// The first number from `at` on that is not less, which is probably near.
+inline const int64_t *lower_bound_from(const int64_t *at, const int64_t *last, int64_t number) {
+    int64_t step = 1;
+    for (; last - at > step && at[step] < number; step *= 2) at += step;
+    return std::lower_bound(at, std::min(at + step + 1, last), number);
+}
+
 // An unknown word has empty ranges.
 void find_words(const PostingsOfSegment *segments, int64_t count, const uint64_t *keys, int64_t words, Range *ranges,
                 Range *repeats) {
+    // In ascending order, so that each search begins where the one before ended.
+    std::vector<int64_t> order(words);
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [keys](int64_t one, int64_t other) { return keys[one] < keys[other]; });
     for (int64_t i = 0; i < count; ++i) {
         const PostingsOfSegment &segment = segments[i];
         const uint64_t *last = segment.words + segment.distinct;
-        const int64_t *first_repeated = segment.repeated, *last_repeated = segment.repeated + segment.repeats;
-        for (int64_t word = 0; word < words; ++word) {
-            if (word + 4 < words) __builtin_prefetch(guess_of(segment, keys[word + 4]));
+        const int64_t *const last_repeated = segment.repeated + segment.repeats, *repeated = segment.repeated;
+        for (int64_t n = 0; n < words; ++n) {
+            const int64_t word = order[n];
+            if (n + 4 < words) __builtin_prefetch(guess_of(segment, keys[order[n + 4]]));
             const uint64_t *found = lower_bound_near(segment.words, last, guess_of(segment, keys[word]), keys[word]);
             Range &range = ranges[i * words + word], &of_repeated = repeats[i * words + word];
             range = of_repeated = {0, 0};
             if (found == last || *found != keys[word]) continue;
             const int64_t at = found - segment.words;
             range = {at ? segment.ends[at - 1] : 0, segment.ends[at]};
-            const int64_t *repeated = std::lower_bound(first_repeated, last_repeated, range.start);
-            of_repeated.start = repeated - first_repeated;
-            while (repeated < last_repeated && *repeated < range.end) ++repeated;
-            of_repeated.end = repeated - first_repeated;
+            repeated = lower_bound_from(repeated, last_repeated, range.start);
+            of_repeated.start = repeated - segment.repeated;
+            repeated = lower_bound_from(repeated, last_repeated, range.end);
+            of_repeated.end = repeated - segment.repeated;
         }
     }
 }
