@@ -234,7 +234,7 @@ void estimate_segment(const PostingsOfSegment &segment, const Range *ranges, con
     }
     for (int64_t row = 0; row < segment.rows; ++row) {
         const float scaled = 65535.0f * sums[row] / std::sqrt(std::max(float(squares[row]), 1e-30f));
-        estimates[row] = uint16_t(std::min(int32_t(scaled), 65535));
+        estimates[row] = uint16_t(std::min(scaled, 65535.0f));  // huge if no other text has its words
     }
 }
 
