@@ -15,7 +15,7 @@ from linker.modules.kernels.scoring import sums_reaching
 #: Share of the posts that are probed, and their least number.
 _SHARE, _LEAST = 0.03, 20_000
 # Posts with the highest scores by words are probed wherever they are.
-_BY_WORDS = 1_000
+_BY_WORDS = 2_000
 # A threshold comes from every n-th post.
 _STEP = 64
 
