@@ -201,7 +201,7 @@ void tfidf_at(const PostingsOfSegment *segments, int64_t count, const Range *ran
             const Range *const of_segment = ranges + i * words;
             int64_t postings = 0;
             for (int64_t word = 0; word < words; ++word) postings += of_segment[word].end - of_segment[word].start;
-            // Looking for a row among the postings of a word takes as long as going through so many of them.
+            // Looking for a row among the postings of a word takes as long as going through eight of them.
             if (8 * words * (end - begin) < postings) {
                 const auto add = segments[i].wide_places ? add_few<uint32_t> : add_few<uint16_t>;
                 add(segments[i], of_segment, repeats + i * words, words, numbers, tables, wanted + begin, end - begin,
