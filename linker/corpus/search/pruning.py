@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linker.corpus.indexes.estimates import can_estimate, estimated_scores
-from linker.corpus.search.parts import Parts, PartsQuery, is_embedded
+from linker.corpus.search.parts import Parts, PartsQuery, composed, is_embedded
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.bundled_word_vectors import BundledWordVectorsModel
 from linker.models.ensemble import EnsembleModel
@@ -96,7 +96,11 @@ class PrunedQuery:
             total, error = np.zeros(posts, dtype=np.float32), 0.0
             for part, weight in zip(model.submodels(), model.weights_for([self._article])[0]):
                 self._error = 0.0
-                total += self._bounds_of(part) * np.float32(weight)
+                # Bounds of what is subtracted would be too high.
+                of_part = (
+                    self._bounds_of(part) if weight >= 0 else composed(part, self._article, self._of_leaf)
+                )
+                total += of_part * np.float32(weight)
                 error += abs(weight) * self._error
             self._error = error
             return total

@@ -51,8 +51,7 @@ class Rows:
         if self._kept is None and self._may_keep:
             self._keep()
         if self._kept is not None:
-            kept = self._kept if len(columns) == len(COLUMNS) else self._kept.select(list(columns))
-            return pa.Table.from_batches([kept.take(pa.array(places))])
+            return pa.Table.from_batches([self._kept.select(list(columns)).take(pa.array(places))])
         if len(places) > _LAST_POSTS:
             return self._read(places, columns)
         known, posts = self._last or (places[:0], None)

@@ -20,11 +20,14 @@ from linker.corpus.deletion import delete_posts
 from linker.corpus.indexes import partitions
 from linker.corpus.search import probing
 from linker.corpus.search.filters import Filter
+from linker.corpus.search.parts import PartsQuery
+from linker.corpus.search.pruning import PrunedQuery
 from linker.corpus.storage.store import Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.archive import save_model
+from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.model import Model
 from tests.corpus.conftest import write_posts
 
@@ -120,9 +123,29 @@ def test_posts_without_dates_are_found_by_partition_and_words(tmp_path, monkeypa
     assert np.mean([score >= min(exact.values()) for score in found.values()]) >= 0.9
 
 
-def chosen(corpus: Corpus, asked: Article) -> np.ndarray:
-    from linker.corpus.search.parts import PartsQuery
+@pytest.mark.parametrize("weight", [1.0, -0.5])
+def test_the_best_of_the_probed_posts_are_found(tmp_path, monkeypatch, weight):
+    monkeypatch.setattr(partitions, "_POSTS_PER_PARTITION", 30)
+    posts = write_posts(tmp_path / "posts.jsonl", posts_about(600))
+    build_corpus(tmp_path / "corpus", [posts], "best", PostColumns())
+    corpus = Corpus.open(tmp_path / "corpus")
+    corpus.build_index()
+    assert isinstance(corpus.model, ArticleSoftmaxModel)
+    # Of the transformer, words and word vectors.
+    monkeypatch.setattr(corpus.model.model, "weights", [1.0, weight, 0.1])
+    for topic, day in [(2, 30), (5, None)]:
+        parts, asked = corpus._posts.parts, article(topic, day)
+        probed = chosen(corpus, asked)
+        scores = PartsQuery(parts, [asked], corpus._engine).scores(0)
+        query = PrunedQuery(parts, PartsQuery(parts, [asked], corpus._engine), probed)
+        found, at = query.scored(None, 10)
+        np.testing.assert_array_equal(found, scores[at])
+        np.testing.assert_array_equal(np.sort(found)[-10:], np.sort(scores[probed])[-10:])
+        bounds = query._bounds_of(corpus.model)
+        assert (bounds + query._error >= scores[probed]).all()
 
+
+def chosen(corpus: Corpus, asked: Article) -> np.ndarray:
     parts = corpus._posts.parts
     return probing.Probe(parts, PartsQuery(parts, [asked], corpus._engine)).chosen(None)
 
