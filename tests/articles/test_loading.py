@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import zipfile
 from datetime import datetime, timezone
 from pathlib import Path
 from types import SimpleNamespace
@@ -122,7 +123,7 @@ def test_json_articles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("a.txt", b"\n \n", "empty file"),
         ("a.txt", b"abc\0def", "not text"),
         ("a.docx", b"PK\x03\x04...", "save it as PDF"),
-        ("a.zip", b"PK\x03\x04...", "zip archive"),
+        ("a.zip", b"PK\x03\x04...", "damaged or truncated"),
         ("a.mhtml", b"From: <x>\r\nContent-Type: multipart/related;\r\n\r\n", "save the page as HTML"),
         ("a.json", b"[]", "no article in this file"),
         ("a.json", b"[1]", "JSON object"),
@@ -138,6 +139,16 @@ def test_files_that_hold_no_article(tmp_path: Path, name: str, content: bytes, w
         load_articles(tmp_path / name)
     assert name in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_page_in_a_zip_archive(tmp_path: Path, article_html: str) -> None:
+    with zipfile.ZipFile(tmp_path / "page.zip", "w") as archive:
+        archive.writestr("page.html", article_html)
+    assert load_articles(tmp_path / "page.zip")[0].title == TITLE
+    with zipfile.ZipFile(tmp_path / "page.zip", "a") as archive:
+        archive.writestr("other.html", article_html)
+    with pytest.raises(DataError, match=r"a zip archive of 2 files \(page.html, other.html\); unpack it"):
+        load_articles(tmp_path / "page.zip")
 
 
 def test_sources_that_are_not_there(tmp_path: Path) -> None:

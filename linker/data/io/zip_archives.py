@@ -11,10 +11,10 @@ from linker.common.errors import DataError
 
 #: Errors of reading a damaged archive, or one whose compression Python does not know.
 DAMAGE = (zipfile.BadZipFile, NotImplementedError)
-# What macOS adds, hidden files, and files that describe the data.
-_BESIDE = re.compile(
-    r"(^|/)(\.|__MACOSX/|(readme|license|licence|changelog)(\.\w+)?$)|\.(md|pdf|html?)$", re.I
-)
+# What macOS adds, and hidden files.
+_HIDDEN = re.compile(r"(^|/)(\.|__MACOSX/)")
+# What describes the data.
+_BESIDE = re.compile(r"(^|/)(readme|license|licence|changelog)(\.\w+)?$|\.(md|pdf)$", re.I)
 # The posts in a person's archive of X.
 _OF_X = re.compile(r"(^|/)data/tweets?(-part\d+)?\.js$")
 _SHOWN = 3
@@ -32,11 +32,12 @@ def data_file(stream: IO[bytes], name: str) -> tuple[zipfile.ZipFile, zipfile.Zi
         zipfile.BadZipFile: if the archive is damaged.
     """
     archive = zipfile.ZipFile(stream)
-    files = [one for one in archive.infolist() if not one.is_dir() and not _BESIDE.search(one.filename)]
+    files = [one for one in archive.infolist() if not one.is_dir() and not _HIDDEN.search(one.filename)]
+    files = [one for one in files if not _BESIDE.search(one.filename)] or files
     of_x = posts_of_x([one.filename for one in files])
     files = [one for one in files if one.filename in of_x] or files
     if not files:
-        raise DataError(f"{name}: no file in this zip archive is one of posts; give a file")
+        raise DataError(f"{name}: there is no file in this zip archive; give another")
     if len(files) > 1:
         names = [one.filename for one in files]
         more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
