@@ -37,7 +37,7 @@ def data_file(stream: IO[bytes], name: str) -> tuple[zipfile.ZipFile, zipfile.Zi
     of_x = posts_of_x([one.filename for one in files])
     files = [one for one in files if one.filename in of_x] or files
     if not files:
-        raise DataError(f"{name}: there is no file in this zip archive; give another")
+        raise DataError(f"{name}: the zip archive has no file; give another")
     if len(files) > 1:
         names = [one.filename for one in files]
         more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""

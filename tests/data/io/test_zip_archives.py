@@ -82,8 +82,8 @@ def test_an_archive_of_x(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({}, "there is no file in this zip archive; give another"),
-        ({"__MACOSX/._a.csv": b"x", "set/": b""}, "there is no file in this zip archive; give another"),
+        ({}, "the zip archive has no file; give another"),
+        ({"__MACOSX/._a.csv": b"x", "set/": b""}, "the zip archive has no file; give another"),
         ({"readme.md": b"x"}, "unknown format"),
         ({f"{n}.csv": TABLE for n in range(5)}, r"5 files \(0.csv, 1.csv, 2.csv and 2 more\); unpack it"),
         ({"a.zip": b"PK\x03\x04"}, "a zip archive or a workbook in a zip archive; unpack it"),
