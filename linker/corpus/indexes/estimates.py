@@ -86,7 +86,7 @@ def _narrow_products(
     def fill(task: tuple[int, int]) -> None:
         which, begin = task
         one = vectors[which]
-        assert one.scales is not None  # `_narrow`
+        assert one.scales is not None  # they are narrow
         part = slice(begin, min(begin + BLOCK, len(one)))
         factors = np.asarray(one.scales)[part].astype(np.float32) * np.float32(step)
         row_products(np.asarray(one.values)[part], whole, factors, of_shards[which][part])

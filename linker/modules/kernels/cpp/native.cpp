@@ -9,8 +9,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <numeric>
 #include <limits>
+#include <numeric>
 #include <thread>
 #include <utility>
 #include <vector>
