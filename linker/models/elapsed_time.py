@@ -244,7 +244,7 @@ def _at_knots(bins: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray
 
 def _bins(started: np.ndarray, posted: np.ndarray) -> np.ndarray:
     """uint8, articles × posts."""
-    low, high = _axis(_KNOTS)[[0, -1]]
+    low, high = _LIMITS[0], _LIMITS[-1]
     bins = np.full((len(started), len(posted)), _UNKNOWN, dtype=np.uint8)
     for row, start in enumerate(started):  # one row at a time: little memory for many pairs
         known = np.isfinite(posted) & np.isfinite(start)

@@ -131,6 +131,6 @@ def rank_scored(
     raw = None if threshold is None else float(posts.scale.least_raw(threshold))
     ranked = posts.best(request, raw, UserScores(posts.scale, thresholds))
     if len(ranked) <= AT_ONCE:
-        ranked = list(ranked)
+        ranked = ranked[:]
     ids = [] if frame is None else [post.id for post in rows]
     return Ranking(ranked, posts.articles, posts.name, frame, ids, thresholds, chosen, posts.scale)

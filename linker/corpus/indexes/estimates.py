@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -55,10 +56,9 @@ def estimated_scores(vectors: CorpusVectors, query: Query, places: np.ndarray | 
     shards: Sequence[ShardVectors] = vectors
     if places is not None and not vectors.narrow:
         shards, places = vectors.taken(places), None
-    ends = np.cumsum([len(one) for one in shards], dtype=np.int64)
-    count = len(places) if places is not None else int(ends[-1]) if len(ends) else 0
-    scores = np.empty(count, dtype=np.float32)
-    of_shards = np.split(scores, ends[:-1])
+    ends = [0, *accumulate(map(len, shards))]
+    scores = np.empty(ends[-1] if places is None else len(places), dtype=np.float32)
+    of_shards = [scores[begin:end] for begin, end in pairwise(ends)]
     # The sums in float32 of `exact_scores` have the error of Higham 2002, Accuracy and Stability of Numerical
     # Algorithms, equation 3.5, for any order of summation.
     summed = (len(vector) + 8) * _UNIT * np.abs(vector).sum()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Literal
 
 import numpy as np
@@ -42,7 +43,7 @@ class Query:
             # The mean of cosines equals the product with the mean vector.
             pieces = [np.stack([article.mean(axis=0) for article in pieces]).mean(axis=0, keepdims=True)]
         self.vectors = np.concatenate(pieces)
-        self._ends = np.cumsum([len(article) for article in pieces]).tolist()
+        self._ends = list(accumulate(map(len, pieces)))
         self._best = passages == "best"
 
     def scores(self, products: Sequence[np.ndarray], squares: np.ndarray | None = None) -> np.ndarray:

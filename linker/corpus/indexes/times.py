@@ -16,6 +16,7 @@ TIMES = "times"
 # Few enough for their scores to stay in the CPU's cache.
 _BUCKETS = 8_191
 _UNKNOWN = np.uint16(_BUCKETS)
+_FIRST, _LAST = np.array([0]), np.array([_BUCKETS, _BUCKETS + 1])
 # Seconds, and share of a bucket, by which rounding may move a post into another one; shortest bucket in seconds.
 _MARGIN, _SHORTEST = 1e-3, 0.1
 
@@ -68,9 +69,11 @@ class Times:
         if article.published is None or not self.known:
             return np.zeros(len(self._values) if places is None else len(places), dtype=np.float32)
         values = self._values if places is None else self._values[places]
-        of_steps, first, last = self._steps(model, article)
-        table = of_steps[first]
-        table[first != last] = np.nan
+        of_steps, changes = self._steps(model, article)
+        table = _table(of_steps, changes[0])
+        # A score that changes between the first and the last moment of a bucket does so in these.
+        table[changes[1][changes[1] < changes[0]]] = np.nan
+        table[changes[0][changes[1] < changes[0]] - 1] = np.nan
         scores = np.zeros(len(values), dtype=np.float32)
         add_entries(table, self.buckets if places is None else self.buckets[places], scores)
         open_ = np.flatnonzero(np.isnan(scores))
@@ -81,29 +84,25 @@ class Times:
         """Return the highest score at the first and last moment of each of `buckets`: float32."""
         if article.published is None or not self.known:
             return np.zeros(_BUCKETS + 1, dtype=np.float32)
-        scores, first, last = self._steps(model, article)
-        return np.maximum(scores[first], scores[last])
+        of_steps, changes = self._steps(model, article)
+        return np.maximum(_table(of_steps, changes[0]), _table(of_steps, changes[1]))
 
     @property
     def buckets(self) -> np.ndarray:
         """Return the bucket of each post: uint16; the last one is that of posts whose time is unknown."""
         return self._buckets[1] if self.known else np.full(len(self._values), _UNKNOWN)
 
-    def _steps(self, model: ElapsedTimeModel, article: Article) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _steps(self, model: ElapsedTimeModel, article: Article) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores between steps, see `ElapsedTimeModel.steps`, and 0 where a time is missing.
 
-        And which of them the first and the last moment of each bucket has: int64, one per bucket.
+        And the buckets from which on these scores are those of the first moment, and of the last one: int64, 2 × steps.
         """
         steps, scores = model.steps(article)
         earliest, length = self._buckets[0]
         margin = _MARGIN * (1 + length)
         moments = np.array([[-margin], [length + margin]])  # just before a bucket begins, and after it ends
-        at = np.ceil((steps - earliest - moments) / length).clip(0, _BUCKETS)
-        ends = np.concatenate([at, [[_BUCKETS, _BUCKETS + 1]] * 2], axis=1).astype(np.int64)
-        first, last = (
-            np.repeat(np.arange(len(scores) + 1), of_steps) for of_steps in np.diff(ends, prepend=0)
-        )
-        return np.append(scores, np.float32(0)), first, last
+        changes = np.ceil((steps - earliest - moments) / length).clip(0, _BUCKETS)
+        return np.append(scores, np.float32(0)), changes.astype(np.int64)
 
     @cached_property
     def _buckets(self) -> tuple[tuple[float, float], np.ndarray]:
@@ -114,6 +113,12 @@ class Times:
             numbers = ((self._values - earliest) / length).astype(np.uint16)
         numbers[np.isnan(self._values)] = _UNKNOWN
         return (float(earliest), float(length)), numbers
+
+
+def _table(of_steps: np.ndarray, changes: np.ndarray) -> np.ndarray:
+    """Return the score of each bucket, from which on scores change there; see `Times._steps`."""
+    begins = np.concatenate([_FIRST, changes, _LAST])
+    return np.repeat(of_steps, np.diff(begins))
 
 
 def _read(shards: Shards) -> np.ndarray:

@@ -125,3 +125,8 @@ class OpenPosts:
     def members(self) -> np.ndarray:
         """Return the number of posts of each group, 0 for other numbers: int64, see `groups`."""
         return np.bincount(self.groups)
+
+    @cached_property
+    def posts_per_group(self) -> float:
+        """Return the mean number of posts of a group; 1 for no posts."""
+        return max(1.0, len(self) / max(1, int(np.count_nonzero(self.members))))

@@ -16,7 +16,8 @@ from linker.models.model import Model
 _ROUNDING = 2.0**-19
 # Of more posts than this share, exact scores of all posts take less time.
 _LARGEST_SHARE = 0.1
-_GROUP = 64
+# Posts of a group, at most, and groups per number that is asked for, at least; see `low`.
+_GROUP, _GROUPS = 64, 4
 # Posts that are scored beside the number of best posts and a quarter of it.
 _MORE = 16
 
@@ -129,9 +130,8 @@ def low(numbers: np.ndarray, count: int) -> float:
 
     Of fewer numbers than `count`, all reach it.
     """
-    whole = len(numbers) // _GROUP * _GROUP
-    highest = np.append(numbers[:whole].reshape(_GROUP, -1).max(axis=0), numbers[whole:])
-    if count > len(highest):
-        highest = numbers
+    size = min(max(len(numbers) // (_GROUPS * max(count, 1)), 1), _GROUP)
+    whole = len(numbers) // size * size
+    highest = np.append(numbers[:whole].reshape(size, -1).max(axis=0), numbers[whole:])
     count = min(count, len(highest))
     return float(np.partition(highest, len(highest) - count)[len(highest) - count]) if count else np.inf

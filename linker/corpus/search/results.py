@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from linker.corpus.storage.reader import COLUMNS, posts_from
+from linker.corpus.storage.reader import OF_POSTS, posts_from
 from linker.corpus.storage.rows import Rows
 from linker.data.types import Post
 from linker.ranking.explanation import Explanation, with_shares
@@ -49,7 +49,7 @@ class Ranking(ReadInParts):
         places, copies = self._places[part], self._copies[part].tolist()
         if not len(places):
             return []
-        posts = posts_from(self._rows.at(places, COLUMNS))
+        posts = posts_from(self._rows.at(places, OF_POSTS))
         explanations = self._explain(posts) if self._explain else None
         if explanations is not None and self._shares is not None:
             explanations = with_shares(explanations, self._shares(places))

@@ -12,6 +12,8 @@ from linker.corpus.storage.rows import Rows
 Scored: TypeAlias = Callable[[int], "tuple[np.ndarray, np.ndarray | None]"]
 """From a number n to scores of posts that include the n best, and their indices in the store; None: all posts."""
 
+_MORE_COPIES, _LEAST_TRIED = 1.2, 10
+
 
 def best(
     rows: Rows,
@@ -72,6 +74,7 @@ def best_of_groups(
     scored: Scored,
     count: int,
     threshold: float | None = None,
+    posts_per_group: float = 2.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return places and scores of the best post of each of the best groups; see `best`.
 
@@ -81,11 +84,13 @@ def best_of_groups(
         scored: returns scores that include the n best posts.
         count: maximum number of posts.
         threshold: leave out lower scores.
+        posts_per_group: mean number of posts of a group.
 
     Returns:
         Places, int64, and scores, float32.
     """
-    tried = 2 * count  # near-duplicates among them are listed once
+    # Near-duplicates among them are listed once; the best posts have more of them than others.
+    tried = int(_MORE_COPIES * count * posts_per_group) + _LEAST_TRIED
     while True:
         at, found = _reaching(*scored(tried), tried, threshold)
         at = _ties_broken(rows, at, found)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from linker.corpus.storage.reader import COLUMNS, batches, readable
+from linker.corpus.storage.reader import COLUMNS, OF_POSTS, batches, readable
 
 if TYPE_CHECKING:
     import lance
@@ -52,12 +52,12 @@ class Rows:
             self._keep()
         if self._kept is not None:
             return pa.Table.from_batches([self._kept.select(list(columns)).take(pa.array(places))])
-        if len(places) > _LAST_POSTS:
+        if len(places) > _LAST_POSTS or not set(columns) <= set(OF_POSTS):
             return self._read(places, columns)
         known, posts = self._last or (places[:0], None)
         missing = np.setdiff1d(places, known)
         if len(missing) or posts is None:
-            read = self._read(missing, COLUMNS)
+            read = self._read(missing, OF_POSTS)
             posts = read if posts is None else pa.concat_tables([posts, read])
             known = np.append(known, missing)
         order = np.argsort(known)

@@ -9,12 +9,12 @@ from linker.corpus.builder import build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.deletion import condition_of, delete_posts
 from linker.corpus.storage import rows as rows_module
+from linker.corpus.storage.reader import OF_POSTS
 from linker.corpus.storage.rows import Rows
 from linker.corpus.storage.store import Store
 from linker.data.io.columns import PostColumns
 from tests.corpus.conftest import some_posts, write_posts
 
-COLUMNS = ["id", "text", "created_at", "lang", "extra"]
 PLACES = np.array([41, 3, 3, 0])
 
 
@@ -45,9 +45,9 @@ def readings(rows, monkeypatch):
 def test_few_posts_are_read_from_disk_once_and_then_from_memory(store, monkeypatch):
     rows = Rows(store.dataset())
     sizes = readings(rows, monkeypatch)
-    first = rows.at(PLACES, COLUMNS).to_pylist()
+    first = rows.at(PLACES, OF_POSTS).to_pylist()
     assert len(first) == 4
-    assert rows.at(PLACES, COLUMNS).to_pylist() == first
+    assert rows.at(PLACES, OF_POSTS).to_pylist() == first
     assert rows.at(PLACES[:1], ["id"]).to_pylist() == [{"id": first[0]["id"]}]
     assert sizes == [3]  # one place is given twice
 
@@ -57,7 +57,7 @@ def test_many_or_long_posts_are_always_read_from_disk(store, monkeypatch, limit)
     monkeypatch.setattr(rows_module, limit, 50)
     rows = Rows(store.dataset())
     sizes = readings(rows, monkeypatch)
-    first, _, later = (rows.at(places, COLUMNS).to_pylist() for places in (PLACES, PLACES + 1, PLACES))
+    first, _, later = (rows.at(places, OF_POSTS).to_pylist() for places in (PLACES, PLACES + 1, PLACES))
     assert later == first
     assert sizes == [3, 3, 3]  # other posts were read in between
 
@@ -69,10 +69,10 @@ def test_the_last_posts_are_not_read_again(store, monkeypatch, most):
     rows = Rows(store.dataset())
     sizes = readings(rows, monkeypatch)
     ids = rows.at(np.array([7, 3, 40]), ["id"]).column("id").to_pylist()
-    posts = rows.at(np.array([3, 12, 7, 3]), COLUMNS)
-    assert posts.column_names == list(COLUMNS)
+    posts = rows.at(np.array([3, 12, 7, 3]), OF_POSTS)
+    assert posts.column_names == list(OF_POSTS)
     assert posts.column("id").to_pylist() == [ids[1], posts.column("id").to_pylist()[1], ids[0], ids[1]]
-    assert posts.to_pylist() == store.dataset().take([3, 12, 7, 3], columns=list(COLUMNS)).to_pylist()
+    assert posts.to_pylist() == store.dataset().take([3, 12, 7, 3], columns=list(OF_POSTS)).to_pylist()
     assert sizes == ([3, 1] if most == 200 else [3, 4])
 
 
