@@ -113,7 +113,7 @@ class ElapsedTimeModel(Model):
             The steps, float64, ascending: seconds since 1970 in UTC, to the microsecond. And the scores before the
             first, from each to the next, and from the last one on: float32.
         """
-        return _started([article]) + _EDGES[1:-1] * _DAY, self._table(self._log_ratios, self.weight)[:_BINS]
+        return _started([article]) + _STEPS, self._table(self._log_ratios, self.weight)[:_BINS]
 
     def bins(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Return the class of elapsed time of each pair: uint8, articles × posts."""
@@ -167,7 +167,9 @@ class ElapsedTimeModel(Model):
     @staticmethod
     def _table(log_ratios: np.ndarray, weight: float) -> np.ndarray:
         """Return the score of each class of elapsed time and, last, of an unknown one: float32."""
-        return np.append(_INTERPOLATION @ log_ratios * weight, 0.0).astype(np.float32)
+        table = np.zeros(_BINS + 1, dtype=np.float32)
+        table[:_BINS] = _INTERPOLATION @ log_ratios * weight
+        return table
 
     @override
     def save_state(self, folder: Path) -> None:
@@ -232,6 +234,7 @@ def _interpolation() -> np.ndarray:
 # Of the bins on the axis, and in days: float64, ascending.
 _LIMITS = np.linspace(_axis(_KNOTS)[0], _axis(_KNOTS)[-1], _BINS + 1)
 _EDGES = _days(_LIMITS)
+_STEPS = _EDGES[1:-1] * _DAY
 _INTERPOLATION = _interpolation()
 
 
@@ -247,8 +250,9 @@ def _bins(started: np.ndarray, posted: np.ndarray) -> np.ndarray:
     low, high = _LIMITS[0], _LIMITS[-1]
     bins = np.full((len(started), len(posted)), _UNKNOWN, dtype=np.uint8)
     for row, start in enumerate(started):  # one row at a time: little memory for many pairs
-        known = np.isfinite(posted) & np.isfinite(start)
-        place = (_axis((posted[known] - start) / _DAY) - low) / (high - low) * _BINS
+        passed = posted - start
+        known = np.isfinite(passed)
+        place = (_axis(passed[known] / _DAY) - low) / (high - low) * _BINS
         bins[row, known] = np.clip(place, 0, _BINS - 1).astype(np.uint8)
     return bins
 

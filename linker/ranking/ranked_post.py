@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
@@ -19,8 +18,7 @@ AT_ONCE = 4_096
 """Posts of a long ranking that are in memory at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankedPost:
+class RankedPost(NamedTuple):
     """A post and its place in a ranking.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -206,7 +205,7 @@ class Ranking(Sequence[RankedPost]):
 
     def _added(self) -> dict[str, list[Any]]:
         """Return the columns that the data frame did not have."""
-        rows = [record(replace(ranked, post=Post(ranked.post.id, ""))) for ranked in self]
+        rows = [record(ranked._replace(post=Post(ranked.post.id, ""))) for ranked in self]
         return {name: [row.get(name) for row in rows] for name in _names(rows) if name not in ("id", "text")}
 
 

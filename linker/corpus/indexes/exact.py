@@ -42,7 +42,7 @@ class Query:
         if averaged and (len(pieces) > 1 or len(pieces[0]) > 1):
             # The mean of cosines equals the product with the mean vector.
             pieces = [np.stack([article.mean(axis=0) for article in pieces]).mean(axis=0, keepdims=True)]
-        self.vectors = np.concatenate(pieces)
+        self.vectors = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
         self._ends = list(accumulate(map(len, pieces)))
         self._best = passages == "best"
 

@@ -126,10 +126,6 @@ class Spans(NamedTuple):
     ranges: np.ndarray
     repeats: np.ndarray
 
-    def of_words(self, words: np.ndarray) -> Spans:
-        """Return those of some of the words, by number."""
-        return Spans(*(np.ascontiguousarray(some[:, words]) for some in self))
-
 
 class Postings:
     """Postings of all posts of a corpus.

@@ -11,7 +11,7 @@ import numpy as np
 
 from linker.common.concurrency import in_threads
 from linker.corpus.indexes.id_set import keys_of
-from linker.corpus.indexes.postings import Postings, Segment, Spans, idf_of
+from linker.corpus.indexes.postings import Postings, Segment, idf_of
 from linker.data.types import Article
 from linker.models.lexical import lexical_words
 from linker.modules.kernels.scoring import TfidfArrays, available, estimate_tfidf, tfidf
@@ -53,7 +53,7 @@ class TfidfQuery:
             scores = np.empty(postings.first_rows[-1], dtype=np.float32)
             self._in_threads(lambda arrays, rows: tfidf(arrays, scores[rows]))
             return postings.of_live(scores)
-        of_segments = zip(postings.segments, *self._asked_spans, postings.first_rows)
+        of_segments = zip(postings.segments, *self._spans, postings.first_rows)
         return postings.of_live(
             np.concatenate([np.zeros(0, dtype=np.float32), *starmap(self._cosines, of_segments)])
         )
@@ -102,7 +102,7 @@ class TfidfQuery:
 
     def _in_threads(self, fill: Callable[[TfidfArrays, slice], None]) -> None:
         """Call `fill` with the numbers of some segments and with their rows, for all segments."""
-        postings, spans = self._postings, self._asked_spans
+        postings, spans = self._postings, self._spans
         of_words, tables, squares = self._of_words, postings.repetition_tables, postings.squares
         first = postings.first_rows.tolist()
 
@@ -115,26 +115,16 @@ class TfidfQuery:
         in_threads(fill_from, range(0, len(first) - 1, _SEGMENTS))
 
     @cached_property
-    def _asked(self) -> np.ndarray:
-        """Return the places of the words that posts can share: int64."""
-        return np.flatnonzero(self._weights)
-
-    @cached_property
-    def _asked_spans(self) -> Spans:
-        """Return where the postings of these words are."""
-        return self._spans.of_words(self._asked)
-
-    @cached_property
     def _of_words(self) -> np.ndarray:
-        """Return what each of these words adds to a post: float64, 2 × words.
+        """Return what each word of the article adds to a post: float64, 2 × words.
 
         The first numbers are parts of the products, which count 1 + ln n times, the second ones changes of the squared
         lengths, which count its square times.
         """
-        weights, asked = self._weights, self._asked
+        weights = self._weights
         length = np.sqrt(weights @ weights) or 1.0
         before = idf_of(self._postings.posts + 1, self._containing)
-        return np.stack([(weights * self._idf)[asked] / length, self._idf[asked] ** 2 - before[asked] ** 2])
+        return np.array([weights * self._idf / length, self._idf**2 - before**2])
 
     def _cosines(self, segment: Segment, ranges: np.ndarray, repeats: np.ndarray, first: int) -> np.ndarray:
         """Return the cosines of the rows of a segment, as the native library computes them: float32.

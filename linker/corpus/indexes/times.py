@@ -16,6 +16,7 @@ TIMES = "times"
 # Few enough for their scores to stay in the CPU's cache.
 _BUCKETS = 8_191
 _UNKNOWN = np.uint16(_BUCKETS)
+_NONE = np.zeros(1, dtype=np.float32)
 _FIRST, _LAST = np.array([0]), np.array([_BUCKETS, _BUCKETS + 1])
 # Seconds, and share of a bucket, by which rounding may move a post into another one; shortest bucket in seconds.
 _MARGIN, _SHORTEST = 1e-3, 0.1
@@ -102,7 +103,7 @@ class Times:
         margin = _MARGIN * (1 + length)
         moments = np.array([[-margin], [length + margin]])  # just before a bucket begins, and after it ends
         changes = np.ceil((steps - earliest - moments) / length).clip(0, _BUCKETS)
-        return np.append(scores, np.float32(0)), changes.astype(np.int64)
+        return np.concatenate([scores, _NONE]), changes.astype(np.int64)
 
     @cached_property
     def _buckets(self) -> tuple[tuple[float, float], np.ndarray]:
@@ -118,7 +119,7 @@ class Times:
 def _table(of_steps: np.ndarray, changes: np.ndarray) -> np.ndarray:
     """Return the score of each bucket, from which on scores change there; see `Times._steps`."""
     begins = np.concatenate([_FIRST, changes, _LAST])
-    return np.repeat(of_steps, np.diff(begins))
+    return np.repeat(of_steps, begins[1:] - begins[:-1])
 
 
 def _read(shards: Shards) -> np.ndarray:

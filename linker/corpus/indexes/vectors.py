@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -135,14 +135,12 @@ class CorpusVectors(tuple[ShardVectors, ...]):
         Returns:
             The addresses, valid while this object is.
         """
-        bounds = np.searchsorted(places, self._begins)
-        counts = np.diff(bounds)
-        rows = places - np.repeat(self._begins[:-1], counts)
-        for shard, one in enumerate(self) if self._deleted else ():
-            if one.live is not None:
-                part = slice(bounds[shard], bounds[shard + 1])
-                rows[part] = np.flatnonzero(one.live)[rows[part]]
-        found: np.ndarray = np.repeat(self._addresses, counts) + rows * self[0].values.shape[1]
+        if self._deleted:
+            places = self._live_rows[places]
+        bounds = np.searchsorted(places, self._first_rows)
+        size = self[0].values.shape[1]
+        shifts = self._addresses - self._first_rows[:-1] * size
+        found: np.ndarray = places * size + np.repeat(shifts, bounds[1:] - bounds[:-1])
         return found
 
     def scales(self, places: np.ndarray) -> np.ndarray:
@@ -162,6 +160,17 @@ class CorpusVectors(tuple[ShardVectors, ...]):
     def _begins(self) -> np.ndarray:
         """Return the first place of each shard, and the number of posts: int64."""
         return np.cumsum([0, *(one.posts for one in self)], dtype=np.int64)
+
+    @cached_property
+    def _first_rows(self) -> np.ndarray:
+        """Return the first row of each shard, and the number of rows, of deleted posts, too: int64."""
+        return np.array([0, *accumulate(map(len, self))], dtype=np.int64)
+
+    @cached_property
+    def _live_rows(self) -> np.ndarray:
+        """Return the row of each post that is not deleted: int64."""
+        live = [np.ones(len(one), dtype=bool) if one.live is None else one.live for one in self]
+        return np.flatnonzero(np.concatenate(live))
 
     @cached_property
     def _deleted(self) -> bool:

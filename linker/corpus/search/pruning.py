@@ -18,7 +18,7 @@ _ROUNDING = 2.0**-19
 _LARGEST_SHARE = 0.1
 # Posts of a group, at most, and groups per number that is asked for, at least; see `low`.
 _GROUP, _GROUPS = 64, 4
-# Posts that are scored beside the number of best posts and a quarter of it.
+# Posts that are scored beside the number of best posts and an eighth of it.
 _MORE = 16
 
 
@@ -67,7 +67,7 @@ class PrunedQuery:
             self._error += _ROUNDING * max(1.0, float(np.abs(self._bounds).max(initial=0)))
         bounds = self._bounds if places is None or self._probed is not None else self._bounds[places]
         # Bounds exceed scores by little, so that a few more posts usually suffice.
-        least = low(bounds, count + count // 4 + _MORE if count else 0)
+        least = low(bounds, count + count // 8 + _MORE if count else 0)
         at, scores = self._exact_from(bounds, least, places)
         last = np.partition(scores, len(scores) - count)[len(scores) - count] if count else np.inf
         if last - self._error < least:
@@ -132,6 +132,6 @@ def low(numbers: np.ndarray, count: int) -> float:
     """
     size = min(max(len(numbers) // (_GROUPS * max(count, 1)), 1), _GROUP)
     whole = len(numbers) // size * size
-    highest = np.append(numbers[:whole].reshape(size, -1).max(axis=0), numbers[whole:])
+    highest = np.concatenate([numbers[:whole].reshape(size, -1).max(axis=0), numbers[whole:]])
     count = min(count, len(highest))
     return float(np.partition(highest, len(highest) - count)[len(highest) - count]) if count else np.inf

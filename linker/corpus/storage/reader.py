@@ -61,12 +61,18 @@ def with_vectors(table: pa.Table, vectors: np.ndarray) -> pa.Table:
     return table.append_column("vector", pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1]))
 
 
-def posts_from(table: pa.Table) -> list[Post]:
+def posts_from(table: pa.Table | pa.RecordBatch) -> list[Post]:
     """Return the posts of a table with the columns `OF_POSTS`; it may have others."""
     # Column by column in NumPy: `to_pylist` takes four times as long, most of it for times.
-    since = table.column("created_at").to_numpy().astype("datetime64[us]").view("timedelta64[us]").tolist()
-    ids, texts = (table.column(name).to_numpy().tolist() for name in ("id", "text"))
-    written = table.column("extra").cast(pa.string()).to_numpy().tolist()
+    since = (
+        table.column("created_at")
+        .to_numpy(zero_copy_only=False)
+        .astype("datetime64[us]")
+        .view("timedelta64[us]")
+        .tolist()
+    )
+    ids, texts = (table.column(name).to_numpy(zero_copy_only=False).tolist() for name in ("id", "text"))
+    written = table.column("extra").cast(pa.string()).to_numpy(zero_copy_only=False).tolist()
     extras: list[dict[str, Any]] = json.loads(f"[{','.join([one or '{}' for one in written])}]")
     # `datetime.combine` takes three times as long, `replace` twelve times.
     times = [None if passed is None else _EPOCH + passed for passed in since]

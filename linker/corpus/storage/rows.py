@@ -38,7 +38,7 @@ class Rows:
         self._last: tuple[np.ndarray, pa.Table] | None = None
         self._may_keep = True
 
-    def at(self, places: np.ndarray, columns: Sequence[str]) -> pa.Table:
+    def at(self, places: np.ndarray, columns: Sequence[str]) -> pa.Table | pa.RecordBatch:
         """Return the posts at the given indices, in that order.
 
         Args:
@@ -51,7 +51,7 @@ class Rows:
         if self._kept is None and self._may_keep:
             self._keep()
         if self._kept is not None:
-            return pa.Table.from_batches([self._kept.select(list(columns)).take(pa.array(places))])
+            return self._kept.select(list(columns)).take(pa.array(places))
         if len(places) > _LAST_POSTS or not set(columns) <= set(OF_POSTS):
             return self._read(places, columns)
         known, posts = self._last or (places[:0], None)
