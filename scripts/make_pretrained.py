@@ -54,7 +54,7 @@ snopes dev and dev-test, MAP@5 per post, 2,296 candidates; one post of 401 is 0.
 | plazz, together | 70.46 | 70.60 |
 | politifact, articles alone | 92.19 | 92.19 |
 | politifact, together | 96.28 | 96.29 |
-| CheckThat | 92.96 | 92.63 |
+| CheckThat, by text | 92.96 | 92.63 |
 
 Training data: 100,094 English tweets, headlines, captions and fact-checks of 2011 to 2021, and links of 12,878
 tweets to 6,426 items: headlines on US and British news of 2013 and 2014 (The Plazz), and fact-checks of PolitiFact

@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmarks.quality.models import (
     AT_1,
+    AT_5,
     METRICS,
     NONE,
     OF_VECTORS,
@@ -18,6 +19,7 @@ from benchmarks.quality.models import (
     Scores,
     competing,
     in_percent,
+    precision_at_5,
     right_at_1,
     sentence_transformer,
     with_dates,
@@ -77,22 +79,21 @@ def rivals(scores: Scores) -> Iterator[Rival]:
     yield Rival(f"MiniLM, {SOFTMAX}", mini, competing(mini, OF_VECTORS))
     yield Rival(f"TF-IDF + MiniLM, z-scores, {SOFTMAX}", z_alone, competing(z, *OF_Z_SCORES))
     yield Rival(f"TF-IDF + MiniLM, cosines, {SOFTMAX}", cosines_alone, competing(cosines, TEMPERATURE))
-    if not scores.source.every_article_is_a_candidate:  # these have no dates
-        # The same model of time, in the log-odds of the same softmax.
-        for name, own_alone, own, settings in (
-            ("MiniLM", mini, mini, (OF_VECTORS, NONE)),
-            ("TF-IDF + MiniLM, cosines", cosines_alone, cosines, (TEMPERATURE, NONE)),
-        ):
-            yield Rival(
-                f"{name}, {SOFTMAX}, {DATES}",
-                with_dates(scores.linked, own_alone, *settings, alone=True),
-                with_dates(scores.linked, own, *settings),
-            )
+    # The same model of time, in the log-odds of the same softmax.
+    for name, own_alone, own, settings in (
+        ("MiniLM", mini, mini, (OF_VECTORS, NONE)),
+        ("TF-IDF + MiniLM, cosines", cosines_alone, cosines, (TEMPERATURE, NONE)),
+    ):
+        yield Rival(
+            f"{name}, {SOFTMAX}, {DATES}",
+            with_dates(scores.linked, own_alone, *settings, alone=True),
+            with_dates(scores.linked, own, *settings),
+        )
     undated = replace(scores.linked, articles=without_dates(scores.linked.articles))
     for label, name in (("`distilled`", DISTILLED), (DEFAULT, BEST)):
         kept = f"bundled-{name}"
         ready = cache(lambda name=name: load_model(FOLDERS[name], for_scoring=True))
-        if name == BEST and not scores.source.every_article_is_a_candidate:
+        if name == BEST:
             yield Rival(DATES_IGNORED, *_both(scores, f"{kept}-undated", ready, undated))
         yield Rival(label, *_both(scores, kept, ready))
 
@@ -127,8 +128,11 @@ def measured(scores: Scores, one_at_a_time: bool) -> Measured:
     for rival in rivals(scores):
         own = rival.alone if one_at_a_time else rival.together
         right[rival.name] = right_at_1(own, scores.linked)
-        metrics = comparison.add(rival.name, own).metrics | {AT_1: float(right[rival.name].mean())}
-        rows[rival.name] = {"seeds": "1"} | {m: in_percent([metrics[m]]) for m in (*METRICS, AT_1)}
+        of_posts = {AT_1: right[rival.name], AT_5: precision_at_5(own, scores.linked)}
+        metrics = comparison.add(rival.name, own).metrics | {
+            m: float(each.mean()) for m, each in of_posts.items()
+        }
+        rows[rival.name] = {"seeds": "1"} | {m: in_percent([metrics[m]]) for m in (*METRICS, AT_1, AT_5)}
     differences: dict[str, dict[str, Difference]] = {}
     for difference in comparison.differences(DEFAULT):
         differences.setdefault(difference.model, {})[difference.metric] = difference

@@ -27,7 +27,7 @@ from linker.models.siamese.siamese import SiameseModel
 TEMPERATURE, OF_VECTORS, NONE, KINSHIP = 0.06, 0.05, 0.3, 0.3
 SHIPPED = 0.2
 METRICS = ("mAP", "mRP", "AUC", "MAP", "R-precision", "MRR", "nDCG@10", "P@1", "recall@10")
-AT_1 = "recall@1 of posts"
+AT_1, AT_5 = "recall@1 of posts", "MAP@5 of posts"
 
 
 class Given(Model):
@@ -105,7 +105,7 @@ class Scores:
         ):
             if self.place.has(name):
                 yield Row(label, [competing(self._inner(name) + words + shipped)])
-        if self.source.every_article_is_a_candidate:  # too many for the rest, and undated
+        if self.source.every_article_is_a_candidate:  # too many for the rest
             return
         for label, settings in (
             ("best without the titles' share", {"title_weight": 0.0}),
@@ -173,6 +173,19 @@ def right_at_1(scores: np.ndarray, linked: LinkedPosts) -> np.ndarray:
     """Return whether each post's best article is one it is linked to: bool, one per post."""
     right: np.ndarray = linked.relevance()[scores.argmax(axis=0), np.arange(len(linked.posts))].astype(bool)
     return right
+
+
+def precision_at_5(scores: np.ndarray, linked: LinkedPosts) -> np.ndarray:
+    """Return the average precision of each post's best five articles, the measure of CheckThat: float64, one per post.
+
+    Of a post with more than five articles, five are enough; a post without articles has 0.
+    """
+    best = np.argsort(-scores, axis=0, kind="stable")[:5]
+    hits = np.take_along_axis(linked.relevance(), best, axis=0)
+    precisions = np.cumsum(hits, axis=0) / np.arange(1, len(best) + 1)[:, None]
+    wanted = np.clip(linked.relevance().sum(axis=0), 1, 5)
+    found: np.ndarray = (precisions * hits).sum(axis=0) / wanted
+    return found
 
 
 def in_percent(values: Sequence[float]) -> str:

@@ -12,7 +12,7 @@ import torch
 from benchmarks.quality.baselines import alone, difference_lines, measured, together
 from benchmarks.quality.cost import cost
 from benchmarks.quality.danovitch2020 import COMPARED, differences, encoders, rows, verdict
-from benchmarks.quality.models import AT_1, METRICS, Scores, in_percent, right_at_1
+from benchmarks.quality.models import AT_1, AT_5, METRICS, Scores, in_percent, precision_at_5, right_at_1
 from benchmarks.quality.runs import RESULTS, Workplace
 from benchmarks.quality.sample import Sample
 from benchmarks.quality.sample import lines as sample_lines
@@ -80,7 +80,7 @@ def _prose(path: Path) -> list[str]:
 
 
 def _columns(source: Source) -> tuple[str, ...]:
-    return (*METRICS, AT_1) if source.every_article_is_a_candidate else METRICS
+    return (*METRICS, AT_1, AT_5) if source.every_article_is_a_candidate else METRICS
 
 
 def _rivals(scores: Scores, kept: Kept) -> list[str]:
@@ -137,8 +137,9 @@ def _trained(scores: Scores) -> dict[str, Cells]:
     for row in scores.rows():
         values: dict[str, list[float]] = {}
         for own in row.scores:
-            metrics = evaluate(own, scores.linked) | {AT_1: float(right_at_1(own, scores.linked).mean())}
-            for metric in (*METRICS, AT_1):
+            of_posts = {AT_1: right_at_1(own, scores.linked), AT_5: precision_at_5(own, scores.linked)}
+            metrics = evaluate(own, scores.linked) | {m: float(each.mean()) for m, each in of_posts.items()}
+            for metric in (*METRICS, AT_1, AT_5):
                 values.setdefault(metric, []).append(metrics[metric])
         cells[row.name] = {"seeds": str(len(row.scores))} | {m: in_percent(own) for m, own in values.items()}
         print(f"{time.strftime('%H:%M:%S')} measured {scores.source.name}: {row.name}", flush=True)

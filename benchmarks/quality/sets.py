@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.data import read_articles, read_posts
+from linker.data.io.dates import parse_date
 from linker.data.types import LinkedPosts
 
 Row = dict[str, Any]
@@ -83,8 +84,10 @@ def prepare(data: Path, work: Path) -> None:
 
 def _read_as_used(source: Source, articles: list[Row], posts: list[Row]) -> None:
     for article in articles:
-        if source.every_article_is_a_candidate:
-            article["published"] = None  # two of them are prose
+        try:
+            parse_date(article.get("published") or "")
+        except ValueError:
+            article["published"] = None  # two on snopes are prose, others empty
     for post in posts:
         post["plain"] = post["text"]
         post["text"] = " ".join(post[c] for c in source.text_columns if post.get(c))
@@ -96,7 +99,9 @@ def _joined(source: Source, articles: list[Row], posts: list[Row]) -> tuple[list
     if not source.every_article_is_a_candidate:
         return articles, train + [post for post in posts if post["split"] == "dev"]
     linked = {i for post in train for i in post.get("article_ids") or [post["article_id"]]}
-    return [article | {"split": "train"} for article in articles if article["id"] in linked], train
+    # Without the dates of these, which the bundled models were trained without.
+    undated = {"split": "train", "published": None}
+    return [article | undated for article in articles if article["id"] in linked], train
 
 
 def _texts(folder: Path, source: Source, articles: list[Row], posts: list[Row]) -> None:
