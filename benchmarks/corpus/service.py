@@ -4,7 +4,7 @@
 
 Every client sends one search after the other, as the page does (20 posts, half of them with explanations), each for an
 article that was not asked about before, as long as there are any. Afterwards the server is killed (SIGKILL) and started
-again, and must give the same posts with the same scores. The figures are printed as Markdown.
+again, and must give the same posts with the same scores. Writes results/service.md.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,9 @@ from typing import Any
 import httpx
 
 from benchmarks.measurement import machine, say
+from linker.common.files import atomic_write
 
+PAGE = Path(__file__).parent / "results" / "service.md"
 _HEADERS = {"X-Linker": "1"}
 _START_SECONDS = 120.0
 _COMPARED = 20
@@ -121,6 +124,7 @@ def main() -> None:
     parser.add_argument("--articles", type=Path, required=True, help="articles.jsonl")
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--out", type=Path, default=PAGE)
     options = parser.parse_args()
     lines = options.articles.read_text(encoding="utf-8").splitlines()
     articles = [f"{row.get('title', '')}\n\n{row['text']}" for row in map(json.loads, lines)]
@@ -158,9 +162,29 @@ def main() -> None:
         "killed and started again: first answer after": f"{restart:.1f} s",
         "same posts and scores": "yes" if same else "NO",
     }
-    print(f"{machine()}\n\n| | |\n|---|---|")
-    for name, value in rows.items():
-        print(f"| {name} | {value} |")
+    lines = [
+        "# A served corpus",
+        "",
+        "```bash",
+        "python -m benchmarks.corpus.service CORPUS --articles articles.jsonl "
+        f"--clients {options.clients} --minutes {options.minutes:g}",
+        "```",
+        "",
+        f"`linker serve --corpus` with {options.clients} clients at once, nothing else on the cores but the clients, "
+        f"on {date.today()}. Each search is for another article (fact checks and news of full length); half of the "
+        "searches ask for explanations. Every client sends its next search at once, so that all of them wait all the "
+        "time: what a search takes is then their number divided by the searches per second. The embeddings of the "
+        "corpus are random; scoring takes as long with real ones.",
+        "",
+        machine(),
+        "",
+        "| | |",
+        "|---|---|",
+        *(f"| {name} | {value} |" for name, value in rows.items()),
+    ]
+    with atomic_write(options.out) as file:
+        file.write("\n".join(lines) + "\n")
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":
