@@ -19,6 +19,7 @@ from benchmarks.quality.models import sentence_transformer, siamese
 from benchmarks.quality.runs import ENCODERS, SEEDS, TAUGHT, Workplace
 from benchmarks.quality.sets import SOURCES, dev_set
 from benchmarks.quality.tables import Cells, Kept
+from linker.common.concurrency import one_thread
 from linker.config import build, resolve
 from linker.data.types import LinkedPosts, Post
 from linker.models.archive import load_model, save_model
@@ -46,7 +47,8 @@ Encode = Callable[[Sequence[Post]], object]
 def cost(place: Workplace, kept: Kept, out: Path) -> list[str]:
     """Return the lines of the page on speed and training; rows not measured again are kept."""
     posts = dev_set(place.work, SOURCES[0]).posts[:POSTS]
-    rates = _rates(_encoders(place), posts)
+    with one_thread():  # ONNX Runtime's is set when a model is loaded
+        rates = _rates(_encoders(place), posts)
     title = SOURCES[0].title
     one, every = kept.tables[alone(title)], {**kept.tables[title], **kept.tables[together(title)]}
     rows: dict[str, Cells] = {}
