@@ -40,9 +40,9 @@ def in_threads(work: Callable[[T], object], items: Sequence[T], most: int | None
         items: the items, begun in this order.
         most: maximum number of threads; None: `threads`, up to 8.
     """
-    count = 1
-    if len(items) > 1:
-        count = min(min(threads(), _THREADS) if most is None else most, len(items))
+    count = len(items)
+    if count > 1:  # most calls have one item
+        count = min(count, min(threads(), _THREADS) if most is None else most)
     if count < 2:
         for item in items:
             work(item)

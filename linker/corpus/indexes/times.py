@@ -72,9 +72,9 @@ class Times:
         values = self._values if places is None else self._values[places]
         of_steps, changes = self._steps(model, article)
         table = _table(of_steps, changes[0])
-        # A score that changes between the first and the last moment of a bucket does so in these.
-        table[changes[1][changes[1] < changes[0]]] = np.nan
-        table[changes[0][changes[1] < changes[0]] - 1] = np.nan
+        # Between its first and last moment, the score changes in one bucket, or in two because of the margin.
+        last, first = changes[:, changes[1] < changes[0]]
+        table[first] = table[last - 1] = np.nan
         scores = np.zeros(len(values), dtype=np.float32)
         add_entries(table, self.buckets if places is None else self.buckets[places], scores)
         open_ = np.flatnonzero(np.isnan(scores))

@@ -64,9 +64,8 @@ class CorpusScores:
                 more = np.zeros(len(at), dtype=np.int64)
             else:
                 groups = opened.groups
-                at, found = best_of_groups(
-                    opened.rows, groups, scored, wanted, threshold, opened.posts_per_group
-                )
+                shared = opened.posts_per_group
+                at, found = best_of_groups(opened.rows, groups, scored, wanted, shared, threshold)
                 more = opened.members[groups[at]] - 1 if places is None else others(groups, at, places)
         start = request.offset
         statistics = CorpusStatistics(opened.parts, self._query)

@@ -12,7 +12,8 @@ from linker.corpus.storage.rows import Rows
 Scored: TypeAlias = Callable[[int], "tuple[np.ndarray, np.ndarray | None]"]
 """From a number n to scores of posts that include the n best, and their indices in the store; None: all posts."""
 
-_MORE_COPIES, _LEAST_TRIED = 1.2, 10
+# Posts to score per post of a ranking and of its group, and besides.
+_MORE_COPIES, _BESIDES = 1.2, 10
 
 
 def best(
@@ -73,8 +74,8 @@ def best_of_groups(
     groups: np.ndarray,
     scored: Scored,
     count: int,
+    posts_per_group: float,
     threshold: float | None = None,
-    posts_per_group: float = 2.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return places and scores of the best post of each of the best groups; see `best`.
 
@@ -83,14 +84,14 @@ def best_of_groups(
         groups: int64, one per post of the store: its group.
         scored: returns scores that include the n best posts.
         count: maximum number of posts.
-        threshold: leave out lower scores.
         posts_per_group: mean number of posts of a group.
+        threshold: leave out lower scores.
 
     Returns:
         Places, int64, and scores, float32.
     """
     # Near-duplicates among them are listed once; the best posts have more of them than others.
-    tried = int(_MORE_COPIES * count * posts_per_group) + _LEAST_TRIED
+    tried = int(_MORE_COPIES * count * posts_per_group) + _BESIDES
     while True:
         at, found = _reaching(*scored(tried), tried, threshold)
         at = _ties_broken(rows, at, found)
