@@ -19,7 +19,6 @@ from benchmarks.quality.models import (
     Scores,
     competing,
     in_percent,
-    precision_at_5,
     right_at_1,
     sentence_transformer,
     with_dates,
@@ -128,10 +127,8 @@ def measured(scores: Scores, one_at_a_time: bool) -> Measured:
     for rival in rivals(scores):
         own = rival.alone if one_at_a_time else rival.together
         right[rival.name] = right_at_1(own, scores.linked)
-        of_posts = {AT_1: right[rival.name], AT_5: precision_at_5(own, scores.linked)}
-        metrics = comparison.add(rival.name, own).metrics | {
-            m: float(each.mean()) for m, each in of_posts.items()
-        }
+        comparison.add(rival.name, own)
+        metrics = comparison.metrics(rival.name) | {AT_1: float(right[rival.name].mean())}
         rows[rival.name] = {"seeds": "1"} | {m: in_percent([metrics[m]]) for m in (*METRICS, AT_1, AT_5)}
     differences: dict[str, dict[str, Difference]] = {}
     for difference in comparison.differences(DEFAULT):

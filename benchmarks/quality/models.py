@@ -175,19 +175,6 @@ def right_at_1(scores: np.ndarray, linked: LinkedPosts) -> np.ndarray:
     return right
 
 
-def precision_at_5(scores: np.ndarray, linked: LinkedPosts) -> np.ndarray:
-    """Return the average precision of each post's best five articles, the measure of CheckThat: float64, one per post.
-
-    Of a post with more than five articles, five are enough; a post without articles has 0.
-    """
-    best = np.argsort(-scores, axis=0, kind="stable")[:5]
-    hits = np.take_along_axis(linked.relevance(), best, axis=0)
-    precisions = np.cumsum(hits, axis=0) / np.arange(1, len(best) + 1)[:, None]
-    wanted = np.clip(linked.relevance().sum(axis=0), 1, 5)
-    found: np.ndarray = (precisions * hits).sum(axis=0) / wanted
-    return found
-
-
 def in_percent(values: Sequence[float]) -> str:
     """Return the mean, with ± the standard deviation if there are several values."""
     spread = f" ± {100 * statistics.stdev(values):.1f}" if len(values) > 1 else ""

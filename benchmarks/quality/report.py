@@ -7,12 +7,13 @@ import platform
 import time
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from benchmarks.quality.baselines import alone, difference_lines, measured, together
 from benchmarks.quality.cost import cost
 from benchmarks.quality.danovitch2020 import COMPARED, differences, encoders, rows, verdict
-from benchmarks.quality.models import AT_1, AT_5, METRICS, Scores, in_percent, precision_at_5, right_at_1
+from benchmarks.quality.models import AT_1, AT_5, METRICS, Scores, in_percent, right_at_1
 from benchmarks.quality.runs import RESULTS, Workplace
 from benchmarks.quality.sample import Sample
 from benchmarks.quality.sample import lines as sample_lines
@@ -20,6 +21,7 @@ from benchmarks.quality.sets import SOURCES, Source
 from benchmarks.quality.tables import Cells, Kept
 from linker.common.files import atomic_write
 from linker.evaluation.evaluate import evaluate
+from linker.evaluation.metrics.ranking import per_post
 
 NOTES = RESULTS / "default-notes.md"
 PAPER_NOTES = RESULTS / "danovitch2020-notes.md"
@@ -137,8 +139,11 @@ def _trained(scores: Scores) -> dict[str, Cells]:
     for row in scores.rows():
         values: dict[str, list[float]] = {}
         for own in row.scores:
-            of_posts = {AT_1: right_at_1(own, scores.linked), AT_5: precision_at_5(own, scores.linked)}
-            metrics = evaluate(own, scores.linked) | {m: float(each.mean()) for m, each in of_posts.items()}
+            of_posts = per_post(own, scores.linked.relevance(), [one.id for one in scores.linked.articles])
+            metrics = evaluate(own, scores.linked) | {
+                AT_1: float(right_at_1(own, scores.linked).mean()),
+                AT_5: float(np.nanmean(of_posts[AT_5])),
+            }
             for metric in (*METRICS, AT_1, AT_5):
                 values.setdefault(metric, []).append(metrics[metric])
         cells[row.name] = {"seeds": str(len(row.scores))} | {m: in_percent(own) for m, own in values.items()}

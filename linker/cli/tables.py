@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _WIDE = 200
-_MAIN = ("mRP", "mAP", "AUC", "MAP", "R-precision", "nDCG@10")
+_MAIN = ("mRP", "mAP", "AUC", "MAP", "R-precision", "nDCG@10", "MAP@5 of posts")
 _ABSENT = "–"
 
 
@@ -55,22 +55,26 @@ def print_benchmarks(benchmarks: Sequence[Benchmark]) -> None:
 
 def _metrics(comparison: Comparison, differences: Iterable[Difference]) -> Table:
     from linker.evaluation.evaluate import ARTICLE_METRICS, PAIR_METRICS
+    from linker.evaluation.metrics.ranking import POST_METRICS
 
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("%")
     for name in comparison.evaluations:
         table.add_column(Text(name), justify="right", no_wrap=True)
     stars = {(d.model, d.metric): "*" for d in differences if d.significant}
+    figures = {name: comparison.metrics(name) for name in comparison.evaluations}
     for title, metrics in (
         ("all pairs in one ranking", PAIR_METRICS),
         ("mean over articles", ARTICLE_METRICS),
+        ("mean over posts, articles ranked for each", tuple(POST_METRICS)),
     ):
+        if not any(metric in own for metric in metrics for own in figures.values()):
+            continue
         table.add_section()
         table.add_row(Text(title, style="italic"))
         for metric in metrics:
             values = [
-                _percent(evaluation.metrics.get(metric)) + stars.get((name, metric), " ")
-                for name, evaluation in comparison.evaluations.items()
+                _percent(own.get(metric)) + stars.get((name, metric), " ") for name, own in figures.items()
             ]
             if any(value.strip() != _ABSENT for value in values):
                 table.add_row(metric, *values)
@@ -89,6 +93,9 @@ def _notes(comparison: Comparison, baseline: str, differences: list[Difference])
     )
     if first.articles_without_posts:
         yield f"{first.articles_without_posts:,} articles have no relevant post: left out of the means."
+    lonely = int((~comparison.relevance.any(axis=0)).sum())
+    if lonely and comparison.per_post:
+        yield f"Posts without an article, left out of the means over posts: {lonely:,}."
     if first.thresholds_left_out:
         left_out = ", ".join(f"r_precision@{r}" for r in first.thresholds_left_out)
         yield f"Left out, there are fewer pairs: {left_out}."

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.quality import baselines, danovitch2020
-from benchmarks.quality.models import competing, in_percent, precision_at_5, right_at_1
+from benchmarks.quality.models import competing, in_percent, right_at_1
 from benchmarks.quality.runs import Workplace
 from benchmarks.quality.sets import SOURCES
 from benchmarks.quality.tables import Kept
@@ -73,17 +73,6 @@ def test_every_rival_is_in_both_tables_and_only_the_other_articles_make_the_diff
     assert sum("| alone |" in line for line in lines) == len(one.differences) - 3
     assert sum("| together |" in line for line in lines) == len(one.differences)
     assert lines[0].endswith("| P@1 | recall@1 of posts |")
-
-
-def test_the_five_best_articles_of_a_post_count_as_in_checkthat() -> None:
-    articles = [Article(name, name) for name in "abcdefg"]
-    posts = [Post("1", "x", ("b",)), Post("2", "x", ("a", "d")), Post("3", "x", ("g",)), Post("4", "x")]
-    scores = np.array(
-        [[6, 7, 7, 1], [7, 6, 6, 1], [5, 5, 5, 1], [4, 4, 4, 1], [3, 3, 3, 1], [2, 2, 2, 1], [1, 1, 1, 1]]
-    )
-    # First; first and fourth; seventh; none to find.
-    expected = [1, (1 + 2 / 4) / 2, 0, 0]
-    assert precision_at_5(scores, LinkedPosts(articles, posts)).tolist() == expected
 
 
 def difference(model: str, metric: str, points: float) -> Difference:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ir_measures import AP, RR, P, R, Rprec, nDCG
+from ir_measures import AP, RR, Measure, P, R, Rprec, nDCG
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from linker.evaluation.metrics import pairwise
-from linker.evaluation.metrics.ranking import METRICS, per_article
+from linker.evaluation.metrics.ranking import METRICS, POST_METRICS, per_article, per_post
 
 THEIRS = {
     "MAP": AP,
@@ -26,10 +26,23 @@ THEIRS = {
     "recall@10": R @ 10,
     "recall@100": R @ 100,
 }
+THEIRS_OF_POSTS = {"MAP@5 of posts": AP @ 5, "MRR of posts": RR, "P@1 of posts": P @ 1}
 
 
 def assert_equal_to_trec_eval(scores: np.ndarray, relevance: np.ndarray, post_ids: list[str]) -> None:
-    ours = per_article(scores, relevance, post_ids)
+    assert_equal(per_article(scores, relevance, post_ids), THEIRS, scores, relevance, post_ids)
+    # The same with articles as posts, and posts as articles.
+    of_posts = per_post(scores.T, relevance.T, post_ids)
+    assert_equal(of_posts, THEIRS_OF_POSTS, scores, relevance, post_ids)
+
+
+def assert_equal(
+    ours: dict[str, np.ndarray],
+    theirs: dict[str, Measure],
+    scores: np.ndarray,
+    relevance: np.ndarray,
+    post_ids: list[str],
+) -> None:
     articles = [str(row) for row in range(len(scores))]
     run = {a: dict(zip(post_ids, map(float, row))) for a, row in zip(articles, scores)}
     # Only relevant pairs are listed, as in our qrels: unjudged pairs count as irrelevant.
@@ -39,17 +52,18 @@ def assert_equal_to_trec_eval(scores: np.ndarray, relevance: np.ndarray, post_id
     }
     qrels = {article: labels for article, labels in qrels.items() if labels}
     found = 0
-    for result in ir_measures.iter_calc(list(THEIRS.values()), qrels, run) if qrels else ():
-        name = next(name for name, measure in THEIRS.items() if measure == result.measure)
+    for result in ir_measures.iter_calc(list(theirs.values()), qrels, run) if qrels else ():
+        name = next(name for name, measure in theirs.items() if measure == result.measure)
         assert ours[name][int(result.query_id)] == pytest.approx(result.value, abs=1e-9), name
         found += 1
-    assert found == len(qrels) * len(METRICS)
+    assert found == len(qrels) * len(theirs)
     without = [row for row, article in enumerate(articles) if article not in qrels]
     assert all(np.isnan(values[without]).all() for values in ours.values())
 
 
 def test_all_metrics_have_a_reference() -> None:
     assert THEIRS.keys() == METRICS.keys()
+    assert THEIRS_OF_POSTS.keys() == POST_METRICS.keys()
 
 
 def test_per_article_metrics_on_thousands_of_rankings() -> None:

@@ -1,4 +1,4 @@
-"""The retrieval field's metrics: every article is a query, all posts are ranked for it.
+"""The retrieval field's metrics: every article is a query, all posts are ranked for it; or every post, all articles.
 
 Defined as trec_eval defines them, and equal to it: scores are compared as float32, tied posts are in
 *descending* order of their ids (by code point), a post is relevant where relevance is above 0, and nDCG takes
@@ -8,7 +8,7 @@ the label itself as gain. Every metric takes `ranked`, the relevance of all post
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -22,6 +22,13 @@ def average_precision(ranked: np.ndarray) -> np.ndarray:
     relevant = ranked > 0
     precision = np.cumsum(relevant, axis=1) / np.arange(1, ranked.shape[1] + 1)
     return _divide((precision * relevant).sum(axis=1), relevant.sum(axis=1))
+
+
+def average_precision_at(ranked: np.ndarray, k: int) -> np.ndarray:
+    """AP@k: as `average_precision`, but relevant posts beyond the k best count as not found."""
+    relevant = ranked[:, :k] > 0
+    precision = np.cumsum(relevant, axis=1) / np.arange(1, relevant.shape[1] + 1)
+    return _divide((precision * relevant).sum(axis=1), (ranked > 0).sum(axis=1))
 
 
 def r_precision(ranked: np.ndarray) -> np.ndarray:
@@ -79,12 +86,40 @@ METRICS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 """Name → one value per article. Reported is the mean over the articles that have relevant posts."""
 
 
+POST_METRICS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "MAP@5 of posts": lambda ranked: average_precision_at(ranked, 5),
+    "MRR of posts": reciprocal_rank,
+    "P@1 of posts": lambda ranked: precision(ranked, 1),
+}
+"""Name → one value per post, whose articles are ranked. Reported is the mean over the posts that have articles."""
+
+
 def per_article(scores: np.ndarray, relevance: np.ndarray, post_ids: Sequence[str]) -> dict[str, np.ndarray]:
     """Every metric of `METRICS` for every article (float64), NaN for articles without relevant posts."""
-    values = {name: np.empty(len(scores)) for name in METRICS}
+    return _per_query(scores, relevance, post_ids, METRICS)
+
+
+def per_post(scores: np.ndarray, relevance: np.ndarray, article_ids: Sequence[str]) -> dict[str, np.ndarray]:
+    """Every metric of `POST_METRICS` for every post (float64), NaN for posts without articles.
+
+    Args:
+        scores: articles × posts.
+        relevance: articles × posts.
+        article_ids: the articles; those with equal scores are in descending order of their ids.
+    """
+    return _per_query(scores.T, relevance.T, article_ids, POST_METRICS)
+
+
+def _per_query(
+    scores: np.ndarray,
+    relevance: np.ndarray,
+    ids: Sequence[str],
+    metrics: Mapping[str, Callable[[np.ndarray], np.ndarray]],
+) -> dict[str, np.ndarray]:
+    values = {name: np.empty(len(scores)) for name in metrics}
     for start in range(0, len(scores), _ROWS_AT_ONCE):
         rows = slice(start, start + _ROWS_AT_ONCE)
-        ranked = np.take_along_axis(relevance[rows], rank_posts(scores[rows], post_ids), axis=1)
-        for name, metric in METRICS.items():
+        ranked = np.take_along_axis(relevance[rows], rank_posts(scores[rows], ids), axis=1)
+        for name, metric in metrics.items():
             values[name][rows] = metric(ranked)
     return values

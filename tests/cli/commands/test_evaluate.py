@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -44,6 +45,10 @@ def folder(tmp_path: Path) -> Path:
         TfidfModel(), tmp_path / "mine", {"model": {"type": "tfidf", "stop_words": "none"}}, {}, "card"
     )
     return tmp_path
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def linker(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -91,6 +96,49 @@ def test_a_model_folder_beside_the_baselines_with_all_files(folder: Path) -> Non
     again = linker(folder, "mine", "--json", "again.json")
     assert again.stdout == result.stdout
     assert (folder / "again.json").read_bytes() == (folder / "out/r.json").read_bytes()
+
+
+def test_the_articles_are_ranked_for_every_post_that_has_one(folder: Path) -> None:
+    with (folder / "posts.jsonl").open("a") as file:
+        file.write(json.dumps({"id": "nobody's", "text": "rain"}) + "\n")
+    result = linker(folder, "mine", "--json", "r.json", "--scores", "s.npz")
+    assert result.returncode == 0, result.stderr
+    assert "Posts without an article, left out of the means over posts: 1." in result.stdout
+    results = json.loads((folder / "r.json").read_text())
+    scores = read_scores(folder / "s.npz")
+    links = {
+        post["id"]: post["article_id"] for post in read_lines(folder / "posts.jsonl") if "article_id" in post
+    }
+    run = {
+        post: dict(zip(scores.article_ids, map(float, column)))
+        for post, column in zip(scores.post_ids, scores.scores.T)
+    }
+    theirs = ir_measures.calc_aggregate(
+        [AP @ 5], {post: {article: 1} for post, article in links.items()}, run
+    )
+    found = results["models"]["mine"]["MAP@5 of posts"]
+    assert 0 < found < 1
+    assert found == pytest.approx(theirs[AP @ 5], abs=1e-9)
+    of_posts = dict(zip(results["post_ids"], results["per_post"]["mine"]["MAP@5 of posts"]))
+    assert of_posts["nobody's"] is None
+    assert np.mean([of_posts[post] for post in links]) == pytest.approx(found)
+    assert f"{100 * found:.2f}" in next(
+        line for line in result.stdout.splitlines() if "MAP@5 of posts" in line
+    )
+    differences = [d for d in results["differences"] if d["metric"] == "MAP@5 of posts"]
+    assert [d["model"] for d in differences] == ["bm25", "tfidf"]
+    assert differences[0]["difference"] == pytest.approx(results["models"]["bm25"]["MAP@5 of posts"] - found)
+
+
+def test_a_single_article_is_not_ranked_for_posts(folder: Path) -> None:
+    (article, *_) = read_lines(folder / "articles.jsonl")
+    (folder / "one.jsonl").write_text(json.dumps(article) + "\n")
+    posts = [post for post in read_lines(folder / "posts.jsonl") if post["article_id"] == article["id"]]
+    (folder / "its.jsonl").write_text("".join(json.dumps(post) + "\n" for post in posts))
+    result = linker(folder, "mine", "--articles", "one.jsonl", "--posts", "its.jsonl", "--json", "r.json")
+    assert result.returncode == 0, result.stderr
+    assert "of posts" not in result.stdout
+    assert json.loads((folder / "r.json").read_text())["per_post"] == {}
 
 
 def test_one_split_and_files_for_every_model(folder: Path) -> None:
