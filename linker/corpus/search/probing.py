@@ -14,6 +14,8 @@ from linker.modules.kernels.scoring import sums_reaching
 
 #: Share of the posts that are probed, and their least number.
 _SHARE, _LEAST = 0.03, 20_000
+# Of up to this number of posts, all are scored in the time that choosing some would take.
+_ALL = 200_000
 # Posts with the highest scores by words are probed wherever they are.
 _BY_WORDS = 2_000
 # A threshold comes from every n-th post.
@@ -38,7 +40,7 @@ class Probe:
     @staticmethod
     def least(count: int) -> int:
         """Return the number of posts below which all are scored for a ranking of `count`."""
-        return max(2 * _LEAST, 20 * count)
+        return max(_ALL, 20 * count)
 
     def chosen(self, places: np.ndarray | None) -> np.ndarray:
         """Return the posts to score: int64, ascending indices in the store.

@@ -76,6 +76,7 @@ def copied(built, tmp_path) -> Path:
 def few_posts(monkeypatch):
     """Probe few posts, as in a large corpus."""
     monkeypatch.setattr(probing, "_LEAST", 120)
+    monkeypatch.setattr(probing, "_ALL", 240)
     monkeypatch.setattr(probing, "_BY_WORDS", 20)
     monkeypatch.setattr(probing, "_STEP", 4)
 
@@ -160,7 +161,7 @@ def test_dates_decide_between_posts_of_a_partition(built, monkeypatch):
 
 
 def test_all_posts_are_scored_where_there_are_few(built, monkeypatch):
-    monkeypatch.setattr(probing, "_LEAST", POSTS // 2)
+    monkeypatch.setattr(probing, "_ALL", POSTS)
     corpus = Corpus.open(built)
     assert ranked(corpus, article(1, 9), 50) == ranked(corpus, article(1, 9), 50, approximate=True)
 
