@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -180,11 +181,13 @@ def sums_reaching(
 
 
 def _call(name: str, *arguments: np.ndarray | int | float) -> None:
-    getattr(library.load_without_torch(), f"linker_{name}")(*map(_argument, arguments))
+    getattr(library.load_without_torch(), f"linker_{name}")(*map(partial(_argument, name), arguments))
 
 
-def _argument(value: np.ndarray | int | float) -> ctypes.c_int64 | ctypes.c_float | ctypes.c_void_p:
+def _argument(
+    name: str, value: np.ndarray | int | float
+) -> ctypes.c_int64 | ctypes.c_float | ctypes.c_void_p:
     if isinstance(value, np.ndarray):
-        assert value.flags.c_contiguous
+        assert value.flags.c_contiguous, f"{name}: an array is not contiguous"
         return ctypes.c_void_p(value.__array_interface__["data"][0])  # `ctypes.data` takes twice as long
     return ctypes.c_float(value) if isinstance(value, float) else ctypes.c_int64(value)
