@@ -66,12 +66,10 @@ class SharedBands:
     def __getstate__(self) -> dict[str, Any]:
         return {"files": self.files}  # without what is cached
 
-    @cached_property
-    def _signed(self) -> list[np.ndarray]:
-        return [
-            np.asarray(mapped_by_worker(source)["values"] if isinstance(source, Path) else source)
-            for source, _ in self.files
-        ]
+    def _signed(self, shard: int) -> np.ndarray:
+        """Return the signatures of a shard, mapped anew each time, so that what was read does not stay in memory."""
+        source, _ = self.files[shard]
+        return np.asarray(mapped_by_worker(source)["values"] if isinstance(source, Path) else source)
 
     @cached_property
     def _places(self) -> list[np.ndarray | None]:
@@ -79,13 +77,13 @@ class SharedBands:
 
     @cached_property
     def _starts(self) -> np.ndarray:
-        counts = [len(one if at is None else at) for one, at in zip(self._signed, self._places)]
+        counts = [len(self._signed(n) if at is None else at) for n, at in enumerate(self._places)]
         return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
     def _band(self, number: int) -> Iterator[tuple[int, np.ndarray]]:
         """Yield runs of posts: the index of the first, and the numbers of the band of each, 4 × 8 bits as uint32."""
-        for first, signed, places in zip(self._starts.tolist(), self._signed, self._places):
-            numbers = np.ascontiguousarray(signed[:, BAND * number : BAND * (number + 1)])
+        for shard, (first, places) in enumerate(zip(self._starts.tolist(), self._places)):
+            numbers = np.ascontiguousarray(self._signed(shard)[:, BAND * number : BAND * (number + 1)])
             band = numbers.view(np.uint32)[:, 0]
             yield first, band if places is None else band[places]
 
@@ -97,7 +95,7 @@ class SharedBands:
         for shard in np.flatnonzero(np.diff(limits)).tolist():
             at = order[limits[shard] : limits[shard + 1]]
             rows, places = posts[at] - self._starts[shard], self._places[shard]
-            signed[at] = self._signed[shard][rows if places is None else places[rows]]
+            signed[at] = self._signed(shard)[rows if places is None else places[rows]]
         blocks = (signed[i : i + _BLOCK] for i in range(0, len(signed), _BLOCK))
         return signed, np.concatenate([np.zeros(0, dtype=np.uint64), *map(row_keys, blocks)])
 
