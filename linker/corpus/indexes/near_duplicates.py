@@ -67,7 +67,7 @@ class SharedBands:
         return {"files": self.files}  # without what is cached
 
     def _signed(self, shard: int) -> np.ndarray:
-        """Return the signatures of a shard, mapped anew each time, so that what was read does not stay in memory."""
+        """Return the signatures of a shard, mapped again each time, so that what was read does not stay in memory."""
         source, _ = self.files[shard]
         return np.asarray(mapped_by_worker(source)["values"] if isinstance(source, Path) else source)
 
