@@ -236,9 +236,9 @@ def report(builds: dict[str, Costs], commits: dict[int, float], command: str) ->
     alone = builds["one worker"]
     lines += [
         "",
-        f"By the clock, on a machine that other jobs kept busy: {', '.join(f'{one.elapsed:,.0f} s' for one in every)}; "
+        f"By the clock, start and driver included: {', '.join(f'{one.elapsed:,.0f} s' for one in every)}; "
         f"with one worker {alone.elapsed:,.0f} s for {alone.posts:,} posts, which two build "
-        f"{alone.elapsed / small.elapsed:.2f} times as fast.",
+        f"{alone.elapsed / full.elapsed:.2f} times as fast.",
     ]
     write = full.calls["ChunkWriter"]
     chunks = len(write)
@@ -290,7 +290,7 @@ def main() -> None:
             ("first", quarter, 2),
             ("quarter", quarter, 2),
             ("all", options.posts, 2),
-            ("one worker", quarter, 1),
+            ("one worker", options.posts, 1),
         )
     }
     commits = commit_costs(options.work / "commits")
