@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from linker.data.types import LinkedPosts
 from linker.evaluation.evaluate import Evaluation, measure
 from linker.evaluation.metrics.ranking import per_post
 from linker.evaluation.significance import (
+    bootstrap_means,
     bootstrap_p_value,
     bootstrap_weights,
     holm,
@@ -72,10 +74,9 @@ class Comparison:
         self._seed = seed
         self._has_posts = np.asarray(self.relevance.any(axis=1))
         self._weights = bootstrap_weights(len(self.article_ids), RESAMPLES, seed)
-        self._mean_weights = bootstrap_weights(int(self._has_posts.sum()), RESAMPLES, seed)
         self._has_articles = np.asarray(self.relevance.any(axis=0))
-        self._post_weights = bootstrap_weights(int(self._has_articles.sum()), RESAMPLES, seed)
         self._samples: dict[str, dict[str, np.ndarray]] = {}
+        self._differences: dict[str, list[Difference]] = {}  # by baseline, until a model is added
 
     def add(self, name: str, scores: np.ndarray) -> Evaluation:
         """Measure one model's scores (articles × posts).
@@ -88,6 +89,7 @@ class Comparison:
             scores, self.relevance, self.article_ids, self.post_ids, self._weights
         )
         self.evaluations[name] = evaluation
+        self._differences.clear()
         if len(self.article_ids) > 1:
             self.per_post[name] = per_post(scores, self.relevance, self.article_ids)
         return evaluation
@@ -104,55 +106,62 @@ class Comparison:
 
     def differences(self, baseline: str) -> list[Difference]:
         """Return the differences of every other model from `baseline`, in the order the models were added."""
+        if baseline in self._differences:
+            return self._differences[baseline]
         others = [name for name in self.evaluations if name != baseline]
-        rows = [row for name in others for row in self._against(name, baseline)]
+        by_article = {name: evaluation.per_article for name, evaluation in self.evaluations.items()}
+        paired = self._paired(by_article, self._has_posts, others, baseline)
+        if self.per_post:
+            paired |= self._paired(self.per_post, self._has_articles, others, baseline)
+        rows = [row for name in others for row in self._against(name, baseline, paired)]
         p_values = {(name, metric): p for name, metric, _, _, p in rows}
         corrected = {}
         for metric in self.metrics(baseline):
             values = holm([p_values[name, metric] for name in others])
             corrected.update({(name, metric): p for name, p in zip(others, values)})
-        return [
+        self._differences[baseline] = [
             Difference(name, metric, difference, *interval, p, corrected[name, metric])
             for name, metric, difference, interval, p in rows
         ]
+        return self._differences[baseline]
 
-    def _against(self, name: str, baseline: str) -> list[tuple[str, str, float, tuple[float, float], float]]:
-        ours, theirs = self.evaluations[name].per_article, self.evaluations[baseline].per_article
-        paired = self._paired(ours, theirs, self._has_posts, self._mean_weights)
-        if name in self.per_post:
-            of_posts = self.per_post[name], self.per_post[baseline]
-            paired |= self._paired(*of_posts, self._has_articles, self._post_weights)
+    def _against(
+        self, name: str, baseline: str, paired: Mapping[tuple[str, str], tuple[np.ndarray, float]]
+    ) -> list[tuple[str, str, float, tuple[float, float], float]]:
         rows = []
-        values, of_baseline = self.metrics(name), self.metrics(baseline)
-        for metric in values:
-            if metric in paired:
-                samples, p = paired[metric]
+        ours, theirs = self.metrics(name), self.metrics(baseline)
+        for metric in ours:
+            if (name, metric) in paired:
+                samples, p = paired[name, metric]
             else:
                 samples = self._samples[name][metric] - self._samples[baseline][metric]
                 p = bootstrap_p_value(samples, int(self._has_posts.sum()))
-            difference = values[metric] - of_baseline[metric]
-            rows.append((name, metric, difference, percentile_interval(samples), p))
+            rows.append((name, metric, ours[metric] - theirs[metric], percentile_interval(samples), p))
         return rows
 
     def _paired(
         self,
-        ours: dict[str, np.ndarray],
-        theirs: dict[str, np.ndarray],
+        values: Mapping[str, Mapping[str, np.ndarray]],
         defined: np.ndarray,
-        weights: np.ndarray,
-    ) -> dict[str, tuple[np.ndarray, float]]:
-        """Return resampled mean differences and the p-value of each metric that has a value per article, or per post.
+        others: Sequence[str],
+        baseline: str,
+    ) -> dict[tuple[str, str], tuple[np.ndarray, float]]:
+        """Return the resampled mean differences and the p-value of each model and metric.
 
         Args:
-            ours: the values of a model by metric.
-            theirs: those of the baseline.
+            values: model → metric → one value per article, or per post.
             defined: which of the articles or posts have values: bool.
-            weights: of the latter in each sample.
+            others: the models to compare with the baseline, all on the same samples.
+            baseline: name of the baseline.
         """
-        values = np.stack([ours[metric] - theirs[metric] for metric in ours], axis=1)[defined]
-        p_values = randomization_test(values, seed=self._seed)
-        means = (weights @ values / len(values)).T
-        return {metric: (sample, float(p)) for metric, sample, p in zip(ours, means, p_values)}
+        keys = [(name, metric) for name in others for metric in values[name]]
+        if not keys:
+            return {}
+        columns = [values[name][metric] - values[baseline][metric] for name, metric in keys]
+        differences = np.stack(columns, axis=1)[defined]
+        means = bootstrap_means(differences, RESAMPLES, self._seed)
+        p_values = randomization_test(differences, seed=self._seed).tolist()
+        return {key: (samples, p) for key, samples, p in zip(keys, means.T, p_values)}
 
     def as_json(self, baseline: str) -> dict[str, Any]:
         """Return all results as JSON values; metrics are fractions, undefined values null."""

@@ -1,6 +1,7 @@
 """Paired significance tests between models.
 
-The tests resample articles, never single pairs, and compare both models on the same articles.
+The tests resample articles, or posts where these are the queries, never single pairs, and compare both models on the
+same ones.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def randomization_test(differences: np.ndarray, resamples: int = 10_000, seed: i
     have the other sign.
 
     Args:
-        differences: articles × metrics, the value of one model minus that of the other.
+        differences: articles (or posts) × metrics, the value of one model minus that of the other.
         resamples: how many random sign patterns are tried.
         seed: the same seed gives the same p-values.
 
@@ -138,15 +139,44 @@ def randomization_test(differences: np.ndarray, resamples: int = 10_000, seed: i
     # Sums of the same numbers in another order differ by rounding: what is equal must count as equal.
     observed -= 1e-9 * np.abs(differences).sum(axis=0)
     as_far = np.ones(differences.shape[1])
-    for start in range(0, resamples, _AT_ONCE):
-        signs = random.choice((-1.0, 1.0), size=(min(_AT_ONCE, resamples - start), len(differences)))
+    step = _samples_at_once(len(differences))
+    for start in range(0, resamples, step):
+        signs = random.choice((-1.0, 1.0), size=(min(step, resamples - start), len(differences)))
         as_far += (np.abs(signs @ differences) >= observed).sum(axis=0)
     return as_far / (resamples + 1)
 
 
 def bootstrap_weights(articles: int, resamples: int, seed: int = 0) -> np.ndarray:
     """How often each article is drawn (with replacement) into each sample: resamples × articles."""
-    return np.random.default_rng(seed).multinomial(articles, np.full(articles, 1 / articles), size=resamples)
+    return _drawn(np.random.default_rng(seed), articles, resamples)
+
+
+def bootstrap_means(values: np.ndarray, resamples: int, seed: int = 0) -> np.ndarray:
+    """Return the means of values on the samples of `bootstrap_weights`, of which few are in memory at a time.
+
+    Args:
+        values: articles (or posts) × metrics.
+        resamples: number of samples.
+        seed: the same seed gives the same samples.
+
+    Returns:
+        samples × metrics.
+    """
+    random, count = np.random.default_rng(seed), len(values)
+    means = np.empty((resamples, values.shape[1]))
+    step = _samples_at_once(count)
+    for start in range(0, resamples, step):
+        weights = _drawn(random, count, min(step, resamples - start))
+        means[start : start + step] = weights @ values / count
+    return means
+
+
+def _drawn(random: np.random.Generator, count: int, samples: int) -> np.ndarray:
+    return random.multinomial(count, np.full(count, 1 / count), size=samples)
+
+
+def _samples_at_once(count: int) -> int:
+    return max(1, min(_AT_ONCE, _CELLS_AT_ONCE // max(count, 1)))
 
 
 def percentile_interval(samples: np.ndarray, confidence: float = 0.95) -> tuple[float, float]:

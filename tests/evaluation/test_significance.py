@@ -7,8 +7,10 @@ from itertools import product
 import numpy as np
 import pytest
 
+from linker.evaluation import significance
 from linker.evaluation.metrics import pairwise
 from linker.evaluation.significance import (
+    bootstrap_means,
     bootstrap_p_value,
     bootstrap_weights,
     holm,
@@ -121,3 +123,13 @@ def test_a_sample_without_relevant_pairs_has_no_value() -> None:
     samples = resample_pair_metrics(np.eye(2), relevance, ["a", "b"], ["p", "q"], np.array([[0, 2], [1, 1]]))
     assert np.isnan(samples["mAP"]).tolist() == [True, False]
     assert np.isnan(samples["AUC"]).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("cells", [1, 700, 4_000_000])
+def test_few_samples_in_memory_give_what_all_would(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(4).normal(size=(90, 3))
+    means = bootstrap_weights(90, 200, seed=5) @ values / 90
+    p_values = randomization_test(values, resamples=1_500, seed=5)
+    monkeypatch.setattr(significance, "_CELLS_AT_ONCE", cells)
+    assert bootstrap_means(values, 200, seed=5) == pytest.approx(means, abs=1e-12)
+    assert randomization_test(values, resamples=1_500, seed=5).tolist() == p_values.tolist()

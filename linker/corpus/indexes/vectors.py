@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -135,11 +135,13 @@ class CorpusVectors(tuple[ShardVectors, ...]):
         Returns:
             The addresses, valid while this object is.
         """
-        if self._deleted:
-            places = self._live_rows[places]
-        bounds = np.searchsorted(places, self._first_rows)
         size = self[0].values.shape[1]
-        shifts = self._addresses - self._first_rows[:-1] * size
+        if self._deleted:
+            rows_of_shards = [self._addresses[shard] + rows * size for shard, rows in self._rows(places)]
+            return np.concatenate([places[:0], *rows_of_shards])
+        # At once for all shards: a corpus has hundreds.
+        bounds = np.searchsorted(places, self._begins)
+        shifts = self._addresses - self._begins[:-1] * size
         found: np.ndarray = places * size + np.repeat(shifts, bounds[1:] - bounds[:-1])
         return found
 
@@ -160,17 +162,6 @@ class CorpusVectors(tuple[ShardVectors, ...]):
     def _begins(self) -> np.ndarray:
         """Return the first place of each shard, and the number of posts: int64."""
         return np.cumsum([0, *(one.posts for one in self)], dtype=np.int64)
-
-    @cached_property
-    def _first_rows(self) -> np.ndarray:
-        """Return the first row of each shard, and the number of rows, of deleted posts, too: int64."""
-        return np.array([0, *accumulate(map(len, self))], dtype=np.int64)
-
-    @cached_property
-    def _live_rows(self) -> np.ndarray:
-        """Return the row of each post that is not deleted: int64."""
-        live = [np.ones(len(one), dtype=bool) if one.live is None else one.live for one in self]
-        return np.flatnonzero(np.concatenate(live))
 
     @cached_property
     def _deleted(self) -> bool:
