@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -19,7 +19,6 @@ from benchmarks.quality.models import (
     Scores,
     competing,
     in_percent,
-    right_at_1,
     sentence_transformer,
     with_dates,
 )
@@ -27,7 +26,6 @@ from benchmarks.quality.tables import Cells
 from linker.config import build
 from linker.data.types import LinkedPosts
 from linker.evaluation.comparison import Comparison, Difference
-from linker.evaluation.significance import percentile_interval
 from linker.models.archive import load_model
 from linker.models.elapsed_time import without_dates
 from linker.models.ensemble import EnsembleModel
@@ -115,36 +113,32 @@ class Measured:
 
     rows: dict[str, Cells]
     differences: dict[str, dict[str, Difference]]
-    right_at_1: dict[str, np.ndarray] = field(default_factory=dict)
-    """Whether each post's best article is one of its own, by model: bool, one per post."""
 
 
 def measured(scores: Scores, one_at_a_time: bool) -> Measured:
     """Measure every rival and compare it with the default."""
     comparison = Comparison(scores.linked, one_at_a_time=one_at_a_time)
     rows: dict[str, Cells] = {}
-    right: dict[str, np.ndarray] = {}
     for rival in rivals(scores):
         own = rival.alone if one_at_a_time else rival.together
-        right[rival.name] = right_at_1(own, scores.linked)
         comparison.add(rival.name, own)
-        metrics = comparison.metrics(rival.name) | {AT_1: float(right[rival.name].mean())}
+        metrics = comparison.metrics(rival.name)
         rows[rival.name] = {"seeds": "1"} | {m: in_percent([metrics[m]]) for m in (*METRICS, AT_1, AT_5)}
     differences: dict[str, dict[str, Difference]] = {}
     for difference in comparison.differences(DEFAULT):
         differences.setdefault(difference.model, {})[difference.metric] = difference
-    return Measured(rows, differences, right)
+    return Measured(rows, differences)
 
 
-def difference_lines(alone: Measured, together: Measured, with_recall_at_1: bool = False) -> list[str]:
+def difference_lines(alone: Measured, together: Measured, of_posts: bool = False) -> list[str]:
     """Return a Markdown table of the default minus each rival, and where the default loses.
 
     Args:
         alone: of articles scored one at a time.
         together: of articles scored together.
-        with_recall_at_1: add a column on posts.
+        of_posts: add a column on posts.
     """
-    columns = (*COMPARED, AT_1) if with_recall_at_1 else COMPARED
+    columns = (*COMPARED, AT_1) if of_posts else COMPARED
     table = ["| `best` minus | scored | " + " | ".join(columns) + " |", "|---" * (len(columns) + 2) + "|"]
     behind: list[str] = []
     for rival in alone.differences:
@@ -152,9 +146,7 @@ def difference_lines(alone: Measured, together: Measured, with_recall_at_1: bool
             if scored == "alone" and rival.endswith(SOFTMAX):
                 continue  # as without the softmax
             found = own.differences[rival]
-            cells = {metric: _minus(found[metric]) for metric in COMPARED}
-            if with_recall_at_1:
-                cells[AT_1] = _more_often(own.right_at_1[DEFAULT], own.right_at_1[rival])
+            cells = {metric: _minus(found[metric]) for metric in columns}
             table.append(f"| {rival} | {scored} | " + " | ".join(cells.values()) + " |")
             losses = [f"{metric} {cell}" for metric, cell in cells.items() if cell.startswith("-")]
             if losses:
@@ -162,14 +154,6 @@ def difference_lines(alone: Measured, together: Measured, with_recall_at_1: bool
     if not behind:
         return [*table, "", "The default is behind none of them."]
     return [*table, "", "Where the default loses:", "", *behind]
-
-
-def _more_often(ours: np.ndarray, theirs: np.ndarray) -> str:
-    """Return how much more often the first is right, in points, with a paired 95 % bootstrap interval over posts."""
-    differences = ours.astype(int) - theirs
-    drawn = np.random.default_rng(1).integers(0, len(differences), (10_000, len(differences)))
-    low, high = percentile_interval(differences[drawn].mean(axis=1))
-    return _points(float(differences.mean()), low, high)
 
 
 def _minus(difference: Difference) -> str:

@@ -27,7 +27,7 @@ from linker.models.siamese.siamese import SiameseModel
 TEMPERATURE, OF_VECTORS, NONE, KINSHIP = 0.06, 0.05, 0.3, 0.3
 SHIPPED = 0.2
 METRICS = ("mAP", "mRP", "AUC", "MAP", "R-precision", "MRR", "nDCG@10", "P@1", "recall@10")
-AT_1, AT_5 = "recall@1 of posts", "MAP@5 of posts"
+AT_1, AT_5 = "P@1 of posts", "MAP@5 of posts"
 
 
 class Given(Model):
@@ -167,12 +167,6 @@ def with_dates(
     """Return the log-odds of a softmax over the articles with elapsed time: float32, articles × posts."""
     model = ArticleSoftmaxModel(Given(scores), temperature, none, KINSHIP, time=ElapsedTimeModel())
     return (model.score_independently if alone else model.score)(linked.articles, linked.posts)
-
-
-def right_at_1(scores: np.ndarray, linked: LinkedPosts) -> np.ndarray:
-    """Return whether each post's best article is one it is linked to: bool, one per post."""
-    right: np.ndarray = linked.relevance()[scores.argmax(axis=0), np.arange(len(linked.posts))].astype(bool)
-    return right
 
 
 def in_percent(values: Sequence[float]) -> str:

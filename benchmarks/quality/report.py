@@ -13,7 +13,7 @@ import torch
 from benchmarks.quality.baselines import alone, difference_lines, measured, together
 from benchmarks.quality.cost import cost
 from benchmarks.quality.danovitch2020 import COMPARED, differences, encoders, rows, verdict
-from benchmarks.quality.models import AT_1, AT_5, METRICS, Scores, in_percent, right_at_1
+from benchmarks.quality.models import AT_1, AT_5, METRICS, Scores, in_percent
 from benchmarks.quality.runs import RESULTS, Workplace
 from benchmarks.quality.sample import Sample
 from benchmarks.quality.sample import lines as sample_lines
@@ -87,7 +87,7 @@ def _columns(source: Source) -> tuple[str, ...]:
 
 def _rivals(scores: Scores, kept: Kept) -> list[str]:
     """Return the tables of the default and its rivals, and the differences."""
-    title, recall_at_1 = scores.source.title, scores.source.every_article_is_a_candidate
+    title, of_posts = scores.source.title, scores.source.every_article_is_a_candidate
     one, every = measured(scores, one_at_a_time=True), measured(scores, one_at_a_time=False)
     print(f"{time.strftime('%H:%M:%S')} measured {scores.source.name}", flush=True)
     kept.add(alone(title), one.rows)
@@ -105,10 +105,10 @@ def _rivals(scores: Scores, kept: Kept) -> list[str]:
         "### The default and its rivals",
         "",
         "In points, with 95 % paired bootstrap intervals over articles"
-        + (f" ({AT_1}: over posts)" if recall_at_1 else "")
+        + (f" ({AT_1}: over posts)" if of_posts else "")
         + ". Alone, the softmax changes nothing.",
         "",
-        *difference_lines(one, every, recall_at_1),
+        *difference_lines(one, every, of_posts),
     ]
 
 
@@ -140,10 +140,8 @@ def _trained(scores: Scores) -> dict[str, Cells]:
         values: dict[str, list[float]] = {}
         for own in row.scores:
             of_posts = per_post(own, scores.linked.relevance(), [one.id for one in scores.linked.articles])
-            metrics = evaluate(own, scores.linked) | {
-                AT_1: float(right_at_1(own, scores.linked).mean()),
-                AT_5: float(np.nanmean(of_posts[AT_5])),
-            }
+            metrics = evaluate(own, scores.linked)
+            metrics |= {metric: float(np.nanmean(of_posts[metric])) for metric in (AT_1, AT_5)}
             for metric in (*METRICS, AT_1, AT_5):
                 values.setdefault(metric, []).append(metrics[metric])
         cells[row.name] = {"seeds": str(len(row.scores))} | {m: in_percent(own) for m, own in values.items()}

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from benchmarks.quality import baselines, danovitch2020
-from benchmarks.quality.models import competing, in_percent, right_at_1
+from benchmarks.quality.models import competing, in_percent
 from benchmarks.quality.runs import Workplace
 from benchmarks.quality.sets import SOURCES
 from benchmarks.quality.tables import Kept
 from linker.config import build
-from linker.data.types import Article, LinkedPosts, Post
+from linker.data.types import LinkedPosts
 from linker.evaluation.comparison import Difference
 from linker.models.model import Model
 
@@ -68,11 +68,11 @@ def test_every_rival_is_in_both_tables_and_only_the_other_articles_make_the_diff
     # Alone, a softmax over articles changes nothing.
     for plain in ("MiniLM", "TF-IDF + MiniLM, cosines", "TF-IDF + MiniLM, z-scores"):
         assert one.rows[plain] == one.rows[f"{plain}, softmax over articles"]
-    lines = baselines.difference_lines(one, every, with_recall_at_1=True)
+    lines = baselines.difference_lines(one, every, of_posts=True)
     # Alone, rows with the softmax would repeat the rows without.
     assert sum("| alone |" in line for line in lines) == len(one.differences) - 3
     assert sum("| together |" in line for line in lines) == len(one.differences)
-    assert lines[0].endswith("| P@1 | recall@1 of posts |")
+    assert lines[0].endswith("| P@1 | P@1 of posts |")
 
 
 def difference(model: str, metric: str, points: float) -> Difference:
@@ -149,13 +149,9 @@ def test_figures_of_encoders_are_means_over_seeds_and_differences_are_paired(
     assert points == pytest.approx(100 * (1 - found["cnn"].mean("mAP")), abs=0.06)
 
 
-def test_percent_and_recall_at_1() -> None:
+def test_percent() -> None:
     assert in_percent([0.5]) == "50.0"
     assert in_percent([0.5, 0.7]) == "60.0 ± 14.1"
-    linked = LinkedPosts(
-        [Article("a", "x"), Article("b", "y")], [Post("p", "x", ("a",)), Post("q", "y", ("a",))]
-    )
-    assert right_at_1(np.array([[1.0, 0.0], [0.0, 1.0]]), linked).tolist() == [True, False]
 
 
 def test_the_softmax_of_the_rivals_is_that_of_the_models() -> None:
