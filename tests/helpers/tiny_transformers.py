@@ -10,18 +10,24 @@ import torch
 from tests.conftest import TOPICS
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789#@:/.!?-"
-SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24}
+SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "intermediate_size": 24}
 SPREAD = {"initializer_range": 0.5}  # else all texts lie in nearly the same place
 
 
 def tiny(
-    kind: str, folder: Path, positions: int = 300, masked_lm: bool = False, dropout: float = 0.1
+    kind: str,
+    folder: Path,
+    positions: int = 300,
+    masked_lm: bool = False,
+    dropout: float = 0.1,
+    heads: int = 2,
 ) -> Path:
     """The folder of a `bert` or `roberta` network."""
     transformers = pytest.importorskip("transformers", "5", reason="makes tokenizers as transformers 5 does")
     torch.manual_seed(3)
     transformers.utils.logging.disable_progress_bar()
-    sizes = SIZES | SPREAD | {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
+    sizes = SIZES | SPREAD | {"num_attention_heads": heads}
+    sizes |= {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
     folder.mkdir(parents=True, exist_ok=True)
     if kind == "bert":
         tokenizer = _word_pieces(transformers, folder)

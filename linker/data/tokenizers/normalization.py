@@ -7,20 +7,37 @@ from typing import Literal
 
 from linker.data.tokenizers.patterns import URL, WORD, hashtag_words
 
-#: `bertweet`: mentions and links as in BERTweet's training data; `hashtags`: hashtags split into words.
-Normalization = Literal["none", "bertweet", "hashtags"]
+#: `bertweet`: mentions and links as in BERTweet's training data; `hashtags`: hashtags split into words;
+#: `hashtags_and_links`: this, and shortened links without their random letters.
+Normalization = Literal["none", "bertweet", "hashtags", "hashtags_and_links"]
 
 _URL = re.compile(URL)
 _MENTION = re.compile(r"(?<![\w@＠.])[@＠]\w+")
 # Matches links first, so that a # inside a link does not start a hashtag.
 _HASHTAG = re.compile(rf"({URL})|(?<!\w)[#＃]({WORD})")
 
+# Hosts whose links do not say where they lead: random letters follow.
+_SHORTENERS = (
+    "t.co", "pic.twitter.com", "pic.x.com", "amp.twimg.com", "bit.ly", "bitly.com", "buff.ly", "cutt.ly",
+    "dlvr.it", "fb.me", "fb.watch", "goo.gl", "ift.tt", "is.gd", "j.mp", "lnkd.in", "ow.ly", "rebrand.ly",
+    "shar.es", "shorturl.at", "tinyurl.com", "tl.gd", "tmblr.co", "trib.al", "v.gd", "wp.me", "youtu.be",
+    "abcn.ws", "apne.ws", "bbc.in", "bloom.bg", "cbsn.ws", "cnn.it", "econ.st", "fxn.ws", "huff.to", "n.pr",
+    "nbcnews.to", "nyti.ms", "politi.co", "reut.rs", "ti.me", "usat.ly", "wapo.st", "wrd.cm",
+)  # fmt: skip
+_HOST = "|".join(map(re.escape, _SHORTENERS))
+# Twitter puts pic.twitter.com directly after the last word.
+_SHORTENED = re.compile(
+    rf"(?:https?://(?:www\.)?(?:{_HOST})|pic\.twitter\.com|(?<![\w.@-])(?:{_HOST}))/", re.IGNORECASE
+)
+
 
 def normalized(text: str, how: Normalization) -> str:
     """Return the text as a network reads it."""
     if how == "bertweet":
         return bertweet_normalized(text)
-    return hashtags_split(text) if how == "hashtags" else text
+    if how == "none":
+        return text
+    return hashtags_split(text, shortened_links=how == "hashtags")
 
 
 def bertweet_normalized(text: str) -> str:
@@ -28,6 +45,20 @@ def bertweet_normalized(text: str) -> str:
     return _MENTION.sub("@USER", _URL.sub("HTTPURL", text))
 
 
-def hashtags_split(text: str) -> str:
-    """Replace hashtags by the words in them; everything else stays."""
-    return _HASHTAG.sub(lambda match: match[1] or " ".join(hashtag_words(match[2])), text)
+def hashtags_split(text: str, shortened_links: bool = True) -> str:
+    """Replace hashtags by the words in them; everything else stays.
+
+    Args:
+        text: a post or an article.
+        shortened_links: whether links such as `https://t.co/aBcD` stay as they are; otherwise they become `http`.
+    """
+
+    def read(match: re.Match[str]) -> str:
+        link, tag = match.groups()
+        if tag:
+            return " ".join(hashtag_words(tag))
+        # A link of which only the beginning is left, `https:…`, says as little.
+        opaque = link[-1] == "…" or _SHORTENED.match(text, match.start())
+        return " http " if opaque and not shortened_links else link
+
+    return _HASHTAG.sub(read, text)

@@ -8,7 +8,7 @@ compute the same as others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -61,7 +61,7 @@ class BertGraph:
     ) -> None:
         self._config, self._weights, self._ranges = config, weights, ranges
         self._builder = GraphBuilder(embeddings)
-        self._quantized: dict[str, tuple[str, str, str, np.ndarray]] = {}
+        self._quantized: dict[str, tuple[str, str, str]] = {}
         self._build(pooling)
 
     def write(self, path: Path) -> None:
@@ -95,19 +95,19 @@ class BertGraph:
         """One layer: attention and feed-forward network, each with a residual connection."""
         attention = f"{name}.attention"
         inputs = [f"{attention}.self.{kind}" for kind in ("query", "key", "value")]
-        query, key, value = (self._linear(x, each, inputs) for each in inputs)
+        output = f"{attention}.output.dense"
+        query, key = (self._linear(x, each, inputs) for each in inputs[:2])
+        # Attention is linear in the values, so they are divided for the layer behind it where they are computed.
+        value = self._linear(x, inputs[2], inputs, divisors=self._factors([output]))
         attended = self._attended(query, key, value, f"{attention}.heads")
-        x = self._added(
-            x, self._linear(attended, f"{attention}.output.dense"), f"{attention}.output.LayerNorm"
-        )
+        x = self._added(x, self._linear(attended, output, is_divided=True), f"{attention}.output.LayerNorm")
         wide = self._node("Gelu", [self._linear(x, f"{name}.intermediate.dense")], f"{name}.gelu", MICROSOFT)
         return self._added(x, self._linear(wide, f"{name}.output.dense"), f"{name}.output.LayerNorm")
 
     def _attended(self, query: str, key: str, value: str, name: str) -> str:
         """Multi-head attention of texts of equal length: (tokens, texts, dim).
 
-        The softmax is divided by its sum last. The sum is a product with ones, since the bits of those of the operators
-        `Softmax` and `ReduceSum` depend on the processor and on where a text is in a batch (decision 201).
+        The softmax is divided by its sum last, since the bits of `Softmax` depend on the processor (decision 201).
         """
         dim = self._config["hidden_size"]
         width = dim // self._config["num_attention_heads"]
@@ -124,20 +124,38 @@ class BertGraph:
         powers = self._node(
             "Exp", [self._node("Clip", [scores, *bounds], f"{name}.clipped")], f"{name}.powers"
         )
-        # A column of ones beside the values, (tokens, texts and heads, width + 1), gives the sums with the products.
+        products, sums = self._products(powers, heads[2], name)
+        # (texts and heads, tokens, width)
+        means = self._node(
+            "Mul", [products, self._node("Reciprocal", [sums], f"{name}.inverse")], f"{name}.means"
+        )
+        back = self._node("Transpose", [means], f"{name}.back", perm=[1, 0, 2])
+        return self._node("Reshape", [back, self._constant("by_text", np.array([0, -1, dim]))], name)
+
+    def _products(self, powers: str, values: str, name: str) -> tuple[str, str]:
+        """Return the products of the values with the powers of attention, and the sums of the powers.
+
+        `ReduceSum` adds up a row in an order that depends on where it begins in memory, modulo four numbers. The powers
+        of a text begin alike anywhere in a batch if the number of heads is a multiple of four. Otherwise the sums are
+        products with ones, which takes longer.
+        """
+        last = self._constant("last_axis", np.array([2]))
+        if self._config["num_attention_heads"] % 4 == 0:
+            products = self._node(
+                "FusedMatMul", [powers, values], f"{name}.products", MICROSOFT, transBatchB=1
+            )
+            return products, self._node("ReduceSum", [powers, last], f"{name}.sums", keepdims=1)
+        width = self._config["hidden_size"] // self._config["num_attention_heads"]
+        # A column of ones beside the values: (tokens, texts and heads, width + 1).
         ones = [
             self._constant("ones", np.array([0, 0, 0, 0, 0, 1])),
             self._constant("one_value", np.float32(1)),
         ]
-        values = self._node("Pad", [heads[2], *ones], f"{name}.values")
-        both = self._node("FusedMatMul", [powers, values], f"{name}.mixed", MICROSOFT, transBatchB=1)
+        wider = self._node("Pad", [values, *ones], f"{name}.values")
+        both = self._node("FusedMatMul", [powers, wider], f"{name}.mixed", MICROSOFT, transBatchB=1)
         begin, end, behind = (self._constant(f"column_{at}", np.array([at])) for at in (0, width, width + 1))
-        last = self._constant("last_axis", np.array([2]))
-        mixed = self._node("Slice", [both, begin, end, last], f"{name}.products")
-        sums = self._node("Slice", [both, end, behind, last], f"{name}.sums")
-        means = self._node("Div", [mixed, sums], f"{name}.means")  # (texts and heads, tokens, width)
-        back = self._node("Transpose", [means], f"{name}.back", perm=[1, 0, 2])
-        return self._node("Reshape", [back, self._constant("by_text", np.array([0, -1, dim]))], name)
+        products = self._node("Slice", [both, begin, end, last], f"{name}.products")
+        return products, self._node("Slice", [both, end, behind, last], f"{name}.sums")
 
     def _added(self, x: str, y: str, norm: str) -> str:
         # Twice as fast as SkipLayerNormalization in onnxruntime 1.32.
@@ -151,12 +169,32 @@ class BertGraph:
     def _norm(self, name: str) -> list[str]:
         return [self._constant(f"{name}.{key}", self._weights[f"{name}.{key}"]) for key in ("weight", "bias")]
 
-    def _linear(self, x: str, name: str, siblings: list[str] | None = None) -> str:
-        """A linear layer; `siblings` are all layers with the same input."""
-        quantized, scale, zero, factors = self._quantize(x, siblings or [name])
+    def _linear(
+        self,
+        x: str,
+        name: str,
+        siblings: list[str] | None = None,
+        divisors: np.ndarray | None = None,
+        is_divided: bool = False,
+    ) -> str:
+        """A linear layer.
+
+        Args:
+            x: its input.
+            name: of the layer.
+            siblings: all layers with the same input.
+            divisors: of the outputs: (outputs,).
+            is_divided: whether the input is already divided by the factors of the weights.
+        """
+        layers = siblings or [name]
+        factors = self._factors(layers)
+        quantized, scale, zero = self._quantize(x, layers, is_divided)
         weights = self._weights[f"{name}.weight"] * factors  # (outputs, inputs)
         scales = np.maximum(np.abs(weights).max(axis=1), 1e-12) / _LARGEST_WEIGHT
         integers = np.round(weights / scales[:, None]).astype(np.int8)
+        bias = self._weights[f"{name}.bias"]
+        if divisors is not None:
+            scales, bias = scales / divisors, bias / divisors
         return self._node(
             "MatMulIntegerToFloat",
             [
@@ -166,31 +204,35 @@ class BertGraph:
                 self._constant(f"{name}.scales", scales.astype(np.float32)),
                 zero,
                 "",
-                self._constant(f"{name}.bias", self._weights[f"{name}.bias"]),
+                self._constant(f"{name}.bias", bias.astype(np.float32)),
             ],
             f"{name}.out",
             MICROSOFT,
         )
 
-    def _quantize(self, x: str, layers: list[str]) -> tuple[str, str, str, np.ndarray]:
-        """Return the names of the integers, of their scale and zero point, and the factors of the weights."""
+    def _factors(self, layers: Sequence[str]) -> np.ndarray:
+        """Return what the weights of layers with one input are multiplied by: float, (inputs,)."""
+        low, high = self._ranges.low[layers[0]], self._ranges.high[layers[0]]
+        largest = np.maximum(np.maximum(-low, high), 1e-5)
+        of_weights = np.max([np.abs(self._weights[f"{name}.weight"]).max(axis=0) for name in layers], axis=0)
+        factors = largest**_SMOOTHING / np.maximum(of_weights, 1e-5) ** (1 - _SMOOTHING)
+        return np.asarray(factors / np.exp(np.log(factors).mean()))
+
+    def _quantize(self, x: str, layers: Sequence[str], is_divided: bool) -> tuple[str, str, str]:
+        """Return the names of the integers, of their scale and zero point."""
         if x not in self._quantized:
+            factors = self._factors(layers)
+            divided = x
+            if not is_divided:
+                divisors = self._constant(f"{x}.factors", (1 / factors).astype(np.float32))
+                divided = self._node("Mul", [x, divisors], f"{x}.divided")
             low, high = self._ranges.low[layers[0]], self._ranges.high[layers[0]]
-            largest = np.maximum(np.maximum(-low, high), 1e-5)
-            of_weights = np.max(
-                [np.abs(self._weights[f"{name}.weight"]).max(axis=0) for name in layers], axis=0
-            )
-            factors = largest**_SMOOTHING / np.maximum(of_weights, 1e-5) ** (1 - _SMOOTHING)
-            factors /= np.exp(np.log(factors).mean())
-            divided = self._node(
-                "Mul", [x, self._constant(f"{x}.factors", (1 / factors).astype(np.float32))], f"{x}.divided"
-            )
             least, most = min(float((low / factors).min()), 0.0), float((high / factors).max())
             step = np.float32((most - least) / 255)
             zero = np.uint8(np.clip(round(-least / float(step)), 0, 255))
             scale, point = self._constant(f"{x}.scale", step), self._constant(f"{x}.zero", zero)
             integers = self._node("QuantizeLinear", [divided, scale, point], f"{x}.integers")
-            self._quantized[x] = integers, scale, point, factors
+            self._quantized[x] = integers, scale, point
         return self._quantized[x]
 
     def _embedded(self, ids: str, name: str) -> str:

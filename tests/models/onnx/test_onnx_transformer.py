@@ -30,8 +30,8 @@ DATA = Path(__file__).parents[3] / "data"
 TEXTS = [post.text for post in read_posts(str(DATA / "posts.jsonl"))][:80]
 
 
-def trained(folder: Path, kind: str = "bert", **settings: object) -> Path:
-    config = {"type": "transformer", "path": str(tiny(kind, folder / "network")), **settings}
+def trained(folder: Path, kind: str = "bert", heads: int = 2, **settings: object) -> Path:
+    config = {"type": "transformer", "path": str(tiny(kind, folder / "network", heads=heads)), **settings}
     model: Model = build(Model, config)
     model.prepare(LinkedPosts([], []))
     save_model(model, folder / "model", {"model": resolve(Model, config)}, {}, "")
@@ -42,7 +42,15 @@ def posts(texts: list[str]) -> list[Post]:
     return [Post(str(number), text) for number, text in enumerate(texts)]
 
 
-@pytest.mark.parametrize("settings", [{}, {"pooling": "cls", "normalization": "hashtags"}], ids=str)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"pooling": "cls", "normalization": "hashtags"},
+        {"heads": 4, "normalization": "hashtags_and_links"},
+    ],
+    ids=str,
+)
 def test_embeddings_are_close_to_those_of_the_network(tmp_path: Path, settings: dict) -> None:
     folder = trained(tmp_path, **settings)
     export_model(folder, tmp_path / "int8", TEXTS)
@@ -56,8 +64,9 @@ def test_embeddings_are_close_to_those_of_the_network(tmp_path: Path, settings: 
     assert cosines.mean() > 0.99
 
 
-def test_an_embedding_does_not_depend_on_the_other_texts(tmp_path: Path) -> None:
-    export_model(trained(tmp_path), tmp_path / "int8", TEXTS)
+@pytest.mark.parametrize("heads", [2, 4])  # of which a multiple of four is summed by another operator
+def test_an_embedding_does_not_depend_on_the_other_texts(tmp_path: Path, heads: int) -> None:
+    export_model(trained(tmp_path, heads=heads), tmp_path / "int8", TEXTS)
     model = load_model(tmp_path / "int8", for_scoring=True)
     together = model.post_vectors(posts(TEXTS))
     assert together is not None

@@ -12,7 +12,7 @@ import torch
 
 from linker.common.errors import ConfigError, ModelError
 from linker.config import build
-from linker.data.tokenizers.normalization import bertweet_normalized, hashtags_split
+from linker.data.tokenizers.normalization import bertweet_normalized, hashtags_split, normalized
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.archive import load_model, save_model
 from linker.models.embedding_model import unit_length
@@ -306,6 +306,61 @@ def test_a_model_may_read_hashtags_as_words(pretrained):
     model = transformer(pretrained["bert"], normalization="hashtags")
     joined, apart = model.post_vectors([Post("1", "the #CatHarbour"), Post("2", "the Cat Harbour")])
     np.testing.assert_allclose(joined, apart, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Kevin is back https://t.co/AbC12xyz", "Kevin is back "),
+        ("photo:pic.twitter.com/AbC12 http://bit.ly/x1#y", "photo: "),  # as Twitter's pages join them
+        ("t.co/ab (HTTPS://WWW.BIT.LY/ab), a", " (), a"),
+        ("cut off https:… or http://…", "cut off  or "),
+        ("https://nyti.ms/3Ab #CatHarbour", " Cat Harbour"),
+        # Where a link leads may be what the post is about.
+        ("https://www.nytimes.com/wolf-is-back.html", "https://www.nytimes.com/wolf-is-back.html"),
+        ("https://example.org/?to=https://t.co/ab", "https://example.org/?to=https://t.co/ab"),
+        ("not.co/ab, me@t.co/ab", "not.co/ab, me@t.co/ab"),
+        ("https://t.co/", "https://t.co/"),
+        # Nothing else is left.
+        (" https://t.co/ab\n", " https://t.co/ab\n"),
+        ("", ""),
+    ],
+)
+def test_shortened_links_may_be_left_out(text, expected):
+    assert normalized(text, "hashtags_and_links") == expected
+    assert normalized(text, "none") == text
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nothing_but_hashtags_and_shortened_links_changes(seed):
+    rng = random.Random(seed)
+    words = [
+        "storm",
+        "@user",
+        "https://bbc.co.uk/a-b",
+        "50%",
+        "t.co",
+        "x.com/ab",
+        "…",
+        "(now)",
+        "naïve",
+        "🌊",
+    ]
+    for _ in range(200):
+        kept = rng.choices(words, k=rng.randint(1, 8))
+        mixed = list(kept)
+        for _ in range(rng.randint(0, 3)):
+            link = rng.choice(["https://t.co/", "pic.twitter.com/", "http://bit.ly/", "https://youtu.be/"])
+            mixed.insert(rng.randint(0, len(mixed)), link + "".join(rng.choices("aB3_-", k=9)) + "z")
+        assert normalized(" ".join(mixed), "hashtags_and_links").split() == kept
+
+
+def test_a_model_may_leave_shortened_links_out(pretrained):
+    model = transformer(pretrained["bert"], normalization="hashtags_and_links")
+    linked, bare = model.post_vectors(
+        [Post("1", "the #CatHarbour https://t.co/a1"), Post("2", "the Cat Harbour")]
+    )
+    np.testing.assert_allclose(linked, bare, atol=1e-6)
 
 
 def test_normalisation_is_part_of_the_model(pretrained):
