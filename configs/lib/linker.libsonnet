@@ -295,7 +295,8 @@
     //   max_post_tokens: posts are truncated to this many tokens; 128 in the paper.
     //   normalization: `bertweet` replaces mentions by `@USER` and links by `HTTPURL`, as in BERTweet's training
     //   data, and keeps emojis. `hashtags` replaces hashtags by their words (`#BostonMarathon`: Boston Marathon),
-    //   which word pieces miss.
+    //   which word pieces miss. `hashtags_and_links` also replaces the links of link shorteners, whose random
+    //   letters are a third of the tokens of a short post, by `http` (decision 203).
     //   similarity: `cosine` of the embeddings (the loss sees unit length), or `euclidean`, their negative
     //   distance.
     //   layers: indices of the layers to keep, from 0; null: all. Two of six layers are three times as fast;
