@@ -56,7 +56,7 @@ shortened links as one token. Measured on 2026-11-25 with dates (CheckThat: snop
 | plazz, together | 70.53 | 70.54 |
 | politifact, articles alone | 91.38 | 91.44 |
 | politifact, together | 96.03 | 96.08 |
-| CheckThat, by text | 92.76 | @@ |
+| CheckThat, by text | 92.76 | 92.3 |
 
 Training data: 100,094 English tweets, headlines, captions and fact-checks of 2011 to 2021, and links of 12,878
 tweets to 6,426 items: headlines on US and British news of 2013 and 2014 (The Plazz), and fact-checks of PolitiFact

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Sequence, Sized
 from pathlib import Path
 from typing import Any, ClassVar
@@ -34,6 +35,7 @@ class OnnxModel(EmbeddingModel):
     padded: ClassVar[bool] = True
 
     def __init__(self) -> None:
+        self._folder = Path()
         self._session: Any = None
         self._threads = 1
         self._names: frozenset[str] = frozenset()
@@ -53,6 +55,7 @@ class OnnxModel(EmbeddingModel):
         for name in (GRAPH, *others):
             if not (folder / name).is_file():
                 raise ModelError(f"{folder / name}: file not found; copy the model folder again")
+        self._folder = folder
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4
         # Batches run side by side: their operations are too small to be divided.
@@ -65,6 +68,22 @@ class OnnxModel(EmbeddingModel):
         except Exception as error:  # the package raises classes of its own, derived from Exception only
             raise damaged(folder, error) from error
         self._names = frozenset(given.name for given in self._session.get_inputs())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the model with the files of its graph in place of the session, for workers on other machines."""
+        names = [GRAPH, *(path.name for path in self._folder.glob("*.safetensors"))]
+        files = {name: (self._folder / name).read_bytes() for name in names} if self._session else {}
+        return self.__dict__ | {"_session": None, "_files": files}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        files: dict[str, bytes] = state.pop("_files")
+        self.__dict__.update(state)
+        if files:
+            with tempfile.TemporaryDirectory(prefix="linker-") as folder:
+                for name, content in files.items():
+                    (Path(folder) / name).write_bytes(content)
+                self._open(Path(folder), ())
+        self._folder = state["_folder"]
 
     def _inputs(self, texts: Sequence[EncodedText]) -> dict[str, np.ndarray]:
         """Return a batch as inputs of the graph, by name; those that the graph lacks are left out."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -88,6 +90,24 @@ def test_an_embedding_does_not_depend_on_the_number_of_threads(
     assert one is not None
     assert several is not None
     np.testing.assert_array_equal(one, several)
+
+
+def test_workers_on_other_machines_receive_the_model_with_its_files(tmp_path: Path) -> None:
+    export_model(trained(tmp_path), tmp_path / "int8", TEXTS)
+    model = load_model(tmp_path / "int8", for_scoring=True)
+    expected = model.post_vectors(posts(TEXTS))
+    sent = pickle.dumps(model)
+    shutil.rmtree(tmp_path / "int8")
+    np.testing.assert_array_equal(pickle.loads(sent).post_vectors(posts(TEXTS)), expected)
+
+
+def test_the_default_model_can_be_sent_to_workers() -> None:
+    article, candidates = Article("a", "A wolf named Kevin is a female."), posts(TEXTS[:5])
+    model = load_model(FOLDERS[BEST], for_scoring=True)
+    expected = model.score_independently([article], candidates)
+    for _ in range(2):
+        model = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(model.score_independently([article], candidates), expected)
 
 
 def test_graphs_have_no_operator_whose_bits_depend_on_the_processor(tmp_path: Path) -> None:
