@@ -155,7 +155,9 @@ def main() -> None:
     parser.add_argument("source", help="folder of a trained model, or file of word vectors")
     parser.add_argument("--dim", type=int, default=96, help="numbers per word of `distilled` (default: 96)")
     parser.add_argument("--out", type=Path, help="folder to write (default: linker/models/pretrained/MODEL)")
-    parser.add_argument("--texts", type=Path, help="typical posts and articles, one per line, for `best` in int8")
+    parser.add_argument(
+        "--texts", type=Path, help="typical posts and articles, one per line, for `best` in int8"
+    )
     options = parser.parse_args()
     out: Path = options.out or FOLDERS[options.model]
     if options.model == BEST:
