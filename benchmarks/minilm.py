@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import logging
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from linker.common.errors import ModelError
 
@@ -91,6 +89,7 @@ def dynamic_int8(file: Path) -> Callable[[Sequence[str]], np.ndarray]:
 
 
 def _quantize(model: Any, file: Path) -> None:
+    import torch
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     network = model[0].auto_model
@@ -111,7 +110,6 @@ def _quantize(model: Any, file: Path) -> None:
     axes = {0: "texts", 1: "tokens"}
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the exporter, about shapes
-        logging.getLogger().setLevel(logging.ERROR)
         whole = Path(folder) / "minilm.onnx"
         torch.onnx.export(
             States().eval(), (ids, ids, 0 * ids), str(whole), input_names=list(_INPUTS), output_names=["states"],

@@ -45,10 +45,10 @@ BEST_CARD = """# The default model
 
 Four of the six layers of the sentence transformer all-MiniLM-L6-v2 (Apache-2.0), distilled from all of it and then
 fine-tuned on links; TF-IDF of the ranked posts, and the word vectors of `distilled`; a softmax over the articles
-that are scored together. Made by `scripts/make_pretrained.py` from a run of `configs/minilm/base.jsonnet`; the
-network's weights are in int8, and it scores in int8 by ONNX Runtime, with ranges of 2,000 training texts. It reads
-shortened links as one token. Measured on 2026-11-25 with dates (CheckThat: snopes dev and dev-test, MAP@5 per post,
-14,231 candidates; one post of 401 is 0.25 points):
+that are scored together. Made by `scripts/make_pretrained.py` from a run of `configs/minilm/base.jsonnet`, after the
+network was trained to give the same embeddings where it reads shortened links as one token. Its weights are in int8,
+and it scores in int8 by ONNX Runtime, with ranges of 2,000 training texts. Measured on 2026-11-25 with dates
+(CheckThat: snopes dev and dev-test, MAP@5 per post, 14,231 candidates; one post of 401 is 0.25 points):
 
 | MAP in % | float32 | int8 |
 |---|---|---|

@@ -188,7 +188,7 @@ class BertGraph:
         """
         layers = siblings or [name]
         factors = self._factors(layers)
-        quantized, scale, zero = self._quantize(x, layers, is_divided)
+        quantized, scale, zero = self._quantize(x, layers[0], factors, is_divided)
         weights = self._weights[f"{name}.weight"] * factors  # (outputs, inputs)
         scales = np.maximum(np.abs(weights).max(axis=1), 1e-12) / _LARGEST_WEIGHT
         integers = np.round(weights / scales[:, None]).astype(np.int8)
@@ -218,15 +218,14 @@ class BertGraph:
         factors = largest**_SMOOTHING / np.maximum(of_weights, 1e-5) ** (1 - _SMOOTHING)
         return np.asarray(factors / np.exp(np.log(factors).mean()))
 
-    def _quantize(self, x: str, layers: Sequence[str], is_divided: bool) -> tuple[str, str, str]:
+    def _quantize(self, x: str, layer: str, factors: np.ndarray, is_divided: bool) -> tuple[str, str, str]:
         """Return the names of the integers, of their scale and zero point."""
         if x not in self._quantized:
-            factors = self._factors(layers)
             divided = x
             if not is_divided:
                 divisors = self._constant(f"{x}.factors", (1 / factors).astype(np.float32))
                 divided = self._node("Mul", [x, divisors], f"{x}.divided")
-            low, high = self._ranges.low[layers[0]], self._ranges.high[layers[0]]
+            low, high = self._ranges.low[layer], self._ranges.high[layer]
             least, most = min(float((low / factors).min()), 0.0), float((high / factors).max())
             step = np.float32((most - least) / 255)
             zero = np.uint8(np.clip(round(-least / float(step)), 0, 255))

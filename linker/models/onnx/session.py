@@ -83,7 +83,7 @@ class OnnxModel(EmbeddingModel):
                 for name, content in files.items():
                     (Path(folder) / name).write_bytes(content)
                 self._open(Path(folder), ())
-        self._folder = state["_folder"]
+            self._folder = state["_folder"]  # the files of the temporary folder are gone
 
     def _inputs(self, texts: Sequence[EncodedText]) -> dict[str, np.ndarray]:
         """Return a batch as inputs of the graph, by name; those that the graph lacks are left out."""
