@@ -18,7 +18,8 @@ from linker.models.onnx.builder import MICROSOFT, GraphBuilder, Tensor
 
 #: Share of an activation's range that is moved to the weights; the rest stays.
 _SMOOTHING = 0.7
-_LARGEST_WEIGHT = 63
+LARGEST_WEIGHT = 63
+LARGEST_ACTIVATION = 255
 #: Of a logit of attention, up or down: sums of its exponential stay finite.
 _LARGEST_LOGIT = 64
 _EMBEDDINGS = ("word_embeddings", "position_embeddings", "token_type_embeddings")
@@ -34,6 +35,29 @@ class Ranges(NamedTuple):
 
     low: Mapping[str, np.ndarray]
     high: Mapping[str, np.ndarray]
+
+
+def smoothing_factors(low: np.ndarray, high: np.ndarray, weights: Sequence[np.ndarray]) -> np.ndarray:
+    """Return what each input is divided by, and its weights are multiplied by: float32, (inputs,).
+
+    Source: SmoothQuant, Xiao et al. 2023, equation 4; divided by their geometric mean.
+
+    Args:
+        low: least values of the inputs: (inputs,).
+        high: largest values: (inputs,).
+        weights: of all layers with these inputs: each (outputs, inputs).
+    """
+    largest = np.maximum(np.maximum(-low, high), 1e-5)
+    of_weights = np.max([np.abs(each).max(axis=0) for each in weights], axis=0)
+    factors = largest**_SMOOTHING / np.maximum(of_weights, 1e-5) ** (1 - _SMOOTHING)
+    return np.asarray(factors / np.exp(np.log(factors).mean()))
+
+
+def activation_grid(low: np.ndarray, high: np.ndarray, factors: np.ndarray) -> tuple[np.float32, np.uint8]:
+    """Return the step and the zero point of the integers, 0 to 255, of inputs that are divided by `factors`."""
+    least, most = min(float((low / factors).min()), 0.0), float((high / factors).max())
+    step = np.float32((most - least) / LARGEST_ACTIVATION)
+    return step, np.uint8(np.clip(round(-least / float(step)), 0, LARGEST_ACTIVATION))
 
 
 class BertGraph:
@@ -190,7 +214,7 @@ class BertGraph:
         factors = self._factors(layers)
         quantized, scale, zero = self._quantize(x, layers[0], factors, is_divided)
         weights = self._weights[f"{name}.weight"] * factors  # (outputs, inputs)
-        scales = np.maximum(np.abs(weights).max(axis=1), 1e-12) / _LARGEST_WEIGHT
+        scales = np.maximum(np.abs(weights).max(axis=1), 1e-12) / LARGEST_WEIGHT
         integers = np.round(weights / scales[:, None]).astype(np.int8)
         bias = self._weights[f"{name}.bias"]
         if divisors is not None:
@@ -212,11 +236,8 @@ class BertGraph:
 
     def _factors(self, layers: Sequence[str]) -> np.ndarray:
         """Return what the weights of layers with one input are multiplied by: float, (inputs,)."""
-        low, high = self._ranges.low[layers[0]], self._ranges.high[layers[0]]
-        largest = np.maximum(np.maximum(-low, high), 1e-5)
-        of_weights = np.max([np.abs(self._weights[f"{name}.weight"]).max(axis=0) for name in layers], axis=0)
-        factors = largest**_SMOOTHING / np.maximum(of_weights, 1e-5) ** (1 - _SMOOTHING)
-        return np.asarray(factors / np.exp(np.log(factors).mean()))
+        weights = [self._weights[f"{name}.weight"] for name in layers]
+        return smoothing_factors(self._ranges.low[layers[0]], self._ranges.high[layers[0]], weights)
 
     def _quantize(self, x: str, layer: str, factors: np.ndarray, is_divided: bool) -> tuple[str, str, str]:
         """Return the names of the integers, of their scale and zero point."""
@@ -225,10 +246,7 @@ class BertGraph:
             if not is_divided:
                 divisors = self._constant(f"{x}.factors", (1 / factors).astype(np.float32))
                 divided = self._node("Mul", [x, divisors], f"{x}.divided")
-            low, high = self._ranges.low[layer], self._ranges.high[layer]
-            least, most = min(float((low / factors).min()), 0.0), float((high / factors).max())
-            step = np.float32((most - least) / 255)
-            zero = np.uint8(np.clip(round(-least / float(step)), 0, 255))
+            step, zero = activation_grid(self._ranges.low[layer], self._ranges.high[layer], factors)
             scale, point = self._constant(f"{x}.scale", step), self._constant(f"{x}.zero", zero)
             integers = self._node("QuantizeLinear", [divided, scale, point], f"{x}.integers")
             self._quantized[x] = integers, scale, point

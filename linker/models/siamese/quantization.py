@@ -32,12 +32,23 @@ def save_int8(state: Mapping[str, Tensor], file: Path) -> None:
     for name, weight in state.items():
         weight = weight.detach().float().cpu()
         if weight.dim() == 2:
-            scale = weight.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / _MAX
-            tensors[name + _SCALE] = scale  # (rows, 1)
+            scale = _scales(weight)
+            tensors[name + _SCALE] = scale
             weight = (weight / scale).round().to(torch.int8)
         tensors[name] = weight.contiguous()
     with atomic_write(file, "wb") as opened:
         opened.write(save(tensors))
+
+
+def rounded_rows(matrix: Tensor) -> Tensor:
+    """Return the matrix, rows × columns, as it is after being written and read; without a gradient."""
+    scale = _scales(matrix.detach())
+    return (matrix.detach() / scale).round() * scale
+
+
+def _scales(matrix: Tensor) -> Tensor:
+    """(rows, 1)."""
+    return matrix.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / _MAX
 
 
 def load_int8(file: Path) -> dict[str, Tensor]:

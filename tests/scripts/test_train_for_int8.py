@@ -1,0 +1,81 @@
+"""scripts/train_for_int8.py: training computes as the exported graph does, and brings it closer to float32."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from linker.config import build, resolve
+from linker.data.types import LinkedPosts, Post
+from linker.models.archive import load_model, save_model
+from linker.models.model import Model, embedding_submodel
+from linker.models.onnx.export import export_model
+from tests.helpers.tiny_transformers import tiny
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "train_for_int8.py"
+WORDS = "a the ferry harbor strike doctors pay late goal wins cup bread rises over in fog nurses want wages".split()
+
+
+def texts(count: int) -> list[str]:
+    rng = np.random.default_rng(0)
+    return [" ".join(rng.choice(WORDS, size=rng.integers(3, 14))) for _ in range(count)]
+
+
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("train_for_int8", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def saved(folder: Path, network: Path) -> Path:
+    config: dict[str, Any] = {"type": "transformer", "path": str(tiny("bert", network)), "pooling": "mean"}
+    model = build(Model, config)
+    model.prepare(LinkedPosts([], []))
+    save_model(model, folder, {"model": resolve(Model, config)}, {}, "")
+    return folder
+
+
+def vectors(folder: Path, some: list[str], for_scoring: bool) -> np.ndarray:
+    part = embedding_submodel(load_model(folder, for_scoring=for_scoring))
+    assert part is not None
+    return part.post_vectors([Post("", text) for text in some])
+
+
+def test_the_training_computes_as_the_exported_graph(tmp_path: Path) -> None:
+    folder, some = saved(tmp_path / "model", tmp_path / "network"), texts(60)
+    once, again = tmp_path / "once", tmp_path / "again"
+    export_model(folder, once, some)
+    export_model(once, again, some)  # from weights that are rounded already, as those of training
+    graph = vectors(again, some, for_scoring=True)
+    module = script()
+    _, part = module.transformer_of(once)
+    module.calibrate(part, some)
+    of_training = module.embeddings(part, [part.post_tokens(Post("", text)) for text in some]).numpy()
+    error = np.square(vectors(once, some, for_scoring=False) - graph).sum()
+    assert np.square(of_training - graph).sum() < 0.05 * error
+
+
+def test_trained_for_int8_an_exported_network_is_closer_to_float32(tmp_path: Path) -> None:
+    folder, some = saved(tmp_path / "model", tmp_path / "network"), texts(320)
+    file = tmp_path / "texts.txt"
+    file.write_text("\n".join(some) + "\n", encoding="utf-8")
+    command = [sys.executable, str(SCRIPT), str(folder), str(tmp_path / "trained"), "--texts", str(file)]
+    done = subprocess.run(
+        [*command, "--typical", str(file), "--lr", "1e-3"], check=True, capture_output=True, text=True
+    )
+    assert done.stderr.count("cosine") == 4
+    targets = vectors(folder, some[:100], for_scoring=False)
+    errors = []
+    for trained in (folder, tmp_path / "trained"):
+        out = tmp_path / f"{trained.name}-int8"
+        export_model(trained, out, some)
+        errors.append(np.square(vectors(out, some[:100], for_scoring=True) - targets).sum())
+    assert errors[1] < 0.8 * errors[0]
