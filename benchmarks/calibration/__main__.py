@@ -136,6 +136,7 @@ def piles_of(model: str, crisislex: Path, trec: Path) -> dict[str, list[Collecti
                 continue
             ranking = ranker.rank(seeds, posts)
             scores = ranking.scale.least_raw([one.score for one in ranking])
+            scores = np.where(np.isneginf(scores), np.float32(0), scores)  # no word in common
             collections.append(Collection(scores, np.array([one.post.id in relevant for one in ranking])))
         found[name] = collections
     return found
