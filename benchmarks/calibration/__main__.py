@@ -77,7 +77,7 @@ def with_labels(collections: list[Collection], draws: int) -> Iterable[str]:
                         refused += 1
                         continue
                     for share in KEPT:
-                        score = float(str(collection.scores[max(int(share * len(collection.scores)) - 1, 0)]))
+                        score = float(collection.scores[max(int(share * len(collection.scores)) - 1, 0)])
                         rows.append(measured(thresholds, score, collection.scores, collection.relevant))
             yield line([str(count), label, f"{len(rows) // len(KEPT)} + {refused}"], rows)
 
@@ -121,7 +121,7 @@ def on_collections(calibration: Calibration, collections: list[Collection]) -> l
         thresholds = CalibratedThresholds(calibration, collection.scores)
         guessed.append(float(thresholds.probabilities(collection.scores).mean()))
         for share in KEPT[:-1]:
-            score = float(str(collection.scores[max(int(share * len(collection.scores)) - 1, 0)]))
+            score = float(collection.scores[max(int(share * len(collection.scores)) - 1, 0)])
             rows.append(measured(thresholds, score, collection.scores, collection.relevant))
     true = float(np.median([collection.relevant.mean() for collection in collections]))
     return [f"{100 * true:.0f} %", f"{100 * float(np.median(guessed)):.0f} %", line([], rows).strip("| ")]
@@ -152,9 +152,9 @@ def main() -> None:
     parser.add_argument("--dev", type=Path, action="append", required=True)
     given = parser.parse_args()
     lines = [
-        "# Do thresholds keep what they say?",
+        "# Coverage of the intervals of thresholds",
         "",
-        "Made by `benchmarks/calibration`. Intervals are of 95 %. Figures are means over thresholds that keep 2, 5,",
+        "Made by `python -m benchmarks.calibration`. Intervals are of 95 %. Figures are means over thresholds that keep 2, 5,",
         "10, 20, 50 and 90 % of the posts. Width and distance from the truth are shares: 0.10 is ten points of",
         "percent.",
         "",
@@ -188,7 +188,8 @@ def main() -> None:
         read = ArticlesAndPosts(str(folder / "articles.jsonl.gz"), str(folder / "posts.jsonl.gz")).read()
         linked = only_split(read, "dev")
         for name, model in (("trained", given.model), ("TF-IDF", "tfidf")):
-            scores = load(model).model.score(linked.articles, linked.posts)
+            # As `linker calibrate` and `linker rank`.
+            scores = load(model).model.score_independently(linked.articles, linked.posts)
             if name == "trained":
                 calibrations[folder.name] = calibrate(scores, linked.relevance())
             for keep in (1, 0.1, 0.005):
