@@ -154,9 +154,9 @@ def main() -> None:
     lines = [
         "# Coverage of the intervals of thresholds",
         "",
-        "Made by `python -m benchmarks.calibration`. Intervals are of 95 %. Figures are means over thresholds that keep 2, 5,",
-        "10, 20, 50 and 90 % of the posts. Width and distance from the truth are shares: 0.10 is ten points of",
-        "percent.",
+        "Made by `python -m benchmarks.calibration`. Intervals are of 95 %. Figures are means over thresholds that",
+        "keep 2, 5, 10, 20, 50 and 90 % of the posts. Width and distance from the truth are shares: 0.10 is ten points",
+        "of percent.",
         "",
         "## A few labels of the same posts",
         "",

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+
 from linker.config import build, resolve
 from linker.data.types import LinkedPosts, Post
 from linker.models.archive import load_model, save_model
@@ -18,7 +19,27 @@ from linker.models.onnx.export import export_model
 from tests.helpers.tiny_transformers import tiny
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "train_for_int8.py"
-WORDS = "a the ferry harbor strike doctors pay late goal wins cup bread rises over in fog nurses want wages".split()
+WORDS = [
+    "a",
+    "the",
+    "ferry",
+    "harbor",
+    "strike",
+    "doctors",
+    "pay",
+    "late",
+    "goal",
+    "wins",
+    "cup",
+    "bread",
+    "rises",
+    "over",
+    "in",
+    "fog",
+    "nurses",
+    "want",
+    "wages",
+]
 
 
 def texts(count: int) -> list[str]:
