@@ -19,27 +19,7 @@ from linker.models.onnx.export import export_model
 from tests.helpers.tiny_transformers import tiny
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "train_for_int8.py"
-WORDS = [
-    "a",
-    "the",
-    "ferry",
-    "harbor",
-    "strike",
-    "doctors",
-    "pay",
-    "late",
-    "goal",
-    "wins",
-    "cup",
-    "bread",
-    "rises",
-    "over",
-    "in",
-    "fog",
-    "nurses",
-    "want",
-    "wages",
-]
+WORDS = "ferry harbor strike doctors pay late goal wins cup bread rises fog nurses want wages".split()  # noqa: SIM905
 
 
 def texts(count: int) -> list[str]:
@@ -67,7 +47,9 @@ def saved(folder: Path, network: Path) -> Path:
 def vectors(folder: Path, some: list[str], for_scoring: bool) -> np.ndarray:
     part = embedding_submodel(load_model(folder, for_scoring=for_scoring))
     assert part is not None
-    return part.post_vectors([Post("", text) for text in some])
+    found = part.post_vectors([Post("", text) for text in some])
+    assert found is not None
+    return found
 
 
 def test_the_training_computes_as_the_exported_graph(tmp_path: Path) -> None:
