@@ -205,6 +205,10 @@ def train(
             if number in measured:
                 calibrate(part, typical)
                 info(f"step {number + 1} of {len(steps)}: cosine {cosines()}")
+    with torch.no_grad():  # as in the file of int8 weights, so that every export rounds the same numbers
+        for layer in part.network.modules():
+            if isinstance(layer, FakeQuantizedLinear):
+                layer.weight.copy_(rounded_rows(layer.weight))
     calibrate(part, typical)
     info(f"trained: cosine {cosines()}")
 
