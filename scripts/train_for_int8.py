@@ -11,9 +11,9 @@ in float32: one minus their cosine. Embedding matrices stay as they are. Decisio
 from __future__ import annotations
 
 import argparse
-import copy
 import random
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import cast
 
@@ -46,7 +46,7 @@ HELD_OUT = 400
 RANGES_AT = (0.5, 0.85)
 
 
-class FakeQuantizedLinear(nn.Module):
+class FakeQuantizedLinear(nn.Linear):
     """A linear layer with the rounding of its integers in the graph: 8 bits of its input, 7 of its weights.
 
     Args:
@@ -54,17 +54,25 @@ class FakeQuantizedLinear(nn.Module):
     """
 
     def __init__(self, linear: nn.Linear) -> None:
-        super().__init__()
+        super().__init__(linear.in_features, linear.out_features, device="meta")
         self.weight, self.bias = linear.weight, linear.bias
         self._factors, self._step, self._zero = torch.ones(1), 1.0, 0.0
+        self._measured: Tensor | None = None
+
+    def measure(self) -> None:
+        """Compute in float32 with the weights of a saved model, until the next `calibrate`."""
+        self._measured = rounded_rows(self.weight)
 
     def calibrate(self, low: np.ndarray, high: np.ndarray, factors: np.ndarray) -> None:
         """Set the grid of the inputs by their ranges, each (inputs,)."""
         step, zero = activation_grid(low, high, factors)
         self._factors, self._step, self._zero = torch.from_numpy(factors).float(), float(step), float(zero)
+        self._measured = None
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the outputs, (..., outputs), for inputs (..., inputs)."""
+        if self._measured is not None:
+            return functional.linear(x, self._measured, self.bias)
         integers = (x / self._factors / self._step).clamp(-self._zero, LARGEST_ACTIVATION - self._zero)
         weights = _straight_through(self.weight, rounded_rows(self.weight)) * self._factors
         scales = weights.detach().abs().amax(dim=1).clamp(min=1e-12) / LARGEST_WEIGHT  # (outputs,)
@@ -92,34 +100,31 @@ def groups(layers: int) -> Iterator[list[str]]:
 
 def calibrate(part: TransformerModel, texts: Sequence[str]) -> None:
     """Put fake-quantized layers into the network, with the ranges that an export with these texts measures."""
-    network = part.network
-    layers = network.config.num_hidden_layers
-    part.network = copy.deepcopy(network)  # with the layers and the rounding of a saved model
-    for names in groups(layers):
-        for name in names:
-            held = part.network.get_submodule(name)
-            plain = nn.Linear(held.weight.shape[1], held.weight.shape[0])
-            plain.load_state_dict({"weight": rounded_rows(held.weight), "bias": held.bias})
-            _replace(part.network, name, plain)
+    together = [
+        [_fake_quantized(part.network, name) for name in names]
+        for names in groups(part.network.config.num_hidden_layers)
+    ]
+    for layer in chain.from_iterable(together):
+        layer.measure()
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("highest")
     ranges = ranges_of(part, texts)
     torch.set_float32_matmul_precision(before)
-    rounded, part.network = part.network, network
-    for names in groups(layers):
-        weights = [rounded.get_submodule(name).weight.detach().numpy() for name in names]
-        factors = smoothing_factors(ranges.low[names[0]], ranges.high[names[0]], weights)
-        for name in names:
-            layer = network.get_submodule(name)
-            if not isinstance(layer, FakeQuantizedLinear):
-                layer = FakeQuantizedLinear(layer)
-                _replace(network, name, layer)
-            layer.calibrate(ranges.low[names[0]], ranges.high[names[0]], factors)
+    for names, layers in zip(groups(part.network.config.num_hidden_layers), together):
+        low, high = ranges.low[names[0]], ranges.high[names[0]]
+        factors = smoothing_factors(low, high, [rounded_rows(layer.weight).numpy() for layer in layers])
+        for layer in layers:
+            layer.calibrate(low, high, factors)
 
 
-def _replace(network: nn.Module, name: str, layer: nn.Module) -> None:
-    parent, _, own = name.rpartition(".")
-    setattr(network.get_submodule(parent), own, layer)
+def _fake_quantized(network: nn.Module, name: str) -> FakeQuantizedLinear:
+    """Return the layer of this name, replaced by a fake-quantized one where it is not."""
+    layer = network.get_submodule(name)
+    if not isinstance(layer, FakeQuantizedLinear):
+        parent, _, own = name.rpartition(".")
+        layer = FakeQuantizedLinear(cast(nn.Linear, layer))
+        setattr(network.get_submodule(parent), own, layer)
+    return layer
 
 
 def batches(lengths: Sequence[int], seed: int) -> list[list[int]]:
@@ -137,15 +142,7 @@ def batches(lengths: Sequence[int], seed: int) -> list[list[int]]:
 
 def embeddings(part: TransformerModel, texts: Sequence[EncodedText]) -> Tensor:
     """Return embeddings of unit length: (texts, dim)."""
-    with torch.no_grad(), progress_bar() as progress:
-        bar = progress.add_task("embedding", total=len(texts))
-        found = torch.empty(len(texts), part.output_dim)
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i].ids))
-        for begin in range(0, len(order), BATCH):
-            some = order[begin : begin + BATCH]
-            found[some] = functional.normalize(part([texts[i] for i in some]), dim=1)
-            progress.advance(bar, len(some))
-    return found
+    return functional.normalize(torch.from_numpy(part.encode(texts)), dim=1)
 
 
 def transformer_of(folder: Path) -> tuple[Model, TransformerModel]:

@@ -41,6 +41,10 @@ class Collection:
     scores: np.ndarray
     relevant: np.ndarray
 
+    def keeping(self, share: float) -> float:
+        """Return the score of the last post that is kept with this share of all."""
+        return float(self.scores[max(int(share * len(self.scores)) - 1, 0)])
+
 
 def measured(thresholds: Thresholds, score: float, scores: np.ndarray, relevant: np.ndarray) -> list[float]:
     """Return coverage, width and error of the intervals: of precision, then of recall."""
@@ -77,7 +81,7 @@ def with_labels(collections: list[Collection], draws: int) -> Iterable[str]:
                         refused += 1
                         continue
                     for share in KEPT:
-                        score = float(collection.scores[max(int(share * len(collection.scores)) - 1, 0)])
+                        score = collection.keeping(share)
                         rows.append(measured(thresholds, score, collection.scores, collection.relevant))
             yield line([str(count), label, f"{len(rows) // len(KEPT)} + {refused}"], rows)
 
@@ -121,7 +125,7 @@ def on_collections(calibration: Calibration, collections: list[Collection]) -> l
         thresholds = CalibratedThresholds(calibration, collection.scores)
         guessed.append(float(thresholds.probabilities(collection.scores).mean()))
         for share in KEPT[:-1]:
-            score = float(collection.scores[max(int(share * len(collection.scores)) - 1, 0)])
+            score = collection.keeping(share)
             rows.append(measured(thresholds, score, collection.scores, collection.relevant))
     true = float(np.median([collection.relevant.mean() for collection in collections]))
     return [f"{100 * true:.0f} %", f"{100 * float(np.median(guessed)):.0f} %", line([], rows).strip("| ")]
