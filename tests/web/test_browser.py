@@ -71,6 +71,7 @@ def test_single_keys_can_be_turned_off(browser: Browser, serve: Callable[..., Si
     site = serve()
     browser.open(site.url)
     browser.press("?")
+    browser.wait(lambda: browser.one("#shortcuts").is_displayed())
     browser.one("#shortcuts").click()
     browser.press(Keys.ESCAPE)
     post = browser.post
