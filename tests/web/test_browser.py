@@ -70,6 +70,7 @@ def test_a_whole_session_by_keyboard(browser: Browser, serve: Callable[..., Site
 def test_single_keys_can_be_turned_off(browser: Browser, serve: Callable[..., Site]) -> None:
     site = serve()
     browser.open(site.url)
+    browser.wait(lambda: browser.all(".post .words"))  # keys work from then on
     browser.press("?")
     browser.wait(lambda: browser.one("#shortcuts").is_displayed())
     browser.one("#shortcuts").click()
