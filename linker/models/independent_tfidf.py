@@ -11,7 +11,9 @@ from scipy import sparse
 _ROWS_AT_ONCE = 256
 
 
-def independent_tfidf(articles: Sequence[Sequence[str]], posts: Sequence[Sequence[str]]) -> np.ndarray:
+def independent_tfidf(
+    articles: Sequence[Sequence[str]], posts: Sequence[Sequence[str]], least: float = 0.0
+) -> np.ndarray:
     """Compute cosines of sublinear TF-IDF vectors, fitted for each article on that article and all posts.
 
     A word's document frequency is its frequency among the posts, plus one if the article contains it. So two articles'
@@ -20,6 +22,7 @@ def independent_tfidf(articles: Sequence[Sequence[str]], posts: Sequence[Sequenc
     Args:
         articles: the words of each article.
         posts: the words of each post.
+        least: what the squared lengths of the posts' vectors are at least.
 
     Returns:
         float32, articles × posts, 0 to 1.
@@ -47,7 +50,7 @@ def independent_tfidf(articles: Sequence[Sequence[str]], posts: Sequence[Sequenc
         products = (in_articles.multiply(having**2).tocsr() @ by_word).toarray()  # (articles, posts)
         changed = has.multiply(having**2 - without**2).tocsr()
         post_lengths = (changed @ squares_by_word).toarray() + lengths  # squared, (articles, posts)
-        norms = np.sqrt(article_lengths[:, None] * post_lengths)
+        norms = np.sqrt(article_lengths[:, None] * np.maximum(post_lengths, least))
         result[rows] = np.divide(products, norms, out=np.zeros_like(products), where=products > 0)
     return result
 

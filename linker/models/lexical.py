@@ -141,14 +141,32 @@ class TfidfModel(LexicalModel):
 
     Words that occur in one text only match nothing; they are left out, so that they do not dilute its vector.
 
+    By cosine, the shortest posts rank too high: a post that only repeats the two words of a query outranks every post
+    that says something about them. With `min_words`, the length of a post's vector is at least that of the given number
+    of rarest words, which lowers the scores of short posts (decision 205).
+
+    Paper: Singhal et al. 1996, https://doi.org/10.1145/243199.243206 (what cosine does to short documents)
+
     Args:
         stop_words: `english` removes English function words, `none` keeps all words, `by_language` removes those of
             the article's language from the article and the posts (English ones if it is unknown). Articles of several
             languages are then fitted by language.
+        min_words: length that the vector of a post has at least, as a number of words that occur in one text only, ≥ 0;
+            at 0, scores are cosines.
     """
 
-    def __init__(self, stop_words: StopWords | Literal["by_language"] = "english") -> None:
+    keys_without_weights = frozenset({"min_words"})
+
+    def __init__(
+        self, stop_words: StopWords | Literal["by_language"] = "english", min_words: int = 0
+    ) -> None:
+        at_least(0, min_words=min_words)
         self.stop_words: StopWords | Literal["by_language"] = stop_words
+        self.min_words = min_words
+
+    def least_square(self, posts: int) -> float:
+        """Return what the squared lengths of posts are at least, if one article is scored with this many posts."""
+        return _least_square(self.min_words, posts + 1)
 
     def stop_words_for(self, article: Article) -> str:
         """Return the `stop_words` of `lexical_words` for an article and the posts that are scored for it."""
@@ -177,6 +195,7 @@ class TfidfModel(LexicalModel):
         return independent_tfidf(
             [lexical_words(article.full_text, stop_words) for article in articles],
             [lexical_words(post.text, stop_words) for post in posts],
+            self.least_square(len(posts)),
         )
 
     def _by_stop_words(
@@ -203,7 +222,7 @@ class TfidfModel(LexicalModel):
         return [mean_terms(terms) for terms in zip(*per_article)]
 
     def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> Vectors:
-        return tfidf_vectors(articles, posts, self._stop_words_of(articles))
+        return tfidf_vectors(articles, posts, self._stop_words_of(articles), min_words=self.min_words)
 
     def _stop_words_of(self, articles: Sequence[Article]) -> str:
         """Return the stop words that all these articles have."""
@@ -220,7 +239,11 @@ def mean_terms(per_article: Sequence[dict[str, float]]) -> dict[str, float]:
 
 
 def tfidf_vectors(
-    articles: Sequence[Article], posts: Sequence[Post], stop_words: str = "english", pairs: bool = False
+    articles: Sequence[Article],
+    posts: Sequence[Post],
+    stop_words: str = "english",
+    pairs: bool = False,
+    min_words: int = 0,
 ) -> Vectors:
     """Compute sublinear TF-IDF vectors of articles and posts, over the words that occur in at least two of them.
 
@@ -229,6 +252,7 @@ def tfidf_vectors(
         posts: the posts.
         stop_words: see `lexical_words`.
         pairs: count pairs of adjacent words as words, too.
+        min_words: see `TfidfModel`.
     """
     texts = [article.full_text for article in articles] + [post.text for post in posts]
     words = [lexical_words(text, stop_words) for text in texts]
@@ -238,14 +262,22 @@ def tfidf_vectors(
     shared = sorted(word for word, count in frequency.items() if count > 1)
     if not shared:
         return _no_vectors(len(articles), len(posts))
-    vectors = _tfidf(words, shared)
+    least = np.zeros(len(texts))
+    least[len(articles) :] = _least_square(min_words, len(texts))
+    vectors = _tfidf(words, shared, least)
     return Vectors(vectors[: len(articles)], vectors[len(articles) :], shared)
 
 
-def _tfidf(texts: Sequence[Sequence[str]], vocabulary: Sequence[str]) -> sparse.csr_matrix:
-    """(1 + ln n) · (ln((1 + N) / (1 + df)) + 1), rows of unit length: float32, texts × vocabulary.
+def _least_square(min_words: int, texts: int) -> float:
+    """Return the squared length of a vector of `min_words` words of one text among `texts`, as a number of float32."""
+    return float(np.float32(min_words * (np.log((1 + texts) / 2) + 1) ** 2))
 
-    Equals `TfidfVectorizer(sublinear_tf=True)` of scikit-learn, whose import takes longer than this (decision 140).
+
+def _tfidf(texts: Sequence[Sequence[str]], vocabulary: Sequence[str], least: np.ndarray) -> sparse.csr_matrix:
+    """(1 + ln n) · (ln((1 + N) / (1 + df)) + 1), divided by the length: float32, texts × vocabulary.
+
+    Equals `TfidfVectorizer(sublinear_tf=True)` of scikit-learn, whose import takes longer than this (decision 140),
+    but for texts whose squared lengths are below `least`, float64, one per text.
     """
     column = {word: i for i, word in enumerate(vocabulary)}
     columns = [[column[word] for word in text if word in column] for text in texts]
@@ -259,6 +291,7 @@ def _tfidf(texts: Sequence[Sequence[str]], vocabulary: Sequence[str]) -> sparse.
     weights = (1 + np.log(vectors.data)) * idf[vectors.indices]
     row = np.repeat(np.arange(len(texts)), np.diff(vectors.indptr))
     lengths = np.sqrt(np.bincount(row, np.square(weights, dtype=np.float64), minlength=len(texts)))
+    lengths = np.maximum(lengths, np.sqrt(least))
     vectors.data = (weights / lengths[row]).astype(np.float32)
     return vectors
 

@@ -70,9 +70,10 @@ def test_also_by_passages(passages: Any, toy: LinkedPosts) -> None:
 TEXTS = st.lists(st.lists(st.sampled_from(["storm", "flood", "vote", "court"]), max_size=5), max_size=6)
 
 
-@given(TEXTS, TEXTS)
-def test_tfidf_of_any_texts(articles: list[list[str]], posts: list[list[str]]) -> None:
+@given(TEXTS, TEXTS, st.integers(0, 4))
+def test_tfidf_of_any_texts(articles: list[list[str]], posts: list[list[str]], min_words: int) -> None:
     queries = [Article(str(i), " ".join(words)) for i, words in enumerate([*articles, ["storm"]])]
     pool = [Post(str(i), " ".join(words)) for i, words in enumerate([*posts, ["flood"]])]
-    alone = TfidfModel().score_independently(queries, pool)
-    np.testing.assert_allclose(alone, one_by_one(TfidfModel(), queries, pool), rtol=1e-5, atol=1e-6)
+    model = TfidfModel(min_words=min_words)
+    alone = model.score_independently(queries, pool)
+    np.testing.assert_allclose(alone, one_by_one(model, queries, pool), rtol=1e-5, atol=1e-6)

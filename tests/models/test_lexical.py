@@ -91,6 +91,35 @@ def test_tfidf_equals_the_formula() -> None:
     np.testing.assert_allclose(scores, vectors[: len(ARTICLES)] @ vectors[len(ARTICLES) :].T, atol=1e-6)
 
 
+def test_min_words_lower_the_scores_of_short_posts_only() -> None:
+    query, texts = (
+        [Article("q", "harbor fire")],
+        ["harbor fire", "fire crews save the old harbor, mayor says"],
+    )
+    posts = [Post(str(n), text) for n, text in enumerate([*texts, "mayor crews save old", "sun"])]
+    (cosines,), (scores,) = TfidfModel().score(query, posts), TfidfModel(min_words=3).score(query, posts)
+    assert cosines[0] == pytest.approx(1)
+    # Five texts; "harbor" and "fire" occur in three of them, a word of a single text would be the rarest.
+    length, least = math.sqrt(2) * (math.log(6 / 4) + 1), math.sqrt(3) * (math.log(6 / 2) + 1)
+    assert scores[0] == pytest.approx(length / least)
+    rest = math.sqrt(2 * (math.log(6 / 4) + 1) ** 2 + 4 * (math.log(6 / 3) + 1) ** 2)
+    assert rest > least  # the second post is long enough
+    assert scores[1] == pytest.approx(cosines[1])
+    assert scores[0] / scores[1] < cosines[0] / cosines[1]
+
+
+def test_shared_terms_add_up_to_scores_with_min_words() -> None:
+    model = TfidfModel(min_words=4)
+    scores = model.score_independently(ARTICLES[:1], POSTS)[0]
+    for post, terms in zip(range(len(POSTS)), model.shared_terms(ARTICLES[:1], POSTS, range(len(POSTS)))):
+        assert sum(terms.values()) == pytest.approx(scores[post], abs=1e-6)
+
+
+def test_min_words_below_zero_are_refused() -> None:
+    with pytest.raises(ValueError, match="min_words"):
+        TfidfModel(min_words=-1)
+
+
 def test_a_word_of_one_text_only_changes_no_tfidf_score() -> None:
     alone = TfidfModel().score(ARTICLES, POSTS)
     wordier = [Post(p.id, p.text + " unrepeatable" if i == 3 else p.text) for i, p in enumerate(POSTS)]

@@ -32,10 +32,11 @@ class TfidfQuery:
     Args:
         postings: the words of the posts.
         article: the query.
+        least: what the squared lengths of the posts' vectors are at least, as a number of float32.
     """
 
-    def __init__(self, postings: Postings, article: Article) -> None:
-        self._postings = postings
+    def __init__(self, postings: Postings, article: Article, least: float = 0.0) -> None:
+        self._postings, self._least = postings, least
         self._words, keys, self._frequencies = _words_of(article.full_text, postings.stop_words)
         self._spans = postings.spans(keys)
         self._containing = postings.containing(keys, self._spans)
@@ -110,7 +111,7 @@ class TfidfQuery:
             end = min(begin + _SEGMENTS, len(first) - 1)
             some, rows = slice(begin, end), slice(first[begin], first[end])
             of_some = (postings.addresses[some], spans.ranges[some], spans.repeats[some])
-            fill(TfidfArrays(*of_some, of_words, tables, squares[rows]), rows)
+            fill(TfidfArrays(*of_some, of_words, tables, squares[rows], self._least), rows)
 
         in_threads(fill_from, range(0, len(first) - 1, _SEGMENTS))
 
@@ -132,7 +133,8 @@ class TfidfQuery:
         The numbers of words are added up in alphabetical order for every post, so that equal posts get equal sums.
         """
         products, added = _sums(segment, ranges, repeats, self._of_words, self._postings.repetition_tables)
-        norms = np.sqrt(self._postings.squares[first : first + len(products)] + added)
+        squares = self._postings.squares[first : first + len(products)] + added
+        norms = np.sqrt(np.maximum(squares, self._least))
         norms[products == 0] = 1
         return np.asarray(products / norms, dtype=np.float32)
 
@@ -147,7 +149,7 @@ class TfidfQuery:
         containing += np.array([word in of_article for word in words], dtype=np.int64)
         idf = idf_of(self._postings.posts + 1, containing)
         weights = np.array([1 + np.log(count[word]) for word in words]) * idf
-        weights /= np.sqrt(weights @ weights) or 1
+        weights /= np.sqrt(max(weights @ weights, self._least)) or 1
         parts = weights * np.array([of_article.get(word, 0.0) for word in words])
         return {word: float(part) for word, part in zip(words, parts) if part > 0}
 

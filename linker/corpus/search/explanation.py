@@ -65,17 +65,19 @@ class CorpusStatistics:
 
     def __init__(self, parts: Parts, articles: Sequence[Article]) -> None:
         self._parts, self._articles = parts, articles
-        self._tfidf: dict[str, list[TfidfQuery]] = {}
+        self._tfidf: dict[tuple[str, int], list[TfidfQuery]] = {}
 
     def terms(self, part: SharesTerms, posts: Sequence[Post]) -> Carried:
         """Return what `Statistics.terms` describes."""
         if isinstance(part, TfidfModel):
-            if part.stop_words not in self._tfidf:
-                self._tfidf[part.stop_words] = [
-                    TfidfQuery(self._parts.postings(part.stop_words_for(article)), article)
+            settings = part.stop_words, part.min_words
+            if settings not in self._tfidf:
+                least = part.least_square(self._parts.posts)
+                self._tfidf[settings] = [
+                    TfidfQuery(self._parts.postings(part.stop_words_for(article)), article, least)
                     for article in self._articles
                 ]
-            queries = self._tfidf[part.stop_words]
+            queries = self._tfidf[settings]
             return [mean_terms([query.terms(post.text) for query in queries]) for post in posts]
         assert isinstance(part, BM25Model)  # a corpus scores no other lexical model
         postings = self._parts.postings(part.stop_words)

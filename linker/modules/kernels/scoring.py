@@ -112,6 +112,7 @@ class TfidfArrays(NamedTuple):
         of_words: float64, 2 × words: numbers whose sum is a cosine, and whose sum changes its squared length.
         tables: float64, 2 × (largest number of repetitions + 1).
         squares: float64, one per row of all segments: squared lengths.
+        least: what squared lengths are at least, as a number of float32.
     """
 
     segments: np.ndarray
@@ -120,6 +121,7 @@ class TfidfArrays(NamedTuple):
     of_words: np.ndarray
     tables: np.ndarray
     squares: np.ndarray
+    least: float = 0.0
 
 
 def tfidf(arrays: TfidfArrays, scores: np.ndarray, rows: np.ndarray | None = None) -> None:
@@ -130,9 +132,9 @@ def tfidf(arrays: TfidfArrays, scores: np.ndarray, rows: np.ndarray | None = Non
         scores: float32, one per row; the result.
         rows: int64, ascending: the rows to compute, among those of all segments; None: all.
     """
-    segments, ranges, repeats, of_words, tables, squares = arrays
+    segments, ranges, repeats, of_words, tables, squares, least = arrays
     words = ranges.shape[1]
-    numbers = (segments, len(segments), ranges, repeats, words, *of_words, *tables, squares)
+    numbers = (segments, len(segments), ranges, repeats, words, *of_words, *tables, squares, least)
     if rows is None:
         _call("tfidf", *numbers, scores)
     else:
@@ -146,7 +148,7 @@ def estimate_tfidf(arrays: TfidfArrays, estimates: np.ndarray) -> None:
         arrays: the numbers.
         estimates: uint16, one per row: the result, 65,535 for a cosine of 1.
     """
-    segments, ranges, repeats, of_words, tables, squares = arrays
+    segments, ranges, repeats, of_words, tables, squares, least = arrays
     words = ranges.shape[1]
     _call(
         "estimate_tfidf",
@@ -158,6 +160,7 @@ def estimate_tfidf(arrays: TfidfArrays, estimates: np.ndarray) -> None:
         of_words[0],
         tables[0],
         squares,
+        least,
         estimates,
     )
 

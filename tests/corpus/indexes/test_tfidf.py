@@ -13,6 +13,7 @@ from linker.corpus.indexes.postings import Postings, Segment
 from linker.corpus.indexes.tfidf import TfidfQuery
 from linker.corpus.indexes.words import words_of
 from linker.data.types import Article
+from linker.models.lexical import TfidfModel
 from linker.modules.kernels import scoring
 
 native = pytest.mark.skipif(not scoring.available(), reason="the native library is not built")
@@ -20,13 +21,18 @@ WORDS = [f"word{n}" for n in range(9)]
 texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), min_size=1, max_size=15)
 
 
-def query(shards: list[list[str]], article: str, deleted: frozenset[int] = frozenset()) -> TfidfQuery:
+def query(
+    shards: list[list[str]], article: str, deleted: frozenset[int] = frozenset(), min_words: int = 0
+) -> TfidfQuery:
     segments, first = [], 0
     for some in shards:
         live = np.array([first + n not in deleted for n in range(len(some))])
         segments.append(Segment.of(words_of(some, "english"), None if live.all() else live))
         first += len(some)
-    return TfidfQuery(Postings(segments), Article("a", article))
+    postings = Postings(segments)
+    return TfidfQuery(
+        postings, Article("a", article), TfidfModel(min_words=min_words).least_square(postings.posts)
+    )
 
 
 @given(
@@ -34,11 +40,12 @@ def query(shards: list[list[str]], article: str, deleted: frozenset[int] = froze
     article=st.lists(st.sampled_from([*WORDS, "unheard"]), max_size=20).map(" ".join),
     deleted=st.frozensets(st.integers(0, 44), max_size=5),
     kernels=st.sampled_from(["auto", "plain"]),
+    min_words=st.integers(0, 5),
 )
-def test_no_cosine_exceeds_its_bound(shards, article, deleted, kernels) -> None:
+def test_no_cosine_exceeds_its_bound(shards, article, deleted, kernels, min_words) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LINKER_KERNELS", kernels)
-        asked = query(shards, article, deleted)
+        asked = query(shards, article, deleted, min_words)
         scores, bounds = asked.scores(), asked.bounds_at(None)
         assert len(scores) == len(bounds) == asked._postings.posts
         assert (bounds >= scores).all()

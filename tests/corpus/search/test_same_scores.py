@@ -56,7 +56,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "by language": {
         "type": "ensemble",
         "fusion": "sum",
-        "parts": [CONFIG, {"type": "tfidf", "stop_words": "by_language"}],
+        "parts": [CONFIG, {"type": "tfidf", "stop_words": "by_language", "min_words": 3}],
         "languages": ["en"],
         "other_weights": [0.3, 1],
     },

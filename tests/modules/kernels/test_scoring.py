@@ -150,7 +150,8 @@ def test_cosines_of_a_few_of_many_posts_are_those_of_all(wide):
 
 
 @pytest.mark.parametrize("wide", [False, True])
-def test_estimates_of_cosines_are_close_to_them(wide):
+@pytest.mark.parametrize("least", [0.0, 400.5])
+def test_estimates_of_cosines_are_close_to_them(wide, least):
     rng = np.random.default_rng(3)
     segments = [
         segment_of([rng.integers(0, 30, rng.integers(0, 25)).tolist() for _ in range(rows)], wide)
@@ -162,7 +163,13 @@ def test_estimates_of_cosines_are_close_to_them(wide):
     of_words = np.stack([rng.random(len(keys)), np.zeros(len(keys))])
     tables = np.stack([np.log(np.arange(1, 40)), np.zeros(39)])
     arrays = scoring.TfidfArrays(
-        np.array([one.addresses for one in segments]), ranges, repeats, of_words, tables, 400 + rng.random(89)
+        np.array([one.addresses for one in segments]),
+        ranges,
+        repeats,
+        of_words,
+        tables,
+        400 + rng.random(89),
+        least,
     )
     scores, estimates = np.empty(89, dtype=np.float32), np.empty(89, dtype=np.uint16)
     scoring.tfidf(arrays, scores)

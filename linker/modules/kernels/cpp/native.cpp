@@ -250,7 +250,7 @@ void entmax_backward(const T *weights, const T *gradient, const T *alpha, int64_
 
 } // namespace
 
-EXPORT int linker_abi(void) { return 7; }
+EXPORT int linker_abi(void) { return 8; }
 EXPORT const char *linker_isa(void) { return has_avx2() ? "avx2" : "portable"; }
 EXPORT void linker_set_parallel(void *function) { gomp_parallel = reinterpret_cast<GompParallel>(function); }
 
@@ -275,20 +275,21 @@ EXPORT void linker_find_words(const PostingsOfSegment *segments, int64_t count, 
 }
 EXPORT void linker_tfidf(const PostingsOfSegment *segments, int64_t count, const Range *ranges, const Range *repeats,
                          int64_t words, const double *first, const double *second, const double *first_table,
-                         const double *second_table, const double *squares, float *scores) {
-    CALL(tfidf, segments, count, ranges, repeats, words, first, second, first_table, second_table, squares, scores);
+                         const double *second_table, const double *squares, float least, float *scores) {
+    CALL(tfidf, segments, count, ranges, repeats, words, first, second, first_table, second_table, squares, least,
+         scores);
 }
 EXPORT void linker_tfidf_at(const PostingsOfSegment *segments, int64_t count, const Range *ranges,
                             const Range *repeats, int64_t words, const double *first, const double *second,
-                            const double *first_table, const double *second_table, const double *squares,
+                            const double *first_table, const double *second_table, const double *squares, float least,
                             const int64_t *wanted, int64_t wanted_count, float *scores) {
-    CALL(tfidf_at, segments, count, ranges, repeats, words, first, second, first_table, second_table, squares, wanted,
-         wanted_count, scores);
+    CALL(tfidf_at, segments, count, ranges, repeats, words, first, second, first_table, second_table, squares, least,
+         wanted, wanted_count, scores);
 }
 EXPORT void linker_estimate_tfidf(const PostingsOfSegment *segments, int64_t count, const Range *ranges,
                                   const Range *repeats, int64_t words, const double *numbers, const double *table,
-                                  const double *squares, uint16_t *estimates) {
-    CALL(estimate_tfidf, segments, count, ranges, repeats, words, numbers, table, squares, estimates);
+                                  const double *squares, float least, uint16_t *estimates) {
+    CALL(estimate_tfidf, segments, count, ranges, repeats, words, numbers, table, squares, least, estimates);
 }
 EXPORT void linker_sums_reaching(const float *first, const uint16_t *first_numbers, const float *second,
                                  const uint16_t *second_numbers, int64_t count, float least, uint8_t *reaching) {

@@ -113,10 +113,10 @@ struct Sums {
         repeated.resize(rows);
         products.resize(rows);
     }
-    // The cosine of a row, whose sums become zero.
-    float taken(int64_t row, double square) {
+    // The product of a row divided by its length, which is at least the root of `least`; its sums become zero.
+    float taken(int64_t row, double square, double least) {
         double &product = of_rows[2 * row], &added = of_rows[2 * row + 1];
-        const float cosine = product == 0 ? 0.0f : float(product / std::sqrt(square + added));
+        const float cosine = product == 0 ? 0.0f : float(product / std::sqrt(std::max(square + added, least)));
         product = added = 0;
         return cosine;
     }
@@ -140,7 +140,7 @@ void add_entries(const float *table, const uint16_t *numbers, int64_t count, flo
 
 void tfidf(const PostingsOfSegment *segments, int64_t count, const Range *ranges, const Range *repeats, int64_t words,
            const double *first, const double *second, const double *first_table, const double *second_table,
-           const double *squares, float *scores) {
+           const double *squares, float least, float *scores) {
     const double *const numbers[] = {first, second}, *const tables[] = {first_table, second_table};
     Sums sums;
     for (int64_t i = 0; i < count; ++i) {
@@ -148,7 +148,7 @@ void tfidf(const PostingsOfSegment *segments, int64_t count, const Range *ranges
         sums.reserve(rows);
         const auto add = segments[i].wide_places ? add_words<uint32_t, EveryRow> : add_words<uint16_t, EveryRow>;
         add(segments[i], ranges + i * words, repeats + i * words, words, numbers, tables, EveryRow(), sums);
-        for (int64_t row = 0; row < rows; ++row) scores[row] = sums.taken(row, squares[row]);
+        for (int64_t row = 0; row < rows; ++row) scores[row] = sums.taken(row, squares[row], least);
         squares += rows;
         scores += rows;
     }
@@ -188,8 +188,8 @@ void add_few(const PostingsOfSegment &segment, const Range *ranges, const Range 
 // The rows are counted from the first one of the first segment, and ascend.
 void tfidf_at(const PostingsOfSegment *segments, int64_t count, const Range *ranges, const Range *repeats,
               int64_t words, const double *first, const double *second, const double *first_table,
-              const double *second_table, const double *squares, const int64_t *wanted, int64_t wanted_count,
-              float *scores) {
+              const double *second_table, const double *squares, float least, const int64_t *wanted,
+              int64_t wanted_count, float *scores) {
     const double *const numbers[] = {first, second}, *const tables[] = {first_table, second_table};
     Sums sums;
     int64_t begin = 0, first_row = 0;
@@ -212,7 +212,7 @@ void tfidf_at(const PostingsOfSegment *segments, int64_t count, const Range *ran
                 add(segments[i], of_segment, repeats + i * words, words, numbers, tables, some, sums);
             }
             for (int64_t at = begin; at < end; ++at)
-                scores[at] = sums.taken(wanted[at] - first_row, squares[wanted[at]]);
+                scores[at] = sums.taken(wanted[at] - first_row, squares[wanted[at]], least);
         }
         begin = end;
         first_row += rows;
@@ -221,7 +221,7 @@ void tfidf_at(const PostingsOfSegment *segments, int64_t count, const Range *ran
 
 template <class Place>
 void estimate_segment(const PostingsOfSegment &segment, const Range *ranges, const Range *repeats, int64_t words,
-                      const double *numbers, const double *table, const double *squares, float *sums,
+                      const double *numbers, const double *table, const double *squares, float least, float *sums,
                       uint16_t *estimates) {
     const auto *places = static_cast<const Place *>(segment.places);
     std::fill(sums, sums + segment.rows, 0.0f);
@@ -233,20 +233,20 @@ void estimate_segment(const PostingsOfSegment &segment, const Range *ranges, con
             sums[places[segment.repeated[i]]] += one * float(table[occurrences(segment, i)]);
     }
     for (int64_t row = 0; row < segment.rows; ++row) {
-        const float scaled = 65535.0f * sums[row] / std::sqrt(std::max(float(squares[row]), 1e-30f));
+        const float scaled = 65535.0f * sums[row] / std::sqrt(std::max({float(squares[row]), least, 1e-30f}));
         estimates[row] = uint16_t(std::min(scaled, 65535.0f));  // huge if no other text has its words
     }
 }
 
 void estimate_tfidf(const PostingsOfSegment *segments, int64_t count, const Range *ranges, const Range *repeats,
-                    int64_t words, const double *numbers, const double *table, const double *squares,
+                    int64_t words, const double *numbers, const double *table, const double *squares, float least,
                     uint16_t *estimates) {
     std::vector<float> sums;
     for (int64_t i = 0; i < count; ++i) {
         const int64_t rows = segments[i].rows;
         sums.resize(std::max(rows, int64_t(sums.size())));
         const auto estimate = segments[i].wide_places ? estimate_segment<uint32_t> : estimate_segment<uint16_t>;
-        estimate(segments[i], ranges + i * words, repeats + i * words, words, numbers, table, squares, sums.data(),
+        estimate(segments[i], ranges + i * words, repeats + i * words, words, numbers, table, squares, least, sums.data(),
                  estimates);
         squares += rows;
         estimates += rows;
