@@ -285,7 +285,9 @@
     //   stop_words: `english` removes English function words, `none` keeps all words, `by_language` removes those
     //   of the article's language from the article and the posts (English ones if it is unknown). Articles of
     //   several languages are then fitted by language.
-    tfidf(stop_words='english'):: { type: 'tfidf', stop_words: stop_words },
+    //   min_words: length that the vector of a post has at least, as a number of words that occur in one text
+    //   only, ≥ 0; at 0, scores are cosines.
+    tfidf(stop_words='english', min_words=0):: { type: 'tfidf', stop_words: stop_words, min_words: min_words },
     // A Hugging Face network with pooling over its last layer, the same for articles and posts.
     //   path: folder of a Hugging Face or sentence-transformers model, or its name on the Hugging Face hub.
     //   Nothing is downloaded for a folder, or if HF_HUB_OFFLINE=1 is set.

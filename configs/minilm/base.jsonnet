@@ -34,7 +34,7 @@ defaults.training {
           // A corpus stores embeddings of posts in a quarter of the space (decision 192).
           embedding_precision: 'int8',
         },
-        { type: 'tfidf', stop_words: 'by_language' },
+        { type: 'tfidf', stop_words: 'by_language', min_words: 3 },
         'bundled_word_vectors',
       ],
       weights: [1, 1, 0.1],

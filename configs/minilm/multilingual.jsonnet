@@ -14,7 +14,7 @@ best {
         path: 'sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2',
         layers: [0, 2, 4, 6, 8, 11],
       },
-      { type: 'tfidf', stop_words: 'by_language' },
+      { type: 'tfidf', stop_words: 'by_language', min_words: 3 },
     ],
     weights: [1, 1],
     // No warning, and the same weights for all articles.
