@@ -145,7 +145,7 @@ class TfidfModel(LexicalModel):
     that says something about them. With `min_words`, the length of a post's vector is at least that of the given number
     of rarest words, which lowers the scores of short posts (decision 205).
 
-    Paper: Singhal et al. 1996, https://doi.org/10.1145/243199.243206 (what cosine does to short documents)
+    Paper: Singhal et al. 1996, https://doi.org/10.1145/243199.243206
 
     Args:
         stop_words: `english` removes English function words, `none` keeps all words, `by_language` removes those of
