@@ -12,7 +12,7 @@ _ROWS_AT_ONCE = 256
 
 
 def independent_tfidf(
-    articles: Sequence[Sequence[str]], posts: Sequence[Sequence[str]], least: float = 0.0
+    articles: Sequence[Sequence[str]], posts: Sequence[Sequence[str]], least: float
 ) -> np.ndarray:
     """Compute cosines of sublinear TF-IDF vectors, fitted for each article on that article and all posts.
 

@@ -164,10 +164,6 @@ class TfidfModel(LexicalModel):
         self.stop_words: StopWords | Literal["by_language"] = stop_words
         self.min_words = min_words
 
-    def least_square(self, posts: int) -> float:
-        """Return what the squared lengths of posts are at least, if one article is scored with this many posts."""
-        return _least_square(self.min_words, posts + 1)
-
     def stop_words_for(self, article: Article) -> str:
         """Return the `stop_words` of `lexical_words` for an article and the posts that are scored for it."""
         if self.stop_words != "by_language":
@@ -195,7 +191,7 @@ class TfidfModel(LexicalModel):
         return independent_tfidf(
             [lexical_words(article.full_text, stop_words) for article in articles],
             [lexical_words(post.text, stop_words) for post in posts],
-            self.least_square(len(posts)),
+            least_square(self.min_words, len(posts) + 1),
         )
 
     def _by_stop_words(
@@ -263,13 +259,18 @@ def tfidf_vectors(
     if not shared:
         return _no_vectors(len(articles), len(posts))
     least = np.zeros(len(texts))
-    least[len(articles) :] = _least_square(min_words, len(texts))
+    least[len(articles) :] = least_square(min_words, len(texts))
     vectors = _tfidf(words, shared, least)
     return Vectors(vectors[: len(articles)], vectors[len(articles) :], shared)
 
 
-def _least_square(min_words: int, texts: int) -> float:
-    """Return the squared length of a vector of `min_words` words of one text among `texts`, as a number of float32."""
+def least_square(min_words: int, texts: int) -> float:
+    """Return the least squared length of a post's vector, see `TfidfModel`, as a number of float32.
+
+    Args:
+        min_words: number of words that occur in one text only.
+        texts: number of articles and posts.
+    """
     return float(np.float32(min_words * (np.log((1 + texts) / 2) + 1) ** 2))
 
 

@@ -92,11 +92,11 @@ def test_tfidf_equals_the_formula() -> None:
 
 
 def test_min_words_lower_the_scores_of_short_posts_only() -> None:
-    query, texts = (
-        [Article("q", "harbor fire")],
-        ["harbor fire", "fire crews save the old harbor, mayor says"],
-    )
-    posts = [Post(str(n), text) for n, text in enumerate([*texts, "mayor crews save old", "sun"])]
+    query = [Article("q", "harbor fire")]
+    long = "fire crews save the old harbor, mayor says"
+    posts = [
+        Post(str(n), text) for n, text in enumerate(["harbor fire", long, "mayor crews save old", "sun"])
+    ]
     (cosines,), (scores,) = TfidfModel().score(query, posts), TfidfModel(min_words=3).score(query, posts)
     assert cosines[0] == pytest.approx(1)
     # Five texts; "harbor" and "fire" occur in three of them, a word of a single text would be the rarest.
@@ -111,8 +111,8 @@ def test_min_words_lower_the_scores_of_short_posts_only() -> None:
 def test_shared_terms_add_up_to_scores_with_min_words() -> None:
     model = TfidfModel(min_words=4)
     scores = model.score_independently(ARTICLES[:1], POSTS)[0]
-    for post, terms in zip(range(len(POSTS)), model.shared_terms(ARTICLES[:1], POSTS, range(len(POSTS)))):
-        assert sum(terms.values()) == pytest.approx(scores[post], abs=1e-6)
+    for score, terms in zip(scores, model.shared_terms(ARTICLES[:1], POSTS, range(len(POSTS)))):
+        assert sum(terms.values()) == pytest.approx(score, abs=1e-6)
 
 
 def test_min_words_below_zero_are_refused() -> None:

@@ -13,7 +13,7 @@ from linker.common.concurrency import in_threads
 from linker.corpus.indexes.id_set import keys_of
 from linker.corpus.indexes.postings import Postings, Segment, idf_of
 from linker.data.types import Article
-from linker.models.lexical import lexical_words
+from linker.models.lexical import least_square, lexical_words
 from linker.modules.kernels.scoring import TfidfArrays, available, estimate_tfidf, tfidf
 
 # Scored by one thread at a time.
@@ -32,11 +32,12 @@ class TfidfQuery:
     Args:
         postings: the words of the posts.
         article: the query.
-        least: what the squared lengths of the posts' vectors are at least, as a number of float32.
+        min_words: see `TfidfModel`.
     """
 
-    def __init__(self, postings: Postings, article: Article, least: float = 0.0) -> None:
-        self._postings, self._least = postings, least
+    def __init__(self, postings: Postings, article: Article, min_words: int) -> None:
+        self._postings = postings
+        self._least = least_square(min_words, postings.posts + 1)
         self._words, keys, self._frequencies = _words_of(article.full_text, postings.stop_words)
         self._spans = postings.spans(keys)
         self._containing = postings.containing(keys, self._spans)

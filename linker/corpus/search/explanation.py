@@ -72,9 +72,8 @@ class CorpusStatistics:
         if isinstance(part, TfidfModel):
             settings = part.stop_words, part.min_words
             if settings not in self._tfidf:
-                least = part.least_square(self._parts.posts)
                 self._tfidf[settings] = [
-                    TfidfQuery(self._parts.postings(part.stop_words_for(article)), article, least)
+                    TfidfQuery(self._parts.postings(part.stop_words_for(article)), article, part.min_words)
                     for article in self._articles
                 ]
             queries = self._tfidf[settings]

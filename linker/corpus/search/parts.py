@@ -77,7 +77,7 @@ class PartsQuery:
         self._computed: dict[int, np.ndarray] = {}
         self._computed_at: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self._queries: dict[tuple[int, int], Query] = {}
-        self._last_tfidf: tuple[tuple[str, Article, float], TfidfQuery] | None = None
+        self._last_tfidf: tuple[tuple[str, Article, int], TfidfQuery] | None = None
 
     def scores(self, number: int) -> np.ndarray:
         """Return the model's scores for article `number`: float32, one per post."""
@@ -159,10 +159,9 @@ class PartsQuery:
         return self.scores_of_leaf(model, 0)[places]
 
     def _tfidf(self, model: TfidfModel, article: Article) -> TfidfQuery:
-        least = model.least_square(self._parts.posts)
-        asked = model.stop_words_for(article), article, least
+        asked = model.stop_words_for(article), article, model.min_words
         if self._last_tfidf is None or self._last_tfidf[0] != asked:
-            self._last_tfidf = asked, TfidfQuery(self._parts.postings(asked[0]), article, least)
+            self._last_tfidf = asked, TfidfQuery(self._parts.postings(asked[0]), *asked[1:])
         return self._last_tfidf[1]
 
     def query_of(self, model: Model, number: int) -> Query:

@@ -121,7 +121,7 @@ class TfidfArrays(NamedTuple):
     of_words: np.ndarray
     tables: np.ndarray
     squares: np.ndarray
-    least: float = 0.0
+    least: float
 
 
 def tfidf(arrays: TfidfArrays, scores: np.ndarray, rows: np.ndarray | None = None) -> None:

@@ -13,7 +13,6 @@ from linker.corpus.indexes.postings import Postings, Segment
 from linker.corpus.indexes.tfidf import TfidfQuery
 from linker.corpus.indexes.words import words_of
 from linker.data.types import Article
-from linker.models.lexical import TfidfModel
 from linker.modules.kernels import scoring
 
 native = pytest.mark.skipif(not scoring.available(), reason="the native library is not built")
@@ -29,10 +28,7 @@ def query(
         live = np.array([first + n not in deleted for n in range(len(some))])
         segments.append(Segment.of(words_of(some, "english"), None if live.all() else live))
         first += len(some)
-    postings = Postings(segments)
-    return TfidfQuery(
-        postings, Article("a", article), TfidfModel(min_words=min_words).least_square(postings.posts)
-    )
+    return TfidfQuery(Postings(segments), Article("a", article), min_words)
 
 
 @given(

@@ -107,7 +107,7 @@ def test_cosines_of_posts_are_those_of_numpy(wide):
     tables = np.stack([np.log(np.arange(1, 40)), np.log(np.arange(1, 40)) ** 2 + 1])
     addresses = np.array([one.addresses for one in segments])
     ranges, repeats = found_words(segments, keys)
-    arrays = scoring.TfidfArrays(addresses, ranges, repeats, of_words, tables, squares)
+    arrays = scoring.TfidfArrays(addresses, ranges, repeats, of_words, tables, squares, 0.0)
     scores = np.full(47, np.nan, dtype=np.float32)
     scoring.tfidf(arrays, scores)
     expected: list[float] = []
@@ -139,7 +139,7 @@ def test_cosines_of_a_few_of_many_posts_are_those_of_all(wide):
     tables = np.stack([np.log(np.arange(1, 40)), np.log(np.arange(1, 40)) ** 2 + 1])
     addresses = np.array([one.addresses for one in segments])
     ranges, repeats = found_words(segments, keys)
-    arrays = scoring.TfidfArrays(addresses, ranges, repeats, of_words, tables, squares)
+    arrays = scoring.TfidfArrays(addresses, ranges, repeats, of_words, tables, squares, 0.0)
     scores = np.full(sum(rows), np.nan, dtype=np.float32)
     scoring.tfidf(arrays, scores)
     for count in range(1, 25):

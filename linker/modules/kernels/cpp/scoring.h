@@ -246,8 +246,8 @@ void estimate_tfidf(const PostingsOfSegment *segments, int64_t count, const Rang
         const int64_t rows = segments[i].rows;
         sums.resize(std::max(rows, int64_t(sums.size())));
         const auto estimate = segments[i].wide_places ? estimate_segment<uint32_t> : estimate_segment<uint16_t>;
-        estimate(segments[i], ranges + i * words, repeats + i * words, words, numbers, table, squares, least, sums.data(),
-                 estimates);
+        estimate(segments[i], ranges + i * words, repeats + i * words, words, numbers, table, squares, least,
+                 sums.data(), estimates);
         squares += rows;
         estimates += rows;
     }
