@@ -69,6 +69,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "embedder": {"type": "word_vectors", "dim": DIM, "trainable": True, "buckets": 50},
         "min_count": 1,
     }
+    torch.manual_seed(0)  # some draws of the teacher leave the student in a poorer minimum, near 0.85
     model = build(Model, teacher)
     model.prepare(data)
     save_model(model, tmp_path / "teacher", {"model": teacher}, {}, "")
@@ -134,7 +135,7 @@ def test_a_student_says_more_and_more_what_its_teacher_says_of_texts_kept_out(pl
     kept = {path: path.stat().st_mtime_ns for path in (place / "said").iterdir()}
     distil("--out", "often", "--epochs", "120", "--lr", "0.1", "--cache", "said")
     assert {path: path.stat().st_mtime_ns for path in (place / "said").iterdir()} == kept
-    assert cosine(place / "often") > max(0.85, cosine(place / "once"))
+    assert cosine(place / "often") > max(0.95, cosine(place / "once"))
     student = load_model(place / "often").submodels()[0].submodels()[0]
     new = ["unseen words", *(post.text for post in toy_posts(seed=9).posts)]
     vectors = student.post_vectors([build_post(text) for text in new])
