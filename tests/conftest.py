@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 from datetime import datetime, timezone
 
 import pytest
@@ -47,6 +48,14 @@ def pytest_configure(config: pytest.Config) -> None:
     processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1))
     if processes > 1:
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // processes)))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Seed torch before the fixtures of a test: what it draws does not depend on the tests before it."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.manual_seed(0)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -67,17 +67,18 @@ def test_the_training_computes_as_the_exported_graph(tmp_path: Path) -> None:
 
 
 def test_trained_for_int8_an_exported_network_is_closer_to_float32(tmp_path: Path) -> None:
-    folder, some = saved(tmp_path / "model", tmp_path / "network"), texts(3000)
+    folder = saved(tmp_path / "model", tmp_path / "network")
+    some, unseen = texts(4000)[:3000], texts(4000)[3000:]
     (tmp_path / "texts.txt").write_text("\n".join(some) + "\n", encoding="utf-8")
     (tmp_path / "typical.txt").write_text("\n".join(some[:100]) + "\n", encoding="utf-8")
-    command = [sys.executable, str(SCRIPT), str(folder), str(tmp_path / "trained"), "--lr", "3e-4"]
+    command = [sys.executable, str(SCRIPT), str(folder), str(tmp_path / "trained"), "--lr", "1e-4"]
     command += ["--texts", str(tmp_path / "texts.txt"), "--typical", str(tmp_path / "typical.txt")]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert done.stderr.count("cosine") == 4
-    targets = vectors(folder, some[-200:], for_scoring=False)
+    targets = vectors(folder, unseen, for_scoring=False)
     errors = []
     for trained in (folder, tmp_path / "trained"):
         out = tmp_path / f"{trained.name}-int8"
         export_model(trained, out, some[:100])
-        errors.append(np.square(vectors(out, some[-200:], for_scoring=True) - targets).sum())
-    assert errors[1] < 0.95 * errors[0], done.stderr
+        errors.append(np.square(vectors(out, unseen, for_scoring=True) - targets).sum())
+    assert errors[1] < 0.9 * errors[0], done.stderr
