@@ -1,13 +1,35 @@
 // Scores of the posts of a corpus; scoring.py in the parent folder describes the functions.
 
+// Bytes by which rows are fetched ahead: processors do not fetch them early enough by themselves.
+constexpr int64_t FETCHED_AHEAD = 4096;
+
+inline int32_t product(const int8_t *row, const int16_t *vector, int64_t dim) {
+    int32_t sum = 0;
+    for (int64_t i = 0; i < dim; ++i) sum += int16_t(row[i]) * vector[i];
+    return sum;
+}
+
+// Four rows at a time, each with a part of the vector while that is in a register.
 void row_products(const int8_t *rows, const int16_t *vector, const float *factors, int64_t count, int64_t dim,
                   float *products) {
-    for (int64_t row = 0; row < count; ++row) {
-        const int8_t *numbers = rows + row * dim;
-        int32_t sum = 0;
-        for (int64_t i = 0; i < dim; ++i) sum += int16_t(numbers[i]) * vector[i];
-        products[row] = float(sum) * factors[row];
+    int64_t row = 0;
+    for (; row + 4 <= count; row += 4) {
+        const int8_t *const a = rows + row * dim, *const b = a + dim, *const c = b + dim, *const d = c + dim;
+        for (int64_t byte = 0; byte < 4 * dim; byte += 64) __builtin_prefetch(a + byte + FETCHED_AHEAD);
+        int32_t of_a = 0, of_b = 0, of_c = 0, of_d = 0;
+        for (int64_t i = 0; i < dim; ++i) {
+            const int16_t number = vector[i];
+            of_a += int16_t(a[i]) * number;
+            of_b += int16_t(b[i]) * number;
+            of_c += int16_t(c[i]) * number;
+            of_d += int16_t(d[i]) * number;
+        }
+        products[row] = float(of_a) * factors[row];
+        products[row + 1] = float(of_b) * factors[row + 1];
+        products[row + 2] = float(of_c) * factors[row + 2];
+        products[row + 3] = float(of_d) * factors[row + 3];
     }
+    for (; row < count; ++row) products[row] = float(product(rows + row * dim, vector, dim)) * factors[row];
 }
 
 struct EveryRow {
@@ -57,7 +79,7 @@ void row_products_at(const int8_t *const *rows, const int16_t *vector, const flo
                      float *products) {
     for (int64_t i = 0; i < count; ++i) {
         fetch_row(rows, i, count, dim);
-        row_products(rows[i], vector, factors + i, 1, dim, products + i);
+        products[i] = float(product(rows[i], vector, dim)) * factors[i];
     }
 }
 
