@@ -133,7 +133,7 @@ def make_distilled(vectors: str, out: Path, dim: int) -> None:
         "model": {
             "type": "ensemble",
             "fusion": "sum",
-            "parts": [part, {"type": "tfidf", "stop_words": "by_language"}],
+            "parts": [part, {"type": "tfidf", "stop_words": "by_language", "min_words": 2}],
             "weights": [1, 2],
             "languages": ["en"],
             "other_weights": [0.1, 2],
