@@ -106,5 +106,13 @@ class Filter:
 
 
 def in_utc(at: datetime) -> datetime:
-    """Convert a time to UTC; without a time zone it is UTC already."""
-    return at.replace(tzinfo=timezone.utc) if at.tzinfo is None else at.astimezone(timezone.utc)
+    """Convert a time to UTC; without a time zone it is UTC already.
+
+    A time outside the years 1 to 9999 in UTC becomes the first or the last one that exists.
+    """
+    if at.tzinfo is None:
+        return at.replace(tzinfo=timezone.utc)
+    try:
+        return at.astimezone(timezone.utc)
+    except OverflowError:
+        return (datetime.min if at.year == 1 else datetime.max).replace(tzinfo=timezone.utc)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
@@ -105,6 +106,7 @@ def create_app(
     app.add_exception_handler(LinkerError, _wrong)
     app.add_exception_handler(OSError, _wrong)
     app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(HTTPException, _refused)
 
     @app.get("/api/about")
     def about(request: Request) -> AsciiJsonResponse:
@@ -226,3 +228,9 @@ async def _malformed(_: Request, error: Exception) -> AsciiJsonResponse:
     first: dict[str, Any] = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
     return AsciiJsonResponse({"error": f"{where}: {first['msg']}"}, 422)
+
+
+async def _refused(_: Request, error: Exception) -> AsciiJsonResponse:
+    """Return the response to an unknown address, a wrong method or a body that is not JSON."""
+    assert isinstance(error, HTTPException)
+    return AsciiJsonResponse({"error": error.detail}, error.status_code, error.headers)

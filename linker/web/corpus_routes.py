@@ -8,10 +8,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Request
 from fastapi.openapi.utils import get_openapi
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 
+from linker.data.io.dates import parse_date
 from linker.data.post_filter import Filter
 from linker.ranking.request import RankRequest
 from linker.version import __version__
@@ -32,9 +33,39 @@ _TYPES: dict[ExportFormat, str] = {
 _SIGNED = Annotated[
     str,
     Header(
-        alias="X-Linker", description="Any text, such as 1: requests that pages of other sites send lack it."
+        alias="X-Linker",
+        min_length=1,
+        description="Any text, such as 1: requests that pages of other sites send lack it.",
     ),
 ]
+
+
+def _number(value: object) -> object:
+    """Return a number of a JSON document as it is.
+
+    Raises:
+        ValueError: if the value is a string or a boolean, which pydantic would convert.
+    """
+    if isinstance(value, (str, bool)):
+        raise ValueError(f"{str(value)[:60]!r} is not a number")
+    return value
+
+
+def _moment(value: object) -> datetime | None:
+    """Return the time in a string of a JSON document.
+
+    Raises:
+        ValueError: if the value is neither a date nor None.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise ValueError(f'{str(value)[:60]!r} is not a string; write dates like "2015-05-26T16:52:48Z"')
+    return parse_date(value)
+
+
+_Whole = Annotated[int, BeforeValidator(_number)]
+_Moment = Annotated[datetime | None, BeforeValidator(_moment)]
 
 
 class Search(BaseModel):
@@ -43,37 +74,40 @@ class Search(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     article: str = Field(
+        min_length=1,
         max_length=_ARTICLE,
         description="Its text, or the address of its page. A first line followed by a blank line is the title.",
     )
-    since: datetime | None = Field(
-        None, description="Only posts at or after this time; UTC without a time zone."
-    )
-    until: datetime | None = Field(None, description="Only posts before this time; UTC without a time zone.")
+    since: _Moment = Field(None, description="Only posts at or after this time; UTC without a time zone.")
+    until: _Moment = Field(None, description="Only posts before this time; UTC without a time zone.")
     languages: list[str] = Field(
         default_factory=list, max_length=100, description="Only posts in these languages, such as en."
     )
-    threshold: float | None = Field(None, ge=0, le=100, description="Only posts with at least this score.")
+    threshold: Annotated[float | None, BeforeValidator(_number)] = Field(
+        None, ge=0, le=100, description="Only posts with at least this score."
+    )
     copies: bool = Field(
-        False, description="List near-duplicates one by one instead of the best of each group."
+        False, strict=True, description="List near-duplicates one by one instead of the best of each group."
     )
     ignore_dates: bool = Field(
-        False, description="Rank by text alone, without the dates of article and posts."
+        False, strict=True, description="Rank by text alone, without the dates of article and posts."
     )
 
 
 class SearchPage(Search):
     """A search, and the page of its results to return."""
 
-    top: int = Field(20, ge=1, le=MOST_POSTS, description="Number of posts to return.")
-    offset: int = Field(0, ge=0, le=MOST_EXPORTED, description="Number of the best posts to skip.")
-    explain: bool = Field(False, description="Add the words and the parts of the score that decided.")
+    top: _Whole = Field(20, ge=1, le=MOST_POSTS, description="Number of posts to return.")
+    offset: _Whole = Field(0, ge=0, le=MOST_EXPORTED, description="Number of the best posts to skip.")
+    explain: bool = Field(
+        False, strict=True, description="Add the words and the parts of the score that decided."
+    )
 
 
 class Export(Search):
     """A search, and the file to write its results to."""
 
-    top: int = Field(1_000, ge=1, le=MOST_EXPORTED, description="Number of posts to write.")
+    top: _Whole = Field(1_000, ge=1, le=MOST_EXPORTED, description="Number of posts to write.")
     format: ExportFormat = Field("csv", description="Format of the file.")
 
 
@@ -132,6 +166,8 @@ class Problem(BaseModel):
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "The article cannot be read, or a condition does not fit."},
     401: {"description": "The token is missing or wrong."},
+    403: {"description": "The header X-Linker is missing, or a page of another site sent the request."},
+    413: {"description": "The request is larger than 4 MiB."},
     422: {"model": Problem, "description": "A field is missing, unknown or out of range."},
     429: {"model": Problem, "description": "Too many searches; `Retry-After` gives the seconds to wait."},
     503: {"model": Problem, "description": "Too many searches of all clients wait."},

@@ -141,6 +141,7 @@ def test_many_posts_are_ranked_by_shared_words_first(browser: Browser, serve: Ca
     site = serve(make_posts(1100))
     browser.open(site.url)
     browser.one("#tab-try").click()
+    browser.one("#try-article")  # waits for the form
     browser.run(WATCH)
     browser.one("#try-model").send_keys("distilled")
     browser.one("#try-article").send_keys("Salmon\n\nOtters ate the salmon.")

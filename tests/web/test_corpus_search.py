@@ -8,10 +8,13 @@ import json
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 pytest.importorskip("lance", reason="a corpus needs the extra `corpus`")
 
@@ -148,6 +151,11 @@ def test_exports_leave_no_file(client: Client, tmp_path: Path, monkeypatch: pyte
         ({"article": TEXT, "top": 201}, 422, "body.top"),
         ({"article": TEXT, "lang": "de"}, 422, "body.lang: Extra inputs"),
         ({"article": TEXT, "since": "soon"}, 422, "body.since"),
+        ({"article": TEXT, "since": 1_400_000_000}, 422, "write dates like"),
+        ({"article": TEXT, "threshold": True}, 422, "body.threshold"),
+        ({"article": TEXT, "top": "5"}, 422, "'5' is not a number"),
+        ({"article": TEXT, "copies": "yes"}, 422, "body.copies"),
+        ({"article": ""}, 422, "body.article"),
         ({"article": "  "}, 400, "the article is empty"),
         ({"article": "http://127.0.0.1:1/x"}, 400, "127.0.0.1"),
     ],
@@ -156,6 +164,50 @@ def test_faults_are_named(client: Client, body: dict[str, object], status: int, 
     answer = client.post("/api/corpus/search", json=body)
     assert answer.status_code == status
     assert part in answer.json()["error"]
+
+
+def test_a_body_that_is_not_json_is_named(client: Client) -> None:
+    answer = client.post("/api/corpus/search", content=b"\xff", headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400
+    assert "body" in answer.json()["error"]
+    assert client.get("/api/corpus/nothing").json() == {"error": "Not Found"}
+
+
+@pytest.mark.parametrize("year", ["0001", "0541", "9999"])
+def test_any_year_is_a_condition(client: Client, year: str) -> None:
+    since = found(client, since=f"{year}-01-01", top=200)["posts"]
+    until = found(client, until=f"{year}-01-01", top=200)["posts"]
+    assert (len(since), len(until)) == ((COUNT, 0) if year < "2000" else (0, COUNT))
+
+
+_TIMES = st.datetimes(timezones=st.timezones() | st.none()).map(datetime.isoformat)
+_VALUES = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+)
+
+
+@given(
+    sent=st.fixed_dictionaries(
+        {"article": st.text(min_size=1).map(TEXT.__add__)},
+        optional={
+            "since": _TIMES | _VALUES,
+            "until": _TIMES | _VALUES,
+            "languages": st.lists(st.text(), max_size=3) | _VALUES,
+            "threshold": st.floats(0, 100) | _VALUES,
+            "top": st.integers(1, 200) | _VALUES,
+            "offset": st.integers(0, 100) | _VALUES,
+            "copies": _VALUES,
+            "explain": _VALUES,
+            "ignore_dates": _VALUES,
+        },
+    )
+)
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_request_is_a_fault_of_the_server(client: Client, sent: dict[str, object]) -> None:
+    body = json.dumps(sent).encode()
+    answer = client.post("/api/corpus/search", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code in (200, 400, 422)
+    assert ("error" in answer.json()) == (answer.status_code != 200)
 
 
 def test_too_many_searches_have_to_wait(corpus: CorpusSearch) -> None:

@@ -82,7 +82,7 @@ def left_out(conditions: Filter, dataset: lance.LanceDataset) -> list[str]:
 
 
 def _timestamp(at: datetime) -> str:
-    return f"timestamp '{in_utc(at):%Y-%m-%d %H:%M:%S.%f}+00:00'"
+    return f"timestamp '{in_utc(at).isoformat(' ', 'microseconds')}'"
 
 
 def _first_line(error: Exception) -> str:
