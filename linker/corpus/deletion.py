@@ -113,7 +113,7 @@ def read_ids(paths: Sequence[str]) -> list[str]:
         DataError: if a file cannot be read, or a row has no id.
     """
     found: dict[str, None] = {}
-    with BadLines() as bad_lines:
+    with BadLines(skippable=False) as bad_lines:
         for path in check_inputs(paths):
             file = bad_lines.file(path)
             with open_table(file, {"id"}) as table:

@@ -55,7 +55,7 @@ def read_scored_pairs(path: str, score: str = "score", answer: str | None = None
     scores: list[float] = []
     relevant: list[bool] = []
     left_out = 0
-    with BadLines() as bad_lines:
+    with BadLines(skippable=False) as bad_lines:
         file = bad_lines.file(path)
         with open_table(file, {score, *names}) as table:
             for row in table.rows:

@@ -155,6 +155,7 @@ def test_bad_posts_are_named_by_file_and_line_and_can_be_replaced(served: Served
     details = served.start()
     assert details["state"] == "draft"
     assert "posts.jsonl, line 2" in details["error"] or "posts.jsonl:2" in details["error"], details["error"]
+    assert details["error"].startswith("1 bad line; correct it:")  # no option of a command
     assert str(served.root) not in details["error"]
     assert "the file name must end in one of" in served.upload(name="posts.exe").json()["error"]
     served.upload()

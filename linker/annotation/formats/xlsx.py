@@ -66,7 +66,10 @@ class ExcelFormat(LabelFormat):
     def read(self, path: Path) -> list[ImportedLabel]:
         """Return the labels of the first sheet, in its order."""
         labels = []
-        with BadLines() as bad_lines, open_table(bad_lines.file(str(path)), set()) as table:
+        with (
+            BadLines(skippable=False) as bad_lines,
+            open_table(bad_lines.file(str(path)), set()) as table,
+        ):
             if table.format != "xlsx":
                 raise DataError(f"{path}: not a workbook")
             for names in (("post_id", "id"), ("label",)):

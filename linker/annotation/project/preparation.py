@@ -11,7 +11,9 @@ from linker.annotation.project.scoring import Scoring
 from linker.annotation.session.session import Session
 from linker.annotation.session.storage import read_settings
 from linker.common.errors import DataError, LinkerError
-from linker.data.io.records import read_posts
+from linker.data.io.columns import PostColumns
+from linker.data.io.line_errors import BadLines
+from linker.data.io.records import empty_input_error, iter_posts
 from linker.data.types import Post
 
 #: Model that needs no encoding. It orders the posts until the chosen model has scored them (decision 176).
@@ -93,7 +95,11 @@ class Preparations:
 
     def _create(self, project: Project) -> None:
         self._show(project, "Reading the posts")
-        read = read_posts([str(path) for path in project.uploads()])
+        uploads = [str(path) for path in project.uploads()]
+        with BadLines(skippable=False) as bad_lines:
+            read = list(iter_posts(uploads, PostColumns(), bad_lines))
+        if not read:
+            raise empty_input_error(uploads, "post")
         # Posts without ids of several files are named by file and line.
         posts = [replace(post, id=project.shown(post.id)) for post in read]
         self._show(project, f"Ordering {len(posts):,} posts")

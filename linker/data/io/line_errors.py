@@ -123,10 +123,12 @@ class BadLines:
     Args:
         on_error: "strict" or "skip".
         errors_dir: folder for the `.errors.jsonl` files.
+        skippable: whether the user could have asked for `skip`, which the error then recommends.
     """
 
-    def __init__(self, on_error: OnError = "strict", errors_dir: str = ".") -> None:
+    def __init__(self, on_error: OnError = "strict", errors_dir: str = ".", skippable: bool = True) -> None:
         self.on_error = on_error
+        self._skippable = skippable
         self._folder = Path(errors_dir)
         self._files: list[InputFile] = []
         self._shown: list[tuple[int, int, str]] = []
@@ -207,7 +209,9 @@ class BadLines:
         rest = self._total - len(self._shown)
         messages = [message for _, _, message in sorted(self._shown)]
         shown = [f"  {message}" for message in messages] + ([f"  … and {rest} more"] if rest else [])
-        remedy = 'correct them, or set them aside with --on-error skip (in a config: on_error: "skip")'
+        remedy = f"correct {'them' if self._total > 1 else 'it'}"
+        if self._skippable:
+            remedy += ', or set bad lines aside with --on-error skip (in a config: on_error: "skip")'
         if any(message.endswith("invalid UTF-8") for message in messages):
             remedy = f"save the file as UTF-8 (in Excel: CSV UTF-8), {remedy}"
         return "\n".join([f"{many}; {remedy}:", *shown])
