@@ -27,6 +27,7 @@ from linker.modules.losses.loss import Loss
 from linker.modules.miners import Miner
 from linker.modules.precision import lower_type
 from linker.training.checkpointing.checkpointer import LAST, Checkpointer
+from linker.training.batch_sampler import TextSampler
 from linker.training.distillation.loss import DistillationLoss
 from linker.training.distributed.context import DistributedContext
 from linker.training.distributed.process_group import device_for
@@ -50,6 +51,9 @@ class Experiment:
         start: a model folder of the same model (a distilled one, for example) or `best`, the bundled model, from whose
             weights training starts.
         config: the resolved config of all this, written into the model folder.
+
+    Raises:
+        ConfigError: if the seed is out of range, or the batches have no pairs for the loss.
     """
 
     def __init__(
@@ -65,6 +69,11 @@ class Experiment:
         config: dict[str, Any] | None = None,
     ) -> None:
         between(0, 2**32 - 1, seed=seed)  # numpy accepts no other seeds.
+        if isinstance(trainer.batches, TextSampler) and loss.counts != "texts":
+            raise ConfigError(
+                "trainer.batches.type: `texts` makes batches without articles, for the loss `distillation`; set "
+                "`linked_posts` for a loss of pairs"
+            )
         self.data, self.model, self.miner, self.loss = data, model, miner, loss
         self.trainer, self.seed, self.start = trainer, seed, start
         self.config = config or {}
