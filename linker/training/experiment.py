@@ -26,8 +26,8 @@ from linker.models.trainable import TrainableModel
 from linker.modules.losses.loss import Loss
 from linker.modules.miners import Miner
 from linker.modules.precision import lower_type
-from linker.training.checkpointing.checkpointer import LAST, Checkpointer
 from linker.training.batch_sampler import TextSampler
+from linker.training.checkpointing.checkpointer import LAST, Checkpointer
 from linker.training.distillation.loss import DistillationLoss
 from linker.training.distributed.context import DistributedContext
 from linker.training.distributed.process_group import device_for
