@@ -153,6 +153,10 @@ class Experiment:
         self, model: TrainableModel, splits: Splits, cache: Path, workers: DistributedContext
     ) -> None:
         """Let the teacher of a distillation encode the texts, in the trainer's precision."""
+        if self.loss.counts == "lists" and not isinstance(model, CrossEncoderModel):
+            raise ConfigError(
+                "loss: `listwise` is for a cross_encoder; train a bi-encoder with a loss of pairs such as `nt_xent`"
+            )
         if not isinstance(self.loss, DistillationLoss):
             return
         if not isinstance(model, SiameseModel):

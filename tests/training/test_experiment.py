@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.helpers.forked import run_linker
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_batches_without_articles_are_refused_for_a_loss_of_pairs(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (
+            "trainer+: { batches: { type: 'texts' } }",
+            "trainer.batches.type: `texts` makes batches without articles",
+        ),
+        ("loss: { type: 'listwise' }", "loss: `listwise` is for a cross_encoder"),
+    ],
+)
+def test_parts_that_do_not_fit_together_are_refused(tmp_path: Path, change: str, problem: str) -> None:
     config = tmp_path / "config.jsonnet"
-    batches = "trainer+: { batches: { type: 'texts' } }"
-    config.write_text(f"(import '{ROOT / 'configs/quickstart.jsonnet'}') + {{ {batches} }}", encoding="utf-8")
+    config.write_text(f"(import '{ROOT / 'configs/quickstart.jsonnet'}') + {{ {change} }}", encoding="utf-8")
     done = run_linker(tmp_path, "train", "config.jsonnet", "--out", "model")
     assert done.returncode == 2
-    assert "error: trainer.batches.type: `texts` makes batches without articles" in done.stderr
+    assert f"error: {problem}" in done.stderr
     assert not (tmp_path / "model").exists()
