@@ -227,7 +227,7 @@ async def _malformed(_: Request, error: Exception) -> AsciiJsonResponse:
     assert isinstance(error, RequestValidationError)
     first: dict[str, Any] = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
-    return AsciiJsonResponse({"error": f"{where}: {first['msg']}"}, 422)
+    return AsciiJsonResponse({"error": f"{where}: {first['msg'].removeprefix('Value error, ')}"}, 422)
 
 
 async def _refused(_: Request, error: Exception) -> AsciiJsonResponse:

@@ -153,7 +153,7 @@ def test_exports_leave_no_file(client: Client, tmp_path: Path, monkeypatch: pyte
         ({"article": TEXT, "since": "soon"}, 422, "body.since"),
         ({"article": TEXT, "since": 1_400_000_000}, 422, "write dates like"),
         ({"article": TEXT, "threshold": True}, 422, "body.threshold"),
-        ({"article": TEXT, "top": "5"}, 422, "'5' is not a number"),
+        ({"article": TEXT, "top": "5"}, 422, "body.top: '5' is not a number"),
         ({"article": TEXT, "copies": "yes"}, 422, "body.copies"),
         ({"article": ""}, 422, "body.article"),
         ({"article": "  "}, 400, "the article is empty"),

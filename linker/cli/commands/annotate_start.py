@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,6 +22,9 @@ from linker.cli.options import (
 from linker.cli.status import say
 from linker.common.errors import Faults, LinkerError
 from linker.models.pretrained import BEST
+
+if TYPE_CHECKING:
+    from linker.config import LoadedConfig, Registrable
 
 
 def start(
@@ -70,8 +73,10 @@ def start(
     force: Force = False,
 ) -> None:
     """Create a session: a folder with the articles, the posts and all labels."""
+    from linker.annotation.query_strategies.query_strategy import QueryStrategy
     from linker.annotation.session.session import RULE, STRATEGY, Session
     from linker.annotation.session.storage import check_new
+    from linker.annotation.stopping_rules.stopping_rule import StoppingRule
     from linker.cli.options import check_files, naming_columns, post_columns
     from linker.data.io.records import read_posts
     from linker.models.resolve import resolve_model
@@ -83,7 +88,8 @@ def start(
     check_files(article, posts, None, faults)
     columns = post_columns(column, posts_format, authors)
     chosen = resolve_model(model or BEST).pinned(model or BEST)
-    ordering, rule = component("--strategy", strategy or STRATEGY), component("--stop", stop or RULE)
+    ordering = component("--strategy", strategy or STRATEGY, QueryStrategy)
+    rule = component("--stop", stop or RULE, StoppingRule)
     text = _guidelines(guidelines)
     articles = load_and_report(article, force, faults)
     with naming_columns():
@@ -99,22 +105,34 @@ def start(
     print(folder)
 
 
-def component(option: str, given: str) -> Any:
-    """Parse `recall,target=0.9` to {type: "recall", target: 0.9}, or evaluate a Jsonnet file."""
-    from linker.config import load_config
+def component(option: str, given: str, family: type[Registrable]) -> LoadedConfig:
+    """Parse `recall,target=0.9` to {type: "recall", target: 0.9}, or evaluate a Jsonnet file.
+
+    Args:
+        option: the option that it was given to, for messages.
+        given: a name with or without keys, or the path of a file.
+        family: what the component has to be.
+
+    Raises:
+        LinkerError: if it cannot be parsed, or is no valid config of the family.
+    """
+    from linker.config import LoadedConfig, build, load_config
 
     if Path(given).suffix in (".jsonnet", ".json"):
-        return load_config(given)
-    name, *pairs = given.split(",")
-    config: dict[str, Any] = {"type": name}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals or not key:
-            raise LinkerError(f"{option} {given}: expected NAME,KEY=VALUE, such as recall,target=0.9")
-        try:
-            config[key] = json.loads(value)
-        except ValueError:
-            config[key] = value
+        config = load_config(given)
+    else:
+        name, *pairs = given.split(",")
+        config = LoadedConfig(type=name)
+        config.source = f"{option} {given}"
+        for pair in pairs:
+            key, equals, value = pair.partition("=")
+            if not equals or not key:
+                raise LinkerError(f"{option} {given}: expected NAME,KEY=VALUE, such as recall,target=0.9")
+            try:
+                config[key] = json.loads(value)
+            except ValueError:
+                config[key] = value
+    build(family, config)  # finds what is wrong before the work begins
     return config
 
 

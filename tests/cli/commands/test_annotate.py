@@ -225,9 +225,16 @@ def test_agreement_lists_labels_that_count_as_the_same_apart(run: Run) -> None:
         (("run", "job"), "standard input is not a terminal"),
         ((*START[:1], "job", *START[2:]), "job: already holds a session"),
         ((*START[:5], "no.jsonl"), "no.jsonl: file not found"),
-        ((*START, "--strategy", "lucky"), '"lucky" is not a registered QueryStrategy'),
+        (
+            (*START, "--strategy", "lucky"),
+            '--strategy lucky: type: "lucky" is not a registered QueryStrategy',
+        ),
         ((*START, "--stop", "recall,0.9"), "--stop recall,0.9: expected NAME,KEY=VALUE"),
         ((*START, "--stop", "recall,target=2"), "target is 2"),
+        (
+            (*START[:5], "no.jsonl", "--stop", "soon"),
+            '--stop soon: type: "soon" is not a registered StoppingRule',
+        ),
         ((*START, "--guidelines", "none.md"), "none.md: cannot be read"),
         ((*START, "--overlap", "3"), "overlap 3.0: not a share of the posts"),
         ((*START, "--model", "no/model"), "no/model"),
