@@ -251,8 +251,10 @@ class Corpus:
             The number of partitions.
 
         Raises:
-            LinkerError: if another process is writing to the corpus, or the disk is full.
+            LinkerError: if there are no posts, another process is writing to the corpus, or the disk is full.
         """
+        if not len(self):
+            raise DataError(f"{self.store.folder}: holds no posts; add some with `linker corpus add`")
         with self.store.writing():
             count = self._posts.parts.partitions.build()
             complete_statistics(self._posts.parts.shards)
