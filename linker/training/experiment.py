@@ -152,7 +152,11 @@ class Experiment:
     def _prepare_loss(
         self, model: TrainableModel, splits: Splits, cache: Path, workers: DistributedContext
     ) -> None:
-        """Let the teacher of a distillation encode the texts, in the trainer's precision."""
+        """Let the teacher of a distillation encode the texts, in the trainer's precision.
+
+        Raises:
+            ConfigError: if the loss is for another kind of model.
+        """
         if self.loss.counts == "lists" and not isinstance(model, CrossEncoderModel):
             raise ConfigError(
                 "loss: `listwise` is for a cross_encoder; train a bi-encoder with a loss of pairs such as `nt_xent`"

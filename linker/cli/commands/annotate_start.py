@@ -24,7 +24,7 @@ from linker.common.errors import Faults, LinkerError
 from linker.models.pretrained import BEST
 
 if TYPE_CHECKING:
-    from linker.config import LoadedConfig, Registrable
+    from linker.config import LoadedConfig
 
 
 def start(
@@ -78,6 +78,7 @@ def start(
     from linker.annotation.session.storage import check_new
     from linker.annotation.stopping_rules.stopping_rule import StoppingRule
     from linker.cli.options import check_files, naming_columns, post_columns
+    from linker.config import build
     from linker.data.io.records import read_posts
     from linker.models.resolve import resolve_model
 
@@ -88,8 +89,9 @@ def start(
     check_files(article, posts, None, faults)
     columns = post_columns(column, posts_format, authors)
     chosen = resolve_model(model or BEST).pinned(model or BEST)
-    ordering = component("--strategy", strategy or STRATEGY, QueryStrategy)
-    rule = component("--stop", stop or RULE, StoppingRule)
+    ordering, rule = component("--strategy", strategy or STRATEGY), component("--stop", stop or RULE)
+    build(QueryStrategy, ordering)  # reports what is wrong with them
+    build(StoppingRule, rule)
     text = _guidelines(guidelines)
     articles = load_and_report(article, force, faults)
     with naming_columns():
@@ -105,34 +107,31 @@ def start(
     print(folder)
 
 
-def component(option: str, given: str, family: type[Registrable]) -> LoadedConfig:
+def component(option: str, given: str) -> LoadedConfig:
     """Parse `recall,target=0.9` to {type: "recall", target: 0.9}, or evaluate a Jsonnet file.
 
     Args:
         option: the option that it was given to, for messages.
         given: a name with or without keys, or the path of a file.
-        family: what the component has to be.
 
     Raises:
-        LinkerError: if it cannot be parsed, or is no valid config of the family.
+        LinkerError: if it cannot be parsed or evaluated.
     """
-    from linker.config import LoadedConfig, build, load_config
+    from linker.config import LoadedConfig, load_config
 
     if Path(given).suffix in (".jsonnet", ".json"):
-        config = load_config(given)
-    else:
-        name, *pairs = given.split(",")
-        config = LoadedConfig(type=name)
-        config.source = f"{option} {given}"
-        for pair in pairs:
-            key, equals, value = pair.partition("=")
-            if not equals or not key:
-                raise LinkerError(f"{option} {given}: expected NAME,KEY=VALUE, such as recall,target=0.9")
-            try:
-                config[key] = json.loads(value)
-            except ValueError:
-                config[key] = value
-    build(family, config)  # finds what is wrong before the work begins
+        return load_config(given)
+    name, *pairs = given.split(",")
+    config = LoadedConfig(type=name)
+    config.source = f"{option} {given}"
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise LinkerError(f"{option} {given}: expected NAME,KEY=VALUE, such as recall,target=0.9")
+        try:
+            config[key] = json.loads(value)
+        except ValueError:
+            config[key] = value
     return config
 
 

@@ -126,11 +126,8 @@ def simulate(
         if not Path(path).is_file():
             raise LinkerError(f"{path}: file not found")
     plan = Plan(
-        {
-            name: build(QueryStrategy, component("--strategy", name, QueryStrategy))
-            for name in strategy or _STRATEGIES
-        },
-        {name: build(StoppingRule, component("--stop", name, StoppingRule)) for name in stop or ()},
+        {name: build(QueryStrategy, component("--strategy", name)) for name in strategy or _STRATEGIES},
+        {name: build(StoppingRule, component("--stop", name)) for name in stop or ()},
         seeds,
         first,
         recall,
