@@ -2,33 +2,49 @@
 
     python scripts/quality_floor.py                    measure and compare with tests/quality_floor.json
     python scripts/quality_floor.py --update           raise surpassed floors, add new models
-    python scripts/quality_floor.py --update --allow-regression   write all figures, even lower ones
+    python scripts/quality_floor.py --update --allow-regression   write all figures, even lower ones, and the scores
 
 Training is short and runs in float64 on one thread without dropout, so that neither rounding nor the version of torch
 changes the model, and the figures are the same on every machine. The sample's digest is pinned with them.
+
+The bundled models are measured as they are, with articles alone and together, with and without dates. Their scores of
+200 pairs of an article and a post are pinned, too: a floor notices a worse model, a score notices any other model.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import hashlib
 import json
+import random
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from linker.common.files import atomic_write
 from linker.config import EXPERIMENT, build, load_config, resolve
 from linker.data.data_source import DataSource
+from linker.data.types import LinkedPosts
 from linker.evaluation.evaluate import evaluate
+from linker.models.elapsed_time import without_dates
 from linker.models.model import Model
+from linker.models.resolve import resolve_model
 
 ROOT = Path(__file__).resolve().parents[1]
 FLOOR = ROOT / "tests" / "quality_floor.json"
+#: Scores of pairs of an article and a post.
+SCORES = ROOT / "tests" / "quality_scores.csv"
 TOLERANCE = 0.0005
+#: Points of 100. The embeddings of bundled models have the same bits with AVX2 and AVX-512 (decision 201); the sums of
+#: TF-IDF and of the parts of a model are rounded differently, which changes scores by less than 0.001.
+SCORE_TOLERANCE = 0.01
+BUNDLED = ("best", "distilled")
+PAIRS = 200
 METRICS = ("r_precision@100", "mAP", "AUC", "MAP", "R-precision")
 OVERRIDES = [
     "trainer.epochs=2",
@@ -55,16 +71,77 @@ def sample_digest() -> str:
 
 
 def measure(model: str) -> dict[str, float]:
-    """Return the dev metrics of a lexical model, or of an encoder after two epochs of the quickstart config."""
+    """Return the dev metrics of a model; those of an encoder after two epochs of the quickstart config."""
+    if model in BUNDLED:
+        return _measure_bundled(model)
     config = load_config(ROOT / "configs" / "quickstart.jsonnet", OVERRIDES)
     if model in SMALL:
         config["model"]["encoder"] = SMALL[model]
         metrics = _train(config)
     else:
-        dev = build(DataSource, config["data"]).load().dev
-        assert dev is not None
+        dev = _dev(config)
         metrics = evaluate(build(Model, model).score(dev.articles, dev.posts), dev)
     return {name: round(metrics[name], 6) for name in METRICS}
+
+
+def _dev(config: dict[str, Any]) -> LinkedPosts:
+    dev = build(DataSource, config["data"]).load().dev
+    assert dev is not None
+    return dev
+
+
+def _measure_bundled(name: str) -> dict[str, float]:
+    """Return MAP and nDCG with articles alone and together, with and without dates."""
+    dev = _dev(load_config(ROOT / "configs" / "quickstart.jsonnet"))
+    model = resolve_model(name).load()
+    found = {}
+    for dates, articles in (("", dev.articles), (", no dates", without_dates(dev.articles))):
+        for way, score in (("alone", model.score_independently), ("together", model.score)):
+            metrics = evaluate(score(articles, dev.posts), dev)
+            for metric in ("MAP", "nDCG@10", "nDCG@100"):
+                found[f"{metric} {way}{dates}"] = round(metrics[metric], 6)
+    return found
+
+
+def scores_of_pairs() -> list[dict[str, str]]:
+    """Return the scores, 0 to 100, that the bundled models give 200 pairs of the dev part, half of them relevant.
+
+    Each article is scored by itself, with all posts of the part.
+    """
+    dev = _dev(load_config(ROOT / "configs" / "quickstart.jsonnet"))
+    relevance, draw = dev.relevance() > 0, random.Random(0)
+    pairs = [
+        pair
+        for kind in (relevance, ~relevance)
+        for pair in draw.sample([(int(a), int(p)) for a, p in np.argwhere(kind)], PAIRS // 2)
+    ]
+    rows = [{"article": dev.articles[a].id, "post": dev.posts[p].id} for a, p in pairs]
+    for name in BUNDLED:
+        model = resolve_model(name).load()
+        for column, articles in ((name, dev.articles), (f"{name}, no dates", without_dates(dev.articles))):
+            scores = model.score_scale()(model.score_independently(articles, dev.posts))
+            for row, pair in zip(rows, pairs):
+                row[column] = f"{scores[pair]:.4f}"
+    return rows
+
+
+def changed_scores(found: list[dict[str, str]], pinned: list[dict[str, str]]) -> list[str]:
+    """Return a message for each score that differs from the pinned one by more than the tolerance."""
+    if [(row["article"], row["post"]) for row in found] != [(row["article"], row["post"]) for row in pinned]:
+        return ["the pairs are others than the pinned ones"]
+    return [
+        f"{column}, article {old['article']}, post {old['post']}: {new[column]} was {old[column]}"
+        for new, old in zip(found, pinned)
+        for column in old
+        if column not in ("article", "post")
+        and abs(float(new[column]) - float(old[column])) > SCORE_TOLERANCE
+    ]
+
+
+def pinned_scores() -> list[dict[str, str]]:
+    """Return the pinned scores of pairs."""
+    with SCORES.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def _train(config: dict[str, Any]) -> dict[str, float]:
@@ -101,18 +178,25 @@ def main() -> None:
     pinned = json.loads(FLOOR.read_text()) if FLOOR.exists() else {"models": {}}
     new: dict[str, Any] = {"sample": sample_digest(), "models": {}}
     missed = []
-    for model in ("bm25", "tfidf", *SMALL):
+    for model in ("bm25", "tfidf", *BUNDLED, *SMALL):
         measured, floor = measure(model), pinned["models"].get(model, {})
         missed += [f"{model} {line}" for line in shortfalls(measured, floor)]
-        best = {name: max(measured[name], floor.get(name, 0)) for name in METRICS}
+        best = {name: max(value, floor.get(name, 0)) for name, value in measured.items()}
         new["models"][model] = measured if options.allow_regression else best
         print(model, measured)
+    scores = scores_of_pairs()
+    changed = changed_scores(scores, pinned_scores()) if SCORES.exists() else []
+    missed += [f"{len(changed)} scores of bundled models changed", *changed[:5]] if changed else []
     if missed and not options.allow_regression:
         sys.exit("below the floor:\n" + "\n".join(missed))
     if options.update:
         with atomic_write(FLOOR) as file:
             json.dump(new, file, indent=2)
             file.write("\n")
+        with atomic_write(SCORES) as file:
+            writer = csv.DictWriter(file, list(scores[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(scores)
 
 
 if __name__ == "__main__":

@@ -27,3 +27,21 @@ def test_no_model_falls_below_its_floor(model):
 def test_a_worse_model_is_noticed():
     assert floor.shortfalls({"mAP": 0.3994}, {"mAP": 0.4}) == ["mAP: 0.3994 is below 0.4000"]
     assert floor.shortfalls({"mAP": 0.3996}, {"mAP": 0.4}) == []
+
+
+def test_no_bundled_model_scores_pairs_otherwise():
+    changed = floor.changed_scores(floor.scores_of_pairs(), floor.pinned_scores())
+    assert not changed, (
+        f"{len(changed)} scores changed; scripts/quality_floor.py says how to pin them: {changed[:5]}"
+    )
+
+
+def test_a_changed_score_is_named_and_a_rounded_one_is_not():
+    old = [{"article": "a", "post": "p", "best": "50.0000"}]
+    assert floor.changed_scores([{**old[0], "best": "50.0090"}], old) == []
+    assert floor.changed_scores([{**old[0], "best": "50.0200"}], old) == [
+        "best, article a, post p: 50.0200 was 50.0000"
+    ]
+    assert floor.changed_scores([{**old[0], "post": "q"}], old) == [
+        "the pairs are others than the pinned ones"
+    ]
