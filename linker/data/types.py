@@ -53,6 +53,8 @@ class Post:
         split: value of the column `split`; None: that of the first article.
         extra: all other fields of the row, as read, such as `lang` or the number of likes; ignored when posts are
             compared.
+        source: where the post was read, `file:line` as shown to the user; empty: unknown. Ignored when posts are
+            compared.
     """
 
     id: str
@@ -61,6 +63,7 @@ class Post:
     created_at: datetime | None = None
     split: str | None = None
     extra: dict[str, Any] = field(default_factory=dict, compare=False)
+    source: str = field(default="", compare=False)
 
     @property
     def language(self) -> str | None:

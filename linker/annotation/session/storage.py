@@ -355,6 +355,7 @@ def _post(values: dict[str, Any]) -> Post:
         _time(values["created_at"]),
         values["split"],
         values["extra"],
+        values.get("source", ""),  # absent in sessions of earlier versions
     )
 
 

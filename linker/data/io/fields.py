@@ -40,6 +40,19 @@ def at_path(values: Mapping[str, Any], path: str) -> Any:
 Values = dict[str, Any]
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _STRICT = DateStyle()
+#: First characters of ids that programs change.
+_CHANGED = frozenset("0123456789+-='")
+# Excel's marks of text: ="123", =123 and '123.
+_MARKED = re.compile(r"""="([^"]+)"|=([+-]?[\d.,]+)|'([+-]?\d.*)""")
+# A whole number that was made a float, as pandas does in columns with empty cells.
+_WHOLE = re.compile(r"([+-]?\d+)[.,]0{1,2}")
+# Thousands; one group could be a fraction.
+_GROUPED = re.compile(r"[+-]?\d{1,3}([.,' \u00a0\u202f\u2019])\d{3}(?:\1\d{3})+")
+# 1.57e+18, 1,29403E+18, 1E+18. `12e5` may be the id of a post, as on Reddit.
+_SCIENTIFIC = re.compile(r"[+-]?\d+(?:[.,]\d+[eE][+-]?|[eE]\+)\d+")
+# Floats are exact for whole numbers up to here; spreadsheets keep 15 digits.
+_EXACT, _DIGITS = 2**53, 15
+_IDS = frozenset(("id", "article_id"))
 _JOIN, _SEPARATOR = "\n\n", "|"
 
 #: Characters of a text at most. In CSV, a quotation mark that is never closed takes the rest of the file.
@@ -107,19 +120,19 @@ def id_of(values: Values, columns: Columns, ours: str = "id") -> str:
 
 
 def label_of(values: Values, columns: Columns, ours: str) -> str | None:
-    """Return a string or integer as a stripped string; None if missing.
+    """Return a string or integer as a stripped string, an id as `clean_id` does; None if missing.
 
     Raises:
         LineError: if it is of another type or has control characters.
     """
     for name in columns.names(ours):
         if not is_missing(values.get(name)):
-            return _label(name, values[name])
+            return (clean_id if ours in _IDS else _label)(values[name], name)
     return None
 
 
 def labels_of(values: Values, columns: Columns, ours: str) -> list[str]:
-    """Return a list of ids; in CSV and TSV `a|b` or `["a", "b"]`.
+    """Return a list of ids, see `clean_id`; in CSV and TSV `a|b` or `["a", "b"]`.
 
     Raises:
         LineError: if it is of another type.
@@ -127,12 +140,12 @@ def labels_of(values: Values, columns: Columns, ours: str) -> list[str]:
     for name in columns.names(ours):
         value = values.get(name)
         if isinstance(value, list):
-            return [_label(name, item) for item in value]
+            return [clean_id(item, name) for item in value]
         if not is_missing(value):
             items = _listed(value) if isinstance(value, str) else None
             if items is None:
                 raise _wrong_type(name, value, "a list of ids (in CSV and TSV: a|b)")
-            return [_label(name, item) for item in items]
+            return [clean_id(item, name) for item in items]
     return []
 
 
@@ -165,6 +178,40 @@ def date_of(values: Values, columns: Columns, ours: str) -> datetime | None:
     return None
 
 
+def clean_id(value: Any, name: str = "id") -> str:
+    """Return the id in a cell without what programs add: `123.0`, `="123"` and `'123` are 123.
+
+    Args:
+        value: text or a number; not empty.
+        name: the column, for messages.
+
+    Raises:
+        LineError: if it is of another type, has control characters, or is a number that a program has rounded.
+    """
+    if isinstance(value, float) and value.is_integer():
+        value = repr(value)
+    label = _label(value, name)
+    if label[:1] not in _CHANGED:  # most ids, at the price of one look
+        return label
+    if marked := _MARKED.fullmatch(label):
+        label = marked[1] or marked[2] or marked[3]
+    if whole := _WHOLE.fullmatch(label):
+        label = whole[1]
+        rounded = abs(int(label)) > _EXACT
+    elif _GROUPED.fullmatch(label):
+        label = re.sub(r"[^\d-]", "", label)
+        rounded = len(label.lstrip("-")) > _DIGITS
+    else:
+        rounded = bool(_SCIENTIFIC.fullmatch(label))
+    if rounded:
+        raise LineError(
+            "rounded id",
+            f'"{name}" is {str(value)[:40]}, a number that a program has rounded, so that it names no post; export '
+            "ids as text",
+        )
+    return label
+
+
 def _listed(value: str) -> list[Any] | None:
     """The items of `a|b` or `["a", "b"]`; None for a faulty list."""
     if not value.lstrip().startswith("["):
@@ -176,7 +223,7 @@ def _listed(value: str) -> list[Any] | None:
     return items if isinstance(items, list) else None
 
 
-def _label(name: str, value: Any) -> str:
+def _label(value: Any, name: str) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         raise _wrong_type(name, value, "a string or integer")
     label = str(value).strip()

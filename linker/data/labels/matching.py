@@ -1,0 +1,164 @@
+"""The posts that labels belong to: found by id, then by content."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from linker.common.console import info, warn
+from linker.common.errors import DataError
+from linker.data.identity import author_of, normal_text, platform_of, pseudonym, second
+from linker.data.types import Post
+
+#: Above this share of labels that match no post, the line on them is a warning.
+_FEW = 0.05
+_SHOWN = 3
+
+
+class LabelRecord(Protocol):
+    """What a label says of its post; empty and None: unknown."""
+
+    @property
+    def post_id(self) -> str:
+        """The id in the file of labels."""
+
+    @property
+    def text(self) -> str | None:
+        """The text of the post."""
+
+    @property
+    def platform(self) -> str | None:
+        """The platform."""
+
+    @property
+    def author(self) -> str | None:
+        """The author, plain or as pseudonym."""
+
+    @property
+    def created_at(self) -> datetime | None:
+        """The time of posting."""
+
+
+@dataclass(frozen=True)
+class Matches:
+    """The posts of some labels.
+
+    Attributes:
+        records: the labels.
+        post_ids: the id of each label's post; None: no post matches.
+        by_content: number of labels that were matched by content, because no post has their id.
+        other_text: number of labels with the id of a post, but another text.
+    """
+
+    records: Sequence[LabelRecord]
+    post_ids: list[str | None]
+    by_content: int
+    other_text: int
+
+    @property
+    def unmatched(self) -> list[LabelRecord]:
+        """The labels that match no post."""
+        return [record for record, post_id in zip(self.records, self.post_ids) if post_id is None]
+
+    def report(self, shown: str) -> None:
+        """Print what did not match by id; more than 5 % of labels without a post are a warning.
+
+        Args:
+            shown: name of the file of labels in messages.
+
+        Raises:
+            DataError: if no label matches a post.
+        """
+        total, missing = len(self.records), self.unmatched
+        examples = ", ".join(dict.fromkeys(_shown(record) for record in missing[:_SHOWN]))
+        if missing and len(missing) == total:
+            raise DataError(
+                f"{shown}: none of {total:,} labels belongs to a post, neither by id nor by text (such as {examples}); "
+                "give the posts that were labeled, or labels with the ids or texts of these posts"
+            )
+        if missing:
+            line = f"{shown}: {len(missing):,} of {total:,} labels match no post and are left out (such as {examples})"
+            if len(missing) > _FEW * total:
+                warn(f"{line}; check that these are the posts that were labeled")
+            else:
+                info(line)
+        if self.by_content:
+            info(
+                f"{shown}: {self.by_content:,} of {total:,} labels matched by text, since no post has their id"
+            )
+        if self.other_text > _FEW * total:
+            warn(
+                f"{shown}: {self.other_text:,} of {total:,} labels have the id of a post with another text; "
+                "check that these are the posts that were labeled"
+            )
+
+
+def match_labels(posts: Sequence[Post], records: Sequence[LabelRecord]) -> Matches:
+    """Find the post of each label: that with its id, else that with its content.
+
+    Contents match if the texts are equal, and platform, author and time where both are known. Of several posts that
+    match, labels with different ids get different ones, in order.
+    """
+    by_id = {post.id: post for post in posts}
+    content = _ByContent(posts, by_id.keys() & {record.post_id for record in records})
+    found: list[str | None] = []
+    by_content = other_text = 0
+    for record in records:
+        if (post := by_id.get(record.post_id)) is not None:
+            other_text += bool(record.text) and not _same_text(record.text, post.text)
+        elif record.text and (post := content.find(record)) is not None:
+            by_content += 1
+        found.append(None if post is None else post.id)
+    return Matches(records, found, by_content, other_text)
+
+
+class _ByContent:
+    """Finds posts by content; the posts are indexed when the first is looked up.
+
+    Args:
+        posts: the posts.
+        taken: ids of posts that have a label of their own.
+    """
+
+    def __init__(self, posts: Sequence[Post], taken: set[str]) -> None:
+        self._posts = posts
+        self._taken = set(taken)
+        self._by_text: dict[str, list[Post]] = {}
+        self._found: dict[tuple[str | None, ...], Post | None] = {}
+
+    def find(self, record: LabelRecord) -> Post | None:
+        """Return the post with the content of a label; None if there is none."""
+        if not self._by_text:
+            for post in self._posts:
+                self._by_text.setdefault(normal_text(post.text), []).append(post)
+        text = normal_text(record.text or "")
+        author = pseudonym(record.author)
+        key = (record.post_id, text, author, record.platform, second(record.created_at))
+        if key not in self._found:
+            same = [post for post in self._by_text.get(text, ()) if _agrees(record, author, post)]
+            free = [post for post in same if post.id not in self._taken]
+            self._found[key] = next(iter(free or same), None)
+            self._taken.update(post.id for post in free[:1])
+        return self._found[key]
+
+
+def _agrees(record: LabelRecord, author: str, post: Post) -> bool:
+    pairs = (
+        ((record.platform or "").strip().lower(), platform_of(post).lower()),
+        (author, pseudonym(author_of(post))),
+        (second(record.created_at), second(post.created_at)),
+    )
+    return all(not mine or not theirs or mine == theirs for mine, theirs in pairs)
+
+
+def _same_text(text: str | None, other: str) -> bool:
+    """Whether texts are equal, or one is the beginning of the other, as some programs cut texts off."""
+    mine, theirs = normal_text(text or ""), normal_text(other)
+    return mine.startswith(theirs) or theirs.startswith(mine.removesuffix("…").removesuffix("..."))
+
+
+def _shown(record: LabelRecord) -> str:
+    text = normal_text(record.text or "")
+    return record.post_id + (f" “{text[:30]}{'…' if len(text) > 30 else ''}”" if text else "")

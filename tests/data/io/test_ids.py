@@ -1,0 +1,66 @@
+"""Ids that programs have changed: restored, or refused where digits are lost."""
+
+from typing import Any
+
+import pytest
+
+from linker.data.io.fields import clean_id
+from linker.data.io.line_errors import LineError
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("1571234567890124875", "1571234567890124875"),
+        (1571234567890124875, "1571234567890124875"),
+        (" 12 ", "12"),
+        ("123.0", "123"),
+        ("123,0", "123"),
+        (123.0, "123"),
+        ("-100123.0", "-100123"),
+        ('="1571234567890124875"', "1571234567890124875"),
+        ("=1571", "1571"),
+        ("'1571234567890124875", "1571234567890124875"),
+        ("1,571,234", "1571234"),
+        ("1.571.234", "1571234"),
+        ("1 571 234", "1571234"),
+        # Ids of platforms that look like numbers, but are none.
+        ("1e5", "1e5"),
+        ("12e45", "12e45"),
+        ("1e18", "1e18"),
+        ("5E3", "5E3"),
+        ("1.571", "1.571"),
+        ("1,571", "1,571"),
+        ("12.5", "12.5"),
+        ("-1001234/55", "-1001234/55"),
+        ("00042", "00042"),
+        ("'quoted'", "'quoted'"),
+        ("3kzq7v2xq4c2a", "3kzq7v2xq4c2a"),
+        ("1234_5678", "1234_5678"),
+    ],
+)
+def test_ids_lose_what_programs_add(value: Any, expected: str) -> None:
+    assert clean_id(value) == expected
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "1.57e+18",
+        "1.5712345678901248e+18",
+        "1,29403E+18",
+        "1.2345E18",
+        "1.2345e18",
+        "1E+18",
+        "1e+18",
+        "1571234567890124800.0",
+        '="1,29403E+18"',
+        "'1.57E+18",
+        "1,571,234,567,890,120,000",
+        "1.571.234.567.890.120.000",
+        1.5712345678901248e18,
+    ],
+)
+def test_numbers_that_lost_digits_are_refused(value: Any) -> None:
+    with pytest.raises(LineError, match=r"rounded id.*export ids as text"):
+        clean_id(value)
