@@ -7,53 +7,69 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-_BOMS = (
+import webencodings
+
+_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_META = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+_META = re.compile(rb"<meta\b[^>]{0,300}>", re.IGNORECASE)
+_CONTENT = re.compile(rb"""\bcontent\s*=\s*(?:"[^"]*"|'[^']*')""", re.IGNORECASE)
+_CHARSET = re.compile(rb"""\bcharset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _XML = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)""")
 _HEAD = 4096
 _FALLBACK = "cp1252"
+# Python's decoders of these lack characters that browsers read.
+_LARGER = {"gbk": "gb18030", "euc_jp": "euc_jis_2004"}
 
 
 def decode(body: bytes, declared: str | None = None) -> str:
     """Decode a page; invalid bytes become U+FFFD.
 
-    In this order: a byte order mark; UTF-8, if the bytes are valid UTF-8 (other charsets hardly ever are by chance, and
-    wrong declarations are common); the declared charset (`declared` is the HTTP header's, then a meta tag's);
-    Windows-1252, as in browsers.
+    In this order: a byte order mark; UTF-8, if the page has more characters in valid UTF-8 than broken ones (other
+    encodings hardly ever do by chance, and wrong declarations are common); the declared encoding (`declared` is the
+    HTTP header's, then a meta tag's), by its label in browsers; the most likely one.
     """
-    for mark, name in _BOMS:
+    for mark, codec in _MARKS:
         if body.startswith(mark):
-            return body[len(mark) :].decode(name, errors="replace")
-    head = body[:_HEAD]
-    tags = [match[1].decode("ascii") for pattern in (_META, _XML) if (match := pattern.search(head))]
-    names = [_known(name) for name in (declared, *tags) if name]
-    # Charsets whose text can be valid UTF-8 come before it; only a header can declare UTF-16.
-    early = [name for name in names if name.startswith(("iso2022", "hz"))]
-    early += [name for name in names[: 1 if declared else 0] if name.startswith(("utf-16", "utf-32"))]
-    for name in (*early, "utf-8", *names):
-        try:
-            return body.decode(name)
-        except (UnicodeError, LookupError):
-            continue
-    return body.decode(_FALLBACK, errors="replace")
+            return body[len(mark) :].decode(codec, errors="replace")
+    header, page = _codec(declared), _codec(_declared_in(body[:_HEAD]))
+    if header.startswith(("utf-16", "utf-32")) and b"\0" in body[:_HEAD]:
+        return body.decode(f"{header}-le" if header in ("utf-16", "utf-32") else header, errors="replace")
+    found = header or ("utf-8" if page.startswith(("utf-16", "utf-32")) else page)
+    if not found.startswith(("iso2022", "hz")):  # text in these is valid UTF-8, too
+        text = body.decode("utf-8", errors="replace")
+        broken = text.count("\ufffd") - body.count("\ufffd".encode())
+        if not broken or sum(character > "\x7f" for character in text) >= 2 * broken:
+            return text
+    return body.decode(_FALLBACK if found in ("", "utf-8") else found, errors="replace")
 
 
-def _known(name: str) -> str:
-    """Return Python's name of a charset; empty, which no decoder has, if it is unknown or not a text encoding."""
+def _declared_in(head: bytes) -> str | None:
+    """Return the label of the encoding that a page declares in an XML declaration or a meta tag."""
+    head = _COMMENT.sub(b"", head)
+    found = _XML.search(head)
+    for tag in _META.findall(head):
+        if found is None:
+            is_type = b"http-equiv" in tag.lower()
+            found = _CHARSET.search(tag if is_type else _CONTENT.sub(b"", tag))
+    return found[1].decode("ascii") if found else None
+
+
+def _codec(label: str | None) -> str:
+    """Return Python's codec for the label of an encoding; empty if it is unknown or not of text."""
+    if not label:
+        return ""
     try:
-        info = codecs.lookup(name)
+        known = webencodings.lookup(label)
+        info = known.codec_info if known else codecs.lookup(label)
     except (LookupError, ValueError):
         return ""
-    if not getattr(info, "_is_text_encoding", True):
-        return ""
-    # Browsers decode declared Latin-1 and ASCII as Windows-1252.
-    return _FALLBACK if info.name in ("iso8859-1", "ascii") else info.name
+    return _LARGER.get(info.name, info.name) if getattr(info, "_is_text_encoding", True) else ""
 
 
 SAVE_IT = "open it in your browser, save it as HTML, and give the saved file instead of the address"
