@@ -4,7 +4,7 @@
 
 DATA holds the real sets, as for `benchmarks.quality`. The measurements run one after the other, each by its own
 command, which is printed: building and asking beside MiniLM, NumPy, pgvector and Lance; builds by workers; questions to
-corpora of growing size; approximate searches; a service with 50 clients. With ten million posts they take hours, 60 GB
+corpora of growing size; a service with 50 clients. With ten million posts they take hours, 60 GB
 on disk, and 10 GB of memory. WORK keeps posts and corpora, so that a second run makes none again.
 """
 
@@ -60,16 +60,6 @@ def commands(data: Path, work: Path, posts: Sequence[int], minutes: float) -> It
     yield ["benchmarks.corpus.workers", *files, "--work", str(work / "workers")]
     sizes = [str(size) for size in sorted({*posts, _SERVED})]
     yield ["benchmarks.corpus.asking", "--data", *sets, "--work", str(asked), "--posts", *sizes]
-    corpora = [str(asked / f"corpus-{size}") for size in posts]
-    yield [
-        "benchmarks.corpus.approximate",
-        "--data",
-        str(data),
-        "--work",
-        str(work / "approximate"),
-        "--corpora",
-        *corpora,
-    ]
     with atomic_write(work / "articles.jsonl") as file:
         file.writelines(articles_of(data))
     articles = ["--articles", str(work / "articles.jsonl"), "--minutes", str(minutes)]

@@ -10,7 +10,6 @@ import numpy as np
 from linker.calibration.calibration import Calibration
 from linker.calibration.thresholds import Thresholds
 from linker.common.errors import DataError, LinkerError, ModelError
-from linker.corpus.completion import complete_statistics
 from linker.corpus.engines.engine import Engine
 from linker.corpus.fingerprint import fingerprint
 from linker.corpus.search.corpus_scores import CorpusScores
@@ -118,7 +117,6 @@ class Corpus:
         copies: bool = False,
         ignore_dates: bool = False,
         fusion: Fusion = "none",
-        approximate: bool = False,
     ) -> Ranking:
         """Rank the posts of the corpus, best first; equal scores in descending order of ids.
 
@@ -140,28 +138,24 @@ class Corpus:
             ignore_dates: see `Ranker.rank`.
             fusion: `none`: the model's own scores, as without a corpus; `zscore`: plus BM25 scores, both standardized,
                 see `fuse`; BM25 always reads whole articles.
-            approximate: score only the posts of the partitions that promise most, see `build_index`; a ranking lacks
-                some posts of the exact one, but no score is another.
 
         Returns:
             The ranking; posts are read from the store when they are accessed.
 
         Raises:
-            LinkerError: as `Ranker.rank`; if the SQL condition is invalid; or, of an approximate search, if there is no
-                index or options do not fit.
+            LinkerError: as `Ranker.rank`; or if the SQL condition is invalid.
         """
         request = RankRequest(
             top, offset, threshold, precision, recall, labels, calibration, explain, passages, filter, copies,
             ignore_dates,
         )  # fmt: skip
-        return self.answer(as_articles(article), request, fusion, approximate)
+        return self.answer(as_articles(article), request, fusion)
 
     def answer(
         self,
         articles: Sequence[Article],
         request: RankRequest,
         fusion: Fusion = "none",
-        approximate: bool = False,
     ) -> Ranking:
         """Rank as `rank` does, with its options in one object.
 
@@ -169,7 +163,6 @@ class Corpus:
             articles: the articles, one query.
             request: the options.
             fusion: as for `rank`.
-            approximate: as for `rank`.
 
         Returns:
             The ranking, best first.
@@ -177,13 +170,8 @@ class Corpus:
         Raises:
             LinkerError: as `rank`.
         """
-        self.check(request, fusion, approximate)
-        if approximate and not self._posts.can_prune(articles, request.passages, fusion):
-            raise LinkerError(
-                "--approximate: is for one whole article, by a sum of the scores of a model's parts, in this "
-                "process; leave it out, or give one --article without --passages, --fusion and --engine"
-            )
-        search = CorpusScores(self._posts, self.name, articles, request, fusion, approximate)
+        self.check(request, fusion)
+        search = CorpusScores(self._posts, self.name, articles, request, fusion)
         languages = tuple(map(language_of, articles))
         if request.filter is not None or languages not in self._warned:
             warn_of_languages(self.model, articles, search.sample())
@@ -217,48 +205,21 @@ class Corpus:
         self.check(request, fusion)
         return CorpusScores(self._posts, self.name, as_articles(article), request, fusion).thresholds(request)
 
-    def check(self, request: RankRequest, fusion: Fusion = "none", approximate: bool = False) -> None:
+    def check(self, request: RankRequest, fusion: Fusion = "none") -> None:
         """Check options before any work.
 
         Args:
             request: the options.
             fusion: as for `rank`.
-            approximate: as for `rank`.
 
         Raises:
-            LinkerError: if they do not fit together, a calibration was made with another model, or there is no index.
+            LinkerError: if they do not fit together or a calibration was made with another model.
         """
         request.check_model(self.store.facts.fingerprint)
         if request.calibration is not None and fusion != "none":
             raise LinkerError(
                 "--fusion: a calibration is of the model's own scores; leave out --fusion or --calibration"
             )
-        if approximate and not self.has_index:
-            raise LinkerError(
-                f"--approximate: {self.store.folder} has no index; build one with `linker corpus index "
-                f"{self.store.folder}`"
-            )
-
-    @property
-    def has_index(self) -> bool:
-        """Return whether the corpus can be searched approximately, see `build_index`."""
-        return self._posts.parts.shards.centroids is not None
-
-    def build_index(self) -> int:
-        """Group the posts into partitions for approximate searches, and store what every search computes at first.
-
-        Returns:
-            The number of partitions.
-
-        Raises:
-            LinkerError: if there are no posts, another process is writing to the corpus, or the disk is full.
-        """
-        if not len(self):
-            raise DataError(f"{self.store.folder}: holds no posts; add some with `linker corpus add`")
-        with self.store.writing():
-            count = self._posts.parts.partitions.build()
-            complete_statistics(self._posts.parts.shards)
-            return count
 
     def uses_dates(self, articles: Sequence[Article]) -> bool:
         """Return whether scores depend on when the articles and the posts were published."""

@@ -53,21 +53,6 @@ def vector_parts(model: Model) -> Mapping[str, Model]:
     return named if first is None else {VECTORS: first, **named}
 
 
-def weighted_parts(model: Model) -> list[tuple[Model, float]]:
-    """Return the parts of a model that have embeddings, with their weights in the sum of scores, those above 0."""
-    if isinstance(model, ArticleSoftmaxModel):
-        return weighted_parts(model.model)
-    if isinstance(model, EnsembleModel):
-        return [
-            (part, weight * of_model)
-            for inner, of_model in zip(model.submodels(), model.weights)
-            for part, weight in weighted_parts(inner)
-            if of_model > 0
-        ]
-    part = model.vectors if isinstance(model, BundledWordVectorsModel) else model
-    return [(part, 1.0)] if type(part).post_vectors is not Model.post_vectors else []
-
-
 def word_lists(model: Model) -> Sequence[str]:
     """Return the lists of stop words without which a model counts words, but for those of other languages."""
     found = {ENGLISH: True}

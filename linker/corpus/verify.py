@@ -13,10 +13,8 @@ from linker.common.files import sha256_of
 from linker.corpus.encoding import VECTORS
 from linker.corpus.indexes.id_set import KeySet, keys_of
 from linker.corpus.indexes.near_duplicates import GROUPS, SIGNATURES, Groups, signed
-from linker.corpus.indexes.postings import SQUARES, Postings
-from linker.corpus.indexes.times import TIMES, Times
 from linker.corpus.indexes.vectors import finite
-from linker.corpus.indexes.words import WORDS, word_lists_of, words_of
+from linker.corpus.indexes.words import WORDS, words_of
 from linker.corpus.storage.array_files import ArrayFiles
 from linker.corpus.storage.checksums import CHANGED, CHECKSUMS, MEND, POSTS, Checksums, files_of, manifests
 from linker.corpus.storage.reader import ROWS_AT_ONCE, batches
@@ -85,11 +83,6 @@ def _rows(store: Store) -> Iterator[Fault]:
         yield from _shard_faults(store, shard)
     if not Groups(shards).fit():
         yield Fault(f"{SHARDS}/{GROUPS}-{shards.state}", f"differs from the posts; {_AGAIN}")
-    if not Times.fit(shards):
-        yield Fault(f"{SHARDS}/{TIMES}-{shards.state}", f"differs from the posts; {_AGAIN}")
-    for stop_words in word_lists_of(shards):
-        if not Postings.fit(shards, stop_words):
-            yield Fault(f"{SHARDS}/{SQUARES}{stop_words}-{shards.state}", f"differs from the posts; {_AGAIN}")
 
 
 def _shard_faults(store: Store, shard: Shard) -> Iterator[Fault]:

@@ -25,7 +25,6 @@ from linker.web.serializers import article_view, highlight_segments
 ExportFormat = Literal["csv", "jsonl", "xlsx", "parquet", "trec"]
 _REFRESH_SECONDS = 10.0
 """Time between two looks for posts that were added to the corpus."""
-_APPROXIMATE = "approximate: only the most promising posts were scored; some of the best may be missing"
 _KEPT = 128
 """Pages of results that are kept: a page of 20 explained posts takes about 30 kB, the largest one ten times as much."""
 
@@ -52,17 +51,14 @@ class CorpusSearch:
     Args:
         folder: the corpus.
         model: the model's current location, if it was moved.
-        approximate: whether searches score only the most promising posts, see `Corpus.rank`.
 
     Raises:
-        LinkerError: as `Corpus.open`; or if the corpus has no index for approximate searches.
+        LinkerError: as `Corpus.open`.
     """
 
-    def __init__(self, folder: Path, model: str | None = None, approximate: bool = False) -> None:
+    def __init__(self, folder: Path, model: str | None = None) -> None:
         with one_thread():
             self._corpus = Corpus.open(folder, model)
-        self._approximate = approximate
-        self._corpus.check(RankRequest(), approximate=approximate)
         self.name = real_path(folder).name
         self._summary = summarize(self._corpus.store)
         self._refreshed = time.monotonic()
@@ -97,11 +93,9 @@ class CorpusSearch:
         if (kept := self._kept(corpus, article, request)) is not None:
             return kept
         with self._cores:
-            ranking = corpus.answer([article], request, approximate=self._approximate)
+            ranking = corpus.answer([article], request)
             posts = [_view(ranked) for ranked in ranking]
             notes = corpus.left_out(request.filter) if request.filter else []
-            if self._approximate:
-                notes = [*notes, _APPROXIMATE]
         words = ranking[0].explanation.article_words if posts and ranking[0].explanation else []
         found = {
             "article": {**article_view(article), "words": words},
@@ -143,7 +137,7 @@ class CorpusSearch:
         try:
             corpus = self._current()
             with self._cores:
-                corpus.answer([article], query.request, approximate=self._approximate).write(path, format_)
+                corpus.answer([article], query.request).write(path, format_)
         except BaseException:
             path.unlink(missing_ok=True)
             raise

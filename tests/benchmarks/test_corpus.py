@@ -72,29 +72,3 @@ def test_the_benchmark_runs_and_resumes(tmp_path):
     other = subprocess.run([*command, "--posts", "3000"], cwd=ROOT, capture_output=True, text=True)
     assert other.returncode
     assert "give another --work" in other.stderr
-
-
-def test_texts_of_all_sets_are_collected_once(tmp_path):
-    pytest.importorskip("lance", reason="the package pylance (extra `corpus`) is not installed")
-    from benchmarks.corpus.approximate import real_texts
-
-    long_enough, other = "a text of twenty characters", "another text, of a quoted post"
-    cell, no_text = "a cell of a table, long enough", "an identifier of twenty characters"
-    (tmp_path / "word_vectors").mkdir()
-    for name, lines in {
-        "one/posts.jsonl.gz": [
-            json.dumps({"text": long_enough, "id": no_text}),
-            json.dumps({"text": "short", "quoted_text": f" {other} "}),
-            json.dumps({"text": long_enough}),
-        ],
-        "one/articles.jsonl.gz": [json.dumps({"text": "the text of an article is none of a post"})],
-        "two/pairs.tsv.gz": [
-            "text_id\ttext1\tlabel",
-            f"{no_text}\t{cell}\t{no_text}",
-        ],
-        "word_vectors/texts.jsonl.gz": [json.dumps({"text": "not a post, but a word and its vector"})],
-    }.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        with gzip.open(tmp_path / name, "wt", encoding="utf-8") as file:
-            file.write("\n".join(lines) + "\n")
-    assert sorted(real_texts(tmp_path)) == sorted([long_enough, other, cell])

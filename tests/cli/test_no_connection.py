@@ -62,9 +62,8 @@ corpus info corpus
 corpus verify corpus
 corpus delete corpus ids.txt
 corpus compact corpus
-corpus index corpus
 corpus export corpus --out exported.parquet
-corpus search corpus --article {DATA}/wolf.html --approximate
+corpus search corpus --article {DATA}/wolf.html
 simulate --articles seed.jsonl --posts labeled.jsonl --relevant relevant --model bm25 --seeds 1 --out simulated
 annotate start session --article {DATA}/wolf.html --posts {DATA}/posts.jsonl --model bm25
 annotate next session --annotator ann

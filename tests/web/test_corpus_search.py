@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -18,7 +17,6 @@ from hypothesis import strategies as st
 
 pytest.importorskip("lance", reason="a corpus needs the extra `corpus`")
 
-from linker.common.errors import LinkerError
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
 from linker.data.io.columns import PostColumns
@@ -254,29 +252,15 @@ def test_added_posts_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert client.get("/api/corpus").json()["posts"] == 12
 
 
-def test_approximate_searches_say_so_and_need_an_index(folder: Path, tmp_path: Path, client: Client) -> None:
-    shutil.copytree(folder, tmp_path / "otters")
-    with pytest.raises(LinkerError, match="otters has no index; build one with `linker corpus index"):
-        CorpusSearch(tmp_path / "otters", approximate=True)
-    Corpus.open(tmp_path / "otters").build_index()
-    with Client(create_app(corpus=CorpusSearch(tmp_path / "otters", approximate=True))) as approximate:
-        answer, exact = found(approximate), found(client)
-    assert answer["posts"] == exact["posts"]  # there are few
-    assert exact["notes"] == []
-    assert answer["notes"] == [
-        "approximate: only the most promising posts were scored; some of the best may be missing"
-    ]
-
-
 def test_an_equal_search_is_not_made_again_until_posts_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
     whole = Corpus.answer
 
-    def answer(corpus: Corpus, articles: list[Article], request: RankRequest, approximate: bool) -> Ranking:
+    def answer(corpus: Corpus, articles: list[Article], request: RankRequest) -> Ranking:
         asked.append(articles[0].text)
-        return whole(corpus, articles, request, approximate=approximate)
+        return whole(corpus, articles, request)
 
     monkeypatch.setattr(Corpus, "answer", answer)
     monkeypatch.setattr(corpus_search, "_REFRESH_SECONDS", 0.0)

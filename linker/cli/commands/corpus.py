@@ -167,17 +167,6 @@ def compact(corpus: CorpusFolder) -> None:
 
 
 @app.command()
-def index(corpus: CorpusFolder, model: CorpusModel = None, include_package: Packages = None) -> None:
-    """Index a corpus for approximate searches (search --approximate), and for quicker first searches."""
-    from linker.corpus.corpus import Corpus
-
-    include_packages(include_package)
-    opened = Corpus.open(corpus, model)
-    count = opened.build_index()
-    print(f"{corpus}: {len(opened):,} posts in {count:,} partition{'s' * (count != 1)}")
-
-
-@app.command()
 def info(corpus: CorpusFolder) -> None:
     """Show the number, times and languages of the posts of a corpus, and its model."""
     from linker.corpus.info import summary_lines
@@ -262,14 +251,6 @@ def search(
     copies: shared.Copies = False,
     explain: shared.Explain = False,
     ignore_dates: shared.IgnoreDates = False,
-    approximate: Annotated[
-        bool,
-        typer.Option(
-            "--approximate",
-            metavar="",
-            help="Score only the most promising 3 % of the posts; needs `linker corpus index`.",
-        ),
-    ] = False,
     format_: shared.OutFormat = None,
     out: shared.Out = None,
     engine: EngineName = "local",
@@ -289,7 +270,7 @@ def search(
         shared.filter_of(since, until, lang, where), copies, ignore_dates,
     )  # fmt: skip
     place = engine_of(engine, address)
-    search_corpus(corpus, article, model, request, format_, out, force, place, fusion, approximate)
+    search_corpus(corpus, article, model, request, format_, out, force, place, fusion)
 
 
 def search_corpus(
@@ -302,7 +283,6 @@ def search_corpus(
     force: bool,
     engine: Engine | None = None,
     fusion: Fusion = "none",
-    approximate: bool = False,
     note: str | None = None,
 ) -> None:
     """Open the corpus, read the articles, rank and write.
@@ -315,7 +295,7 @@ def search_corpus(
     faults = Faults()
     check_files(sources, [], out, faults)
     corpus = Corpus.open(folder, model, engine)
-    corpus.check(request, fusion, approximate)
+    corpus.check(request, fusion)
     articles = load_and_report(sources, force, faults)
     if note:
         status.say(note)
@@ -324,4 +304,4 @@ def search_corpus(
     if not request.ignore_dates and corpus.uses_dates(articles):
         shared.say_dates(articles)
     status.step("searching the corpus")
-    shared.show(corpus.answer(articles, request, fusion, approximate), request, out, format_)
+    shared.show(corpus.answer(articles, request, fusion), request, out, format_)

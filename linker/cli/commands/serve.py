@@ -95,14 +95,6 @@ def serve(
             show_default=False,
         ),
     ] = None,
-    approximate: Annotated[
-        bool,
-        typer.Option(
-            "--approximate",
-            metavar="",
-            help="Score only the most promising 3 % of the corpus; needs `linker corpus index`.",
-        ),
-    ] = False,
     rate_limit: Annotated[
         int | None,
         typer.Option(
@@ -127,8 +119,6 @@ def serve(
         raise LinkerError("--projects: cannot be served together with sessions; give one or the other")
     if rate_limit is not None and corpus is None:
         raise LinkerError("--rate-limit: limits searches of a corpus; add --corpus")
-    if approximate and corpus is None:
-        raise LinkerError("--approximate: is for searches of a corpus; add --corpus")
     if projects is None and not (sessions or model or posts or corpus):
         projects = Path(PROJECTS)
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:
@@ -153,7 +143,7 @@ def serve(
     if corpus is not None:
         from linker.web.corpus_search import CorpusSearch
 
-        searched = CorpusSearch(corpus, model, approximate)
+        searched = CorpusSearch(corpus, model)
     listener = _listen(host, port)
     with contextlib.closing(listener), contextlib.ExitStack() as opened:
         token = server.validate_token(token, server.is_loopback(listener))

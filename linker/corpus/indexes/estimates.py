@@ -11,7 +11,7 @@ import numpy as np
 from linker.common.concurrency import in_threads
 from linker.corpus.indexes.exact import BLOCK, Query, exact_scores
 from linker.corpus.indexes.vectors import CorpusVectors, ShardVectors
-from linker.modules.kernels.scoring import available, largest_whole, row_products, row_products_at
+from linker.modules.kernels.scoring import available, largest_whole, row_products
 
 _UNIT = 2.0**-24
 """Unit roundoff of float32."""
@@ -41,7 +41,7 @@ def can_estimate(vectors: CorpusVectors, query: Query) -> bool:
     return all(one.scales is None and np.isfinite(one.largest) for one in vectors)
 
 
-def estimated_scores(vectors: CorpusVectors, query: Query, places: np.ndarray | None = None) -> Estimate:
+def estimated_scores(vectors: CorpusVectors, query: Query) -> Estimate:
     """Return the products with the vector of the query; see decision 197.
 
     The vector is rounded to 16 bits for embeddings in 8 bits; those in float32 are multiplied by BLAS, whose order of
@@ -50,29 +50,25 @@ def estimated_scores(vectors: CorpusVectors, query: Query, places: np.ndarray | 
     Args:
         vectors: the embeddings, which `can_estimate` accepts.
         query: the query.
-        places: the posts to score, as for `scores_at`; None: all.
     """
     vector = query.vectors[0].astype(np.float64)
-    shards: Sequence[ShardVectors] = vectors
-    if places is not None and not vectors.narrow:
-        shards, places = vectors.taken(places), None
-    ends = [0, *accumulate(map(len, shards))]
-    scores = np.empty(ends[-1] if places is None else len(places), dtype=np.float32)
+    ends = [0, *accumulate(map(len, vectors))]
+    scores = np.empty(ends[-1], dtype=np.float32)
     of_shards = [scores[begin:end] for begin, end in pairwise(ends)]
     # The sums in float32 of `exact_scores` have the error of Higham 2002, Accuracy and Stability of Numerical
     # Algorithms, equation 3.5, for any order of summation.
     summed = (len(vector) + 8) * _UNIT * np.abs(vector).sum()
-    if places is not None:
-        rounded = _narrow_products_at(vectors, vector, places, scores)
-    elif vectors.narrow:
+    if vectors.narrow:
         rounded = _narrow_products(vectors, vector, of_shards)
     else:
         rounded = summed
-        for one, of_rows in zip(shards, of_shards):
+        for one, of_rows in zip(vectors, of_shards):
             np.matmul(np.asarray(one.values), query.vectors[0], out=of_rows)
     largest_number = max((one.largest for one in vectors), default=0.0)
-    if places is None and any(one.live is not None for one in shards):
-        kept = [of_rows if one.live is None else of_rows[one.live] for one, of_rows in zip(shards, of_shards)]
+    if any(one.live is not None for one in vectors):
+        kept = [
+            of_rows if one.live is None else of_rows[one.live] for one, of_rows in zip(vectors, of_shards)
+        ]
         scores = np.concatenate(kept)
     return Estimate(scores, float(1.01 * largest_number * (rounded + summed)))
 
@@ -94,21 +90,6 @@ def _narrow_products(
     in_threads(
         fill, [(which, begin) for which, one in enumerate(vectors) for begin in range(0, len(one), BLOCK)]
     )
-    return float(np.abs(vector - whole * step).sum())
-
-
-def _narrow_products_at(
-    vectors: CorpusVectors, vector: np.ndarray, places: np.ndarray, products: np.ndarray
-) -> float:
-    """Compute `_narrow_products` of the posts at some places."""
-    whole, step = _whole(vector)
-    rows, factors = vectors.addresses(places), vectors.scales(places).astype(np.float32) * np.float32(step)
-
-    def fill(begin: int) -> None:
-        part = slice(begin, begin + BLOCK)
-        row_products_at(rows[part], whole, factors[part], products[part])
-
-    in_threads(fill, range(0, len(places), BLOCK))
     return float(np.abs(vector - whole * step).sum())
 
 

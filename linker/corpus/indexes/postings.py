@@ -17,7 +17,6 @@ from linker.models.lexical import lexical_words
 from linker.modules.kernels.scoring import available, find_words
 
 K1, B = 1.5, 0.75
-SQUARES = "squares."
 
 
 class Segment(NamedTuple):
@@ -133,7 +132,6 @@ class Postings:
     Args:
         segments: the segments, in the order of the posts.
         stop_words: the stop words that were removed.
-        shards: the posts, which store `squares` if they have an index; None: nothing is stored.
 
     Attributes:
         segments: the segments.
@@ -141,10 +139,8 @@ class Postings:
         stop_words: the stop words.
     """
 
-    def __init__(
-        self, segments: Sequence[Segment], stop_words: str = "english", shards: Shards | None = None
-    ) -> None:
-        self.segments, self.stop_words, self._shards = segments, stop_words, shards
+    def __init__(self, segments: Sequence[Segment], stop_words: str = "english") -> None:
+        self.segments, self.stop_words = segments, stop_words
         lengths = [segment.of_live(segment.lengths) for segment in segments]
         self.posts = sum(map(len, lengths))
         total = sum(int(some.sum(dtype=np.int64)) for some in lengths)
@@ -172,24 +168,6 @@ class Postings:
 
         The other text is the article of a query, and has no word: see `TfidfQuery`. float64, one per row.
         """
-        if self._shards is None or self._shards.centroids is None:
-            return self._computed_squares()
-        stored = self._shards.joint_arrays(
-            SQUARES + self.stop_words,
-            self._shards.rows,
-            lambda: {"values": self._computed_squares()},
-        )
-        return np.asarray(stored["values"])
-
-    @staticmethod
-    def fit(shards: Shards, stop_words: str) -> bool:
-        """Return whether the stored `squares` are those of the postings; True if none are stored."""
-        stored = shards.stored_joint_arrays(SQUARES + stop_words, shards.rows)
-        return stored is None or np.array_equal(
-            stored["values"], postings_of(shards, stop_words)._computed_squares()
-        )
-
-    def _computed_squares(self) -> np.ndarray:
         found: list[np.ndarray] = [np.zeros(0)]
         for segment, frequencies in zip(self.segments, self.frequencies):
             idf = idf_of(self.posts + 1, frequencies.astype(np.int64))
@@ -308,7 +286,7 @@ def postings_of(shards: Shards, stop_words: str) -> Postings:
         words_file(stop_words), "reading words", lambda shard: words_of(shard.texts(), stop_words)
     )
     segments = [Segment.of(one, shard.live) for one, shard in zip(arrays, shards)]
-    return Postings(segments, stop_words, shards)
+    return Postings(segments, stop_words)
 
 
 def _query(counts: Sequence[Counter[str]], words: Sequence[str], idf: np.ndarray) -> np.ndarray:

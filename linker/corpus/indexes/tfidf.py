@@ -14,13 +14,10 @@ from linker.corpus.indexes.id_set import keys_of
 from linker.corpus.indexes.postings import Postings, Segment, idf_of
 from linker.data.types import Article
 from linker.models.lexical import least_square, lexical_words
-from linker.modules.kernels.scoring import TfidfArrays, available, estimate_tfidf, tfidf
+from linker.modules.kernels.scoring import TfidfArrays, available, tfidf
 
 # Scored by one thread at a time.
 _SEGMENTS = 8
-_ONE = 65_535
-# Relative error of a sum in float32 per number, with some to spare.
-_SUMMED = 2.0**-23
 
 
 class TfidfQuery:
@@ -77,30 +74,6 @@ class TfidfQuery:
 
         self._in_threads(fill)
         return scores
-
-    @cached_property
-    def estimates(self) -> np.ndarray:
-        """Return estimates of the cosines of all posts: uint16, 65,535 for a cosine of 1."""
-        if not available():
-            return (self.scores() * np.float32(_ONE)).astype(np.uint16)
-        found = np.empty(self._postings.first_rows[-1], dtype=np.uint16)
-        self._in_threads(lambda arrays, rows: estimate_tfidf(arrays, found[rows]))
-        return self._postings.of_live(found)
-
-    def bounds_at(self, places: np.ndarray | None) -> np.ndarray:
-        """Return upper bounds of the cosines of posts by their estimates: float32, one per place.
-
-        Args:
-            places: as for `scores_at`; None: all posts.
-        """
-        before = idf_of(self._postings.posts + 1, self._containing)
-        known = before > 0
-        # Estimates have the squared lengths without the article, which makes words less rare.
-        shortest = float((self._idf[known] / before[known]).min(initial=1))
-        # They are rounded down to a whole number, after sums in float32 of one number per word.
-        unit = (1 + _SUMMED * (len(self._words) + 8)) / (shortest * _ONE)
-        estimates = self.estimates if places is None else self.estimates[places]
-        return (estimates.astype(np.float32) + 1) * np.float32(unit)
 
     def _in_threads(self, fill: Callable[[TfidfArrays, slice], None]) -> None:
         """Call `fill` with the numbers of some segments and with their rows, for all segments."""

@@ -12,7 +12,6 @@ from linker.data.types import Article
 from linker.models.elapsed_time import ElapsedTimeModel
 from linker.modules.kernels.scoring import add_entries
 
-TIMES = "times"
 # Few enough for their scores to stay in the CPU's cache.
 _BUCKETS = 8_191
 _UNKNOWN = np.uint16(_BUCKETS)
@@ -37,20 +36,8 @@ class Times:
 
     @classmethod
     def of(cls, shards: Shards) -> Times:
-        """Return the times of the posts of a corpus, which are stored if it has an index.
-
-        Raises:
-            LinkerError: if the disk is full.
-        """
-        if shards.centroids is None:
-            return cls(_read(shards))
-        return cls(shards.joint_arrays(TIMES, shards.posts, lambda: {"values": _read(shards)})["values"])
-
-    @staticmethod
-    def fit(shards: Shards) -> bool:
-        """Return whether the stored times are those of the posts; True if none are stored."""
-        stored = shards.stored_joint_arrays(TIMES, shards.posts)
-        return stored is None or np.array_equal(stored["values"], _read(shards), equal_nan=True)
+        """Return the times of the posts of a corpus."""
+        return cls(_read(shards))
 
     @cached_property
     def known(self) -> bool:
@@ -80,13 +67,6 @@ class Times:
         open_ = np.flatnonzero(np.isnan(scores))
         scores[open_] = model.score_times(article, values[open_])
         return scores
-
-    def promises(self, model: ElapsedTimeModel, article: Article) -> np.ndarray:
-        """Return the highest score at the first and last moment of each of `buckets`: float32."""
-        if article.published is None or not self.known:
-            return np.zeros(_BUCKETS + 1, dtype=np.float32)
-        of_steps, changes = self._steps(model, article)
-        return np.maximum(_table(of_steps, changes[0]), _table(of_steps, changes[1]))
 
     @property
     def buckets(self) -> np.ndarray:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from linker.corpus.indexes.id_set import keys_of
-from linker.corpus.storage.shards import Shard
 from linker.models.lexical import lexical_words
 
 WORDS = "words."
@@ -55,13 +54,3 @@ def _narrow(numbers: np.ndarray) -> np.ndarray:
 def words_file(stop_words: str) -> str:
     """Return the name of the file of words without these `stop_words` of `lexical_words`."""
     return WORDS + stop_words
-
-
-def word_lists_of(shards: Iterable[Shard]) -> list[str]:
-    """Return the stop words of the files of words that all shards have, sorted."""
-    names = [set(shard.files.names()) for shard in shards]
-    return (
-        sorted(name.removeprefix(WORDS) for name in set.intersection(*names) if name.startswith(WORDS))
-        if names
-        else []
-    )

@@ -16,7 +16,6 @@ from linker.corpus.search.filters import places as places_of
 from linker.corpus.search.fusion import Fusion
 from linker.corpus.search.open_posts import OpenPosts
 from linker.corpus.search.parts import PartsQuery, pieces_of
-from linker.corpus.search.probing import Probe
 from linker.corpus.search.pruning import PrunedQuery
 from linker.corpus.search.results import Ranking as StoredRanking
 from linker.corpus.search.top_k import Scored, best, best_of_groups, others
@@ -40,12 +39,11 @@ class CorpusScores:
         articles: Sequence[Article],
         request: RankRequest,
         fusion: Fusion,
-        approximate: bool = False,
     ) -> None:
         self.name, self.articles = name, articles
         self._query = without_dates(articles) if request.ignore_dates else articles
         self._posts, self._passages = posts, request.passages
-        self._fusion, self._approximate = fusion, approximate
+        self._fusion = fusion
         self.scale = posts.scale(self._query, fusion)
         self._places = places_of(request.filter, posts.dataset) if request.filter else None
         pieces, self._starts = pieces_of(self._query, request.passages)
@@ -58,7 +56,7 @@ class CorpusScores:
         count = len(opened) if places is None else len(places)
         wanted = count if request.top is None else request.top + request.offset
         with opened.engine:
-            scored = self._scored(wanted)
+            scored = self._scored()
             if request.copies:
                 at, found = best(opened.rows, *scored(wanted), wanted, threshold)
                 more = np.zeros(len(at), dtype=np.int64)
@@ -126,13 +124,9 @@ class CorpusScores:
         found = dict(zip(opened.ids(labeled), scores[labeled].tolist()))
         return LabeledThresholds.by_scores(passing, found, labels, self.scale)
 
-    def _scored(self, wanted: int) -> Scored:
+    def _scored(self) -> Scored:
         opened, places = self._posts, self._places
         if self._scores is None:
-            posts = len(opened) if places is None else len(places)
-            if self._approximate and posts > Probe.least(wanted):
-                probed = Probe(opened.parts, self._parts_query).chosen(places)
-                return partial(PrunedQuery(opened.parts, self._parts_query, probed).scored, None)
             if self._prunes:
                 return partial(PrunedQuery(opened.parts, self._parts_query).scored, places)
             if self._fusion == "none" and opened.parts.plain:

@@ -8,11 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from linker.corpus.encoding import VECTORS, check_parts, vector_parts, weighted_parts
+from linker.corpus.encoding import VECTORS, check_parts, vector_parts
 from linker.corpus.engines.engine import Engine
 from linker.corpus.indexes.estimates import scores_at
 from linker.corpus.indexes.exact import Query
-from linker.corpus.indexes.partitions import Partitions
 from linker.corpus.indexes.postings import Postings, postings_of
 from linker.corpus.indexes.tfidf import TfidfQuery
 from linker.corpus.indexes.times import Times
@@ -113,24 +112,6 @@ class PartsQuery:
         found = self._without_embeddings_at(model, self.articles[0], places)
         self._computed_at[id(model)] = places, found
         return found
-
-    def word_estimates(self, model: Model) -> np.ndarray:
-        """Return estimates of the scores of a part by words for the only article, one per post.
-
-        They are in the order of the scores but for small differences, and above 0 where the scores are, if not minute.
-        """
-        if isinstance(model, TfidfModel):
-            return self._tfidf(model, self.articles[0]).estimates
-        return self.scores_of_leaf(model, 0)
-
-    def word_bounds(self, model: TfidfModel, places: np.ndarray | None) -> np.ndarray:
-        """Return upper bounds of the scores of a part for the only article: float32, one per place.
-
-        Args:
-            model: the part.
-            places: int64, ascending: indices of posts; None: all.
-        """
-        return self._tfidf(model, self.articles[0]).bounds_at(places)
 
     def scores_of_leaf(self, model: Model, number: int) -> np.ndarray:
         """Return the scores of a part that contains no others for article `number`: float32, one per post."""
@@ -240,17 +221,6 @@ class Parts:
             arrays = self.shards.arrays(name, "encoding posts", made)
             self._vectors[id(part)] = vectors_of(self.shards, arrays)
         return self._vectors[id(part)]
-
-    @cached_property
-    def weighted(self) -> list[tuple[Model, float]]:
-        """Return the parts with embeddings and their weights, see `weighted_parts`."""
-        return weighted_parts(self.model)
-
-    @cached_property
-    def partitions(self) -> Partitions:
-        """Return the posts in partitions of similar embeddings."""
-        weights = [weight for _, weight in self.weighted]
-        return Partitions(self.shards, [self.vectors(part) for part, _ in self.weighted], weights)
 
     def article_vectors(self, part: Model, articles: tuple[Article, ...]) -> np.ndarray | None:
         """Return the embeddings of articles, those of recent questions without encoding them: float32, n × dim."""

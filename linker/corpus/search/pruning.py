@@ -9,7 +9,6 @@ from linker.corpus.search.parts import Parts, PartsQuery, composed, is_embedded
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.bundled_word_vectors import BundledWordVectorsModel
 from linker.models.ensemble import EnsembleModel
-from linker.models.lexical import TfidfModel
 from linker.models.model import Model
 
 # Bound on the roundings while bounds are put together, relative to the largest.
@@ -32,11 +31,10 @@ class PrunedQuery:
     Args:
         parts: the parts of the model.
         query: a single article.
-        probed: int64, ascending: the only posts that are scored, in an approximate search; None: all.
     """
 
-    def __init__(self, parts: Parts, query: PartsQuery, probed: np.ndarray | None = None) -> None:
-        self._parts, self._query, self._probed = parts, query, probed
+    def __init__(self, parts: Parts, query: PartsQuery) -> None:
+        self._parts, self._query = parts, query
         (self._article,) = query.articles
         self._bounds: np.ndarray | None = None
         self._error = 0.0
@@ -52,20 +50,16 @@ class PrunedQuery:
         """Return scores that include the best posts, and their indices; see `top_k.Scored`.
 
         Args:
-            places: int64, ascending: posts to search, which have been probed; None: all of those.
+            places: int64, ascending: posts to search; None: all.
             count: number of best posts.
         """
-        if self._probed is not None:
-            places = self._probed
         if count > _LARGEST_SHARE * (self._parts.posts if places is None else len(places)):
-            if self._probed is not None:
-                return self._exact_at(self._probed), self._probed
             scores = self._query.scores(0)
             return (scores if places is None else scores[places]), places
         if self._bounds is None:
             self._bounds = self._bounds_of(self._parts.model)
             self._error += _ROUNDING * max(1.0, float(np.abs(self._bounds).max(initial=0)))
-        bounds = self._bounds if places is None or self._probed is not None else self._bounds[places]
+        bounds = self._bounds if places is None else self._bounds[places]
         # Bounds exceed scores by little, so that a few more posts usually suffice.
         least = low(bounds, count + count // 8 + _MORE if count else 0)
         at, scores = self._exact_from(bounds, least, places)
@@ -93,8 +87,7 @@ class PrunedQuery:
                 bounds += self._of_leaf(model.time)
             return bounds
         if isinstance(model, EnsembleModel):
-            posts = self._parts.posts if self._probed is None else len(self._probed)
-            total, error = np.zeros(posts, dtype=np.float32), 0.0
+            total, error = np.zeros(self._parts.posts, dtype=np.float32), 0.0
             for part, weight in zip(model.submodels(), model.weights_for([self._article])[0]):
                 self._error = 0.0
                 # Bounds of what is subtracted would be too high.
@@ -109,17 +102,13 @@ class PrunedQuery:
         if is_embedded(part):
             vectors, query = self._parts.vectors(part), self._query.query_of(part, 0)
             if can_estimate(vectors, query):
-                estimate = estimated_scores(vectors, query, self._probed)
+                estimate = estimated_scores(vectors, query)
                 self._error = estimate.error
                 return estimate.scores
-        if isinstance(part, TfidfModel) and self._probed is not None:
-            return self._query.word_bounds(part, self._probed)
         return self._of_leaf(part)
 
     def _of_leaf(self, part: Model) -> np.ndarray:
-        if self._probed is None:
-            return self._query.scores_of_leaf(part, 0)
-        return self._query.leaf_scores_at(part, self._probed)
+        return self._query.scores_of_leaf(part, 0)
 
     def _exact_at(self, places: np.ndarray) -> np.ndarray:
         return self._query.scores_at(self._parts.model, places)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import lance
     import pyarrow as pa
 
-SHARDS, CENTROIDS = "shards", "centroids"
+SHARDS = "shards"
 # The lower half of a row's address is its offset in its fragment.
 _OFFSET = np.uint64(0xFFFFFFFF)
 
@@ -175,20 +175,6 @@ class Shards:
                 made.append(self._checked(shard, arrays))
                 progress.advance(bar, shard.posts)
         return made
-
-    @cached_property
-    def centroids(self) -> Arrays | None:
-        """Return the centroids of `linker corpus index`; None if the corpus has no index."""
-        return self.files.read(CENTROIDS)
-
-    def set_centroids(self, values: np.ndarray) -> None:
-        """Store centroids: float32, partitions × dim.
-
-        Raises:
-            LinkerError: if they cannot be written.
-        """
-        self._kept(self.files, CENTROIDS, {"values": values})
-        self.__dict__.pop("centroids", None)
 
     def joint_arrays(self, name: str, rows: int, make: Callable[[], Mapping[str, np.ndarray]]) -> Arrays:
         """Return stored arrays of all posts together; they are computed again after each append and each deletion.

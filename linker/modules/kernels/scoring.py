@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -52,18 +51,6 @@ def row_products(rows: np.ndarray, vector: np.ndarray, factors: np.ndarray, prod
         products: float32, n; the result.
     """
     _call("row_products", rows, vector, factors, *rows.shape, products)
-
-
-def row_products_at(rows: np.ndarray, vector: np.ndarray, factors: np.ndarray, products: np.ndarray) -> None:
-    """Compute `row_products` of rows that are anywhere.
-
-    Args:
-        rows: int64, n: the addresses of the rows, each int8, dim.
-        vector: as for `row_products`.
-        factors: float32, n.
-        products: float32, n; the result.
-    """
-    _call("row_products_at", rows, vector, factors, len(rows), len(vector), products)
 
 
 def gather_rows(rows: np.ndarray, gathered: np.ndarray) -> None:
@@ -139,48 +126,6 @@ def tfidf(arrays: TfidfArrays, scores: np.ndarray, rows: np.ndarray | None = Non
         _call("tfidf", *numbers, scores)
     else:
         _call("tfidf_at", *numbers, rows, len(rows), scores)
-
-
-def estimate_tfidf(arrays: TfidfArrays, estimates: np.ndarray) -> None:
-    """Estimate cosines in less time: in float32, and with the squared lengths as they are.
-
-    Args:
-        arrays: the numbers.
-        estimates: uint16, one per row: the result, 65,535 for a cosine of 1.
-    """
-    segments, ranges, repeats, of_words, tables, squares, least = arrays
-    words = ranges.shape[1]
-    _call(
-        "estimate_tfidf",
-        segments,
-        len(segments),
-        ranges,
-        repeats,
-        words,
-        of_words[0],
-        tables[0],
-        squares,
-        least,
-        estimates,
-    )
-
-
-def sums_reaching(
-    tables: Sequence[np.ndarray], numbers: Sequence[np.ndarray], least: float, reaching: np.ndarray
-) -> None:
-    """Find where the sum of an entry of each of two tables, `table[numbers]`, is high enough.
-
-    Args:
-        tables: float32, both.
-        numbers: uint16, n, both.
-        least: the least sum.
-        reaching: bool, n; the result.
-    """
-    if available():
-        (first, second), (of_first, of_second) = tables, numbers
-        _call("sums_reaching", first, of_first, second, of_second, len(reaching), least, reaching)
-    else:
-        np.greater_equal(tables[0][numbers[0]] + tables[1][numbers[1]], np.float32(least), out=reaching)
 
 
 def _call(name: str, *arguments: np.ndarray | int | float) -> None:

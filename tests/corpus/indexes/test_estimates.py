@@ -78,18 +78,6 @@ def test_what_has_no_estimates(monkeypatch):
 CHOSEN = [[], [0], [3, 149, 150, 151, 200], list(range(220))]
 
 
-@pytest.mark.parametrize("stored", [pytest.param("int8", marks=native), "float32"])
-@pytest.mark.parametrize("chosen", CHOSEN)
-def test_estimates_of_some_posts_are_bounded(chosen, stored):
-    vectors = shards(300, 96) if stored == "int8" else wide(shards(300, 96))
-    query = Query(np.random.default_rng(2).standard_normal((1, 96)).astype(np.float32), "cosine")
-    at = np.array(chosen, dtype=np.int64)
-    estimate = estimated_scores(vectors, query, at)
-    assert estimate.scores.shape == at.shape
-    exact = exact_scores(vectors, query)[at]
-    assert np.abs(estimate.scores.astype(np.float64) - exact).max(initial=0) <= estimate.error < 0.02
-
-
 @pytest.mark.parametrize("kernels", ["auto", "plain"])
 @pytest.mark.parametrize("chosen", CHOSEN)
 def test_scores_of_some_posts_have_the_same_bits(chosen, kernels, monkeypatch):

@@ -259,10 +259,6 @@ EXPORT void linker_row_products(const int8_t *rows, const int16_t *vector, const
                                 int64_t dim, float *products) {
     CALL(row_products, rows, vector, factors, count, dim, products);
 }
-EXPORT void linker_row_products_at(const int8_t *const *rows, const int16_t *vector, const float *factors,
-                                   int64_t count, int64_t dim, float *products) {
-    CALL(row_products_at, rows, vector, factors, count, dim, products);
-}
 EXPORT void linker_gather_rows(const int8_t *const *rows, int64_t count, int64_t dim, int8_t *gathered) {
     portable::gather_rows(rows, count, dim, gathered);
 }
@@ -285,15 +281,6 @@ EXPORT void linker_tfidf_at(const PostingsOfSegment *segments, int64_t count, co
                             const int64_t *wanted, int64_t wanted_count, float *scores) {
     CALL(tfidf_at, segments, count, ranges, repeats, words, first, second, first_table, second_table, squares, least,
          wanted, wanted_count, scores);
-}
-EXPORT void linker_estimate_tfidf(const PostingsOfSegment *segments, int64_t count, const Range *ranges,
-                                  const Range *repeats, int64_t words, const double *numbers, const double *table,
-                                  const double *squares, float least, uint16_t *estimates) {
-    CALL(estimate_tfidf, segments, count, ranges, repeats, words, numbers, table, squares, least, estimates);
-}
-EXPORT void linker_sums_reaching(const float *first, const uint16_t *first_numbers, const float *second,
-                                 const uint16_t *second_numbers, int64_t count, float least, uint8_t *reaching) {
-    CALL(sums_reaching, first, first_numbers, second, second_numbers, count, least, reaching);
 }
 
 #define EXPORT_FOR(T, suffix)                                                                                          \

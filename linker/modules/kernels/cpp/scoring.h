@@ -74,15 +74,6 @@ inline void fetch_row(const int8_t *const *rows, int64_t i, int64_t count, int64
         for (int64_t byte = 0; byte < dim; byte += 64) __builtin_prefetch(rows[i + 8] + byte);
 }
 
-// The products of rows that are anywhere.
-void row_products_at(const int8_t *const *rows, const int16_t *vector, const float *factors, int64_t count, int64_t dim,
-                     float *products) {
-    for (int64_t i = 0; i < count; ++i) {
-        fetch_row(rows, i, count, dim);
-        products[i] = float(product(rows[i], vector, dim)) * factors[i];
-    }
-}
-
 void gather_rows(const int8_t *const *rows, int64_t count, int64_t dim, int8_t *gathered) {
     for (int64_t i = 0; i < count; ++i) {
         fetch_row(rows, i, count, dim);
@@ -239,47 +230,6 @@ void tfidf_at(const PostingsOfSegment *segments, int64_t count, const Range *ran
         begin = end;
         first_row += rows;
     }
-}
-
-template <class Place>
-void estimate_segment(const PostingsOfSegment &segment, const Range *ranges, const Range *repeats, int64_t words,
-                      const double *numbers, const double *table, const double *squares, float least, float *sums,
-                      uint16_t *estimates) {
-    const auto *places = static_cast<const Place *>(segment.places);
-    std::fill(sums, sums + segment.rows, 0.0f);
-    for (int64_t word = 0; word < words; ++word) {
-        const float one = float(numbers[word]);
-        fetch(places, ranges, word, words);
-        for (int64_t i = ranges[word].start; i < ranges[word].end; ++i) sums[places[i]] += one;
-        for (int64_t i = repeats[word].start; i < repeats[word].end; ++i)
-            sums[places[segment.repeated[i]]] += one * float(table[occurrences(segment, i)]);
-    }
-    for (int64_t row = 0; row < segment.rows; ++row) {
-        const float scaled = 65535.0f * sums[row] / std::sqrt(std::max({float(squares[row]), least, 1e-30f}));
-        estimates[row] = uint16_t(std::min(scaled, 65535.0f));  // huge if no other text has its words
-    }
-}
-
-void estimate_tfidf(const PostingsOfSegment *segments, int64_t count, const Range *ranges, const Range *repeats,
-                    int64_t words, const double *numbers, const double *table, const double *squares, float least,
-                    uint16_t *estimates) {
-    std::vector<float> sums;
-    for (int64_t i = 0; i < count; ++i) {
-        const int64_t rows = segments[i].rows;
-        sums.resize(std::max(rows, int64_t(sums.size())));
-        const auto estimate = segments[i].wide_places ? estimate_segment<uint32_t> : estimate_segment<uint16_t>;
-        estimate(segments[i], ranges + i * words, repeats + i * words, words, numbers, table, squares, least,
-                 sums.data(), estimates);
-        squares += rows;
-        estimates += rows;
-    }
-}
-
-// Whether the sum of an entry of each table is high enough.
-void sums_reaching(const float *first, const uint16_t *first_numbers, const float *second,
-                   const uint16_t *second_numbers, int64_t count, float least, uint8_t *reaching) {
-    for (int64_t i = 0; i < count; ++i)
-        reaching[i] = first[first_numbers[i]] + second[second_numbers[i]] >= least;
 }
 
 // As std::lower_bound, from a guess.
