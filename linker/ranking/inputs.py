@@ -215,6 +215,9 @@ def _checked(rows: Iterable[tuple[str, Any, str]], columns: PostColumns, if_empt
     total = len(posts) + len(faults)
     if not total:
         raise DataError("no post was given")
+    for ours, style in columns.date_styles.items():
+        for note in style.notes(columns.names(ours)[0]):
+            _note(f"the posts: {note}")
     faults += _repeated(posts, places)
     if faults:
         raise DataError("; ".join([_several(faults, total), *remedies]))

@@ -93,6 +93,8 @@ def _guess_one(found: Guess, ours: str, free: Sequence[str], rows: Rows) -> None
                 f"no time: {_quoted(dated)} have dates; name one with --column created_at=NAME"
             )
         fitting = dated if len(dated) == 1 else []
+        if not dated and named:
+            found.notes.append(_no_dates(named[0], rows))
     if not fitting:
         if ours == "id":
             unfit = f' ("{named[0]}" has empty or repeated values)' if named else ""
@@ -111,6 +113,14 @@ def _guess_one(found: Guess, ours: str, free: Sequence[str], rows: Rows) -> None
     found.guessed.add(ours)
     also = f" (ignored: {_quoted(others)})" if others else ""
     found.notes.append(f"{_WORDS[ours]} from {' and '.join(_quoted([name]) for name in names)}{also}")
+
+
+def _no_dates(name: str, rows: Rows) -> str:
+    filled = (row.get(name) for row in rows if not is_missing(row.get(name)))
+    example = next((value for value in filled if not _is_date(value)), None)
+    if example is None:
+        return f'no time: "{name}" is empty'
+    return f'no time: "{name}" has too few dates that can be read, such as {str(example)[:40]!r}'
 
 
 def _suggest(found: Guess, ours: str, present: Sequence[str], rows: Rows) -> None:
@@ -277,9 +287,7 @@ def columns_of(columns: Columns, table: Table, path: str) -> FileColumns:
     styles = {}
     for ours in columns.dates:
         for name in renamed.names(ours):
-            head, style = _date_style(name, ours in found.guessed, head, rows, _Source(path, paths, columns))
-            if style is not None:
-                styles[ours] = style
+            head, styles[ours] = _date_style(name, ours, head, rows, _Source(path, paths, columns))
     renamed = renamed.of_file({}, styles)
     has_header = not any(
         _is_like_all(name, [row.values.get(name) for row in head]) for name in table.columns or ()
@@ -327,14 +335,15 @@ def with_paths(rows: Iterable[Row], paths: list[str]) -> Iterator[Row]:
 
 
 def _date_style(
-    name: str, guessed: bool, head: list[Row], rest: Iterator[Row], source: _Source
-) -> tuple[list[Row], DateStyle | None]:
+    name: str, ours: str, head: list[Row], rest: Iterator[Row], source: _Source
+) -> tuple[list[Row], DateStyle]:
     """The rows read so far, and how to read a column of dates."""
+    of_posts = ours == "created_at"
     votes = {day_first(row.values.get(name)) for row in head} - {None}
     if len(votes) == 1:
-        return head, DateStyle(votes.pop(), guessed=guessed)
+        return head, DateStyle(votes.pop(), of_posts=of_posts)
     if not votes and not any(_is_date(row.values.get(name), ambiguous_only=True) for row in head):
-        return head, DateStyle(guessed=True) if guessed else None
+        return head, DateStyle(of_posts=of_posts)
     if not votes:
         if source.path == STANDARD_INPUT:
             head += islice(rest, _BUFFERED)
@@ -343,8 +352,8 @@ def _date_style(
             again = source.rows()
         first = next((vote for row in again if (vote := day_first(row.values.get(name))) is not None), None)
         if first is not None:
-            return head, DateStyle(first, guessed=guessed)
-    return head, DateStyle(undecided=True, guessed=guessed)
+            return head, DateStyle(first, of_posts=of_posts)
+    return head, DateStyle(of_posts=of_posts)
 
 
 def report_left_out(file: InputFile, columns: Columns, bad_lines: BadLines) -> None:
@@ -358,7 +367,7 @@ def report_left_out(file: InputFile, columns: Columns, bad_lines: BadLines) -> N
     shown = shown_name(file.path)
     bad_lines.note(
         shown,
-        [style.note(columns.names(ours)[0]) for ours, style in columns.date_styles.items() if style.left_out],
+        [note for ours, style in columns.date_styles.items() for note in style.notes(columns.names(ours)[0])],
     )
     if left_out := file.left_out_note():
         bad_lines.info(f"{shown}: {left_out}")

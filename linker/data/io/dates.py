@@ -3,114 +3,170 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from datetime import date, datetime, timedelta, timezone
+from functools import lru_cache
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-
-class DateStyle:
-    """How the dates of one column are read, and which values were left out.
-
-    Args:
-        day_first: whether the day is first in dates like 5/6/2015; None: unknown.
-        undecided: leave out dates like 5/6/2015, because the column does not show which number is the day.
-        guessed: leave out values that are not dates, because the column was detected, not named by the user.
-
-    Attributes:
-        left_out: number of values left out.
-        example: the first of them.
-    """
-
-    def __init__(self, day_first: bool | None = None, undecided: bool = False, guessed: bool = False) -> None:
-        self.day_first, self._undecided, self._guessed = day_first, undecided, guessed
-        self.left_out = 0
-        self.example: Any = None
-
-    def leaves_out(self, error: ValueError) -> bool:
-        """Return whether a value that raised this error is left out; otherwise its line is bad."""
-        return self._guessed or (self._undecided and isinstance(error, AmbiguousDateError))
-
-    def leave_out(self, value: Any) -> None:
-        """Count a value that is left out."""
-        if not self.left_out:
-            self.example = value
-        self.left_out += 1
-
-    def add(self, other: DateStyle) -> None:
-        """Count what was left out of another part of the column, too."""
-        if not self.left_out:
-            self.example = other.example
-        self.left_out += other.left_out
-
-    def note(self, name: str) -> str:
-        """Describe the values left out of the column `name`, and what to do."""
-        dates = "1 date" if self.left_out == 1 else f"{self.left_out:,} dates"
-        shown = str(self.example)[:40]
-        if self._undecided:
-            return (
-                f'{dates} in "{name}" left out: {shown!r} is ambiguous (day or month first?); write dates like '
-                "2015-05-26"
-            )
-        return f'{dates} in "{name}" left out: {shown!r} is not a date'
-
-
-_TIME = (
-    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?"
-    r"(?:\s?(?P<half>[ap])\.?m\.?)?"
-)
-# Offsets from UTC in hours: the zones of RFC 2822 and of central Europe.
-_ZONES = {"Z": 0, "UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6}
-_ZONES |= {"PST": -8, "PDT": -7, "CET": 1, "CEST": 2}
-_ZONE = rf"(?P<zone>{'|'.join(_ZONES)}|[+-]\d{{2}}(?::?\d{{2}})?)"
-_MONTH_NAMES = [
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-]
-_MONTH = rf"(?P<month>{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in _MONTH_NAMES)}|sept)\.?"
-_WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+)?"
-_DAY, _YEAR = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?", r"(?P<year>\d{4})"
-_FORMS = [
-    re.compile(form, re.IGNORECASE | re.ASCII)
-    for form in (
-        # 2014-01-02, 2014-01-02T16:52:48.5+01:00, 2014-01-02 16:52 Z
-        rf"{_YEAR}-(?P<month>\d{{2}})-(?P<day>\d{{2}})(?:(?:T|\s+){_TIME}\s*{_ZONE}?)?",
-        # Thu Jan 02 16:52:48 +0000 2014 (Twitter)
-        rf"{_WEEKDAY}{_MONTH}\s+{_DAY}\s+{_TIME}(?:\s+{_ZONE})?\s+{_YEAR}",
-        # 26 May 2015; Thu, 02 Jan 2014 16:52:48 +0000 (RSS)
-        rf"{_WEEKDAY}{_DAY}\s*{_MONTH},?\s*{_YEAR}(?:,?\s+{_TIME}\s*{_ZONE}?)?",
-        # May 26, 2015
-        rf"{_WEEKDAY}{_MONTH}\s+{_DAY},?\s+{_YEAR}(?:,?\s+{_TIME}\s*{_ZONE}?)?",
-        # 2024/05/01 12:30
-        rf"{_YEAR}/(?P<month>\d{{1,2}})/(?P<day>\d{{1,2}})(?:,?\s+{_TIME}\s*{_ZONE}?)?",
-        # 01.05.2024, 1.5.2024 12:30: with dots the day is always first
-        rf"(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.{_YEAR}(?:,?\s+{_TIME}\s*{_ZONE}?)?",
-    )
-]
-# 5/1/2024 12:30 PM, 26/05/15, 1-5-2024: the day may be first or second.
-_EITHER = re.compile(
-    rf"(?P<first>\d{{1,2}})(?P<mark>[/-])(?P<second_number>\d{{1,2}})(?P=mark)(?P<year>\d{{4}}|\d\d)"
-    rf"(?:,?\s+{_TIME}\s*{_ZONE}?)?",
-    re.IGNORECASE | re.ASCII,
-)
-# The most common form, which Python's parser reads many times as fast.
-_USUAL = re.compile(
-    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.(?:\d{3}|\d{6}))?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?", re.ASCII
-)
-_NUMBER = re.compile(r"\d{9,19}(\.\d+)?", re.ASCII)
-# Times since 1970 for the years 1973 to 2286: minimum, maximum, units per second.
-_UNITS = ((1e8, 1e10, 1), (1e11, 1e13, 10**3), (1e14, 1e16, 10**6), (1e17, 1e19, 10**9))
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+from linker.data.io.date_words import FILLERS, ZONES, months, weekdays
 
 
 class AmbiguousDateError(ValueError):
     """A date with two meanings, such as 5/6/2015."""
 
 
+class ImpossibleTimeError(ValueError):
+    """A time at which no post was written, such as one in the year 1."""
+
+
+#: No post is older: 1970 is what programs write for a time that they do not know.
+_OLDEST = datetime(1971, 1, 1, tzinfo=timezone.utc)
+_TOLERANCE = timedelta(days=1)  # clocks that are wrong, and local times read as UTC
+
+
+class DateStyle:
+    """How the dates of one column are read, and which values were not.
+
+    Args:
+        day_first: whether the day is first in dates like 5/6/2015; None: unknown, so that these are not read.
+        of_posts: whether the dates are those of posts, so that times before 1971 and in the future are not read.
+
+    Attributes:
+        left_out: number of values that were not read.
+        example: the first of them.
+        serials: number of values that were read as Excel counts days.
+    """
+
+    def __init__(self, day_first: bool | None = None, of_posts: bool = False) -> None:
+        self.day_first, self._of_posts = day_first, of_posts
+        self.left_out = self.serials = 0
+        self.example: Any = None
+        self._problem = ""
+
+    def read(self, value: Any, since: datetime = _OLDEST) -> datetime | None:
+        """Return a date; None if it cannot be read, or is of a post and before `since`, which is counted."""
+        try:
+            found = parse_date(value, self.day_first)
+            if self._of_posts:
+                check_time_of_post(found, since)
+        except ValueError as error:
+            if not self.left_out:
+                self.example, self._problem = value, self._problem_of(value, error)
+            self.left_out += 1
+            return None
+        if _is_serial(value):
+            self.serials += 1
+        return found
+
+    def _problem_of(self, value: Any, error: ValueError) -> str:
+        if isinstance(error, AmbiguousDateError):
+            return "is ambiguous (day or month first?); write dates like 2015-05-26"
+        if isinstance(error, ImpossibleTimeError):
+            return "is no possible time of a post"
+        if self.day_first is not None and day_first(value) is not None:
+            return f"does not have the {'day' if self.day_first else 'month'} first, as others do"
+        return "is not a date"
+
+    def add(self, other: DateStyle) -> None:
+        """Count what was not read of another part of the column, too."""
+        if not self.left_out:
+            self.example, self._problem = other.example, other._problem
+        self.left_out += other.left_out
+        self.serials += other.serials
+
+    def notes(self, name: str) -> list[str]:
+        """Describe what was not read, or converted, in the column `name`, and what to do; empty if there is nothing."""
+        found = []
+        if self.left_out:
+            found.append(
+                f'{_dates(self.left_out)} in "{name}" left out: {str(self.example)[:40]!r} {self._problem}'
+            )
+        if self.serials:
+            found.append(f'{_dates(self.serials)} in "{name}" read as days since 1900, as Excel counts them')
+        return found
+
+
+def _dates(count: int) -> str:
+    return "1 date" if count == 1 else f"{count:,} dates"
+
+
+def check_time_of_post(at: datetime, since: datetime = _OLDEST, until: datetime | None = None) -> None:
+    """Check that a post can have been written at a time.
+
+    Args:
+        at: the time.
+        since: earliest time.
+        until: latest time; None: a day from now.
+
+    Raises:
+        ImpossibleTimeError: if it cannot.
+    """
+    if not since <= at <= (until or datetime.now(timezone.utc) + _TOLERANCE):
+        raise ImpossibleTimeError(f"{at.isoformat()} is no possible time of a post")
+
+
+# The most common form, which Python's parser reads many times as fast.
+_USUAL = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.(?:\d{3}|\d{6}))?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?", re.ASCII
+)
+# 21:38:00.5, 9:38 p.m., 21h38, 21.38 Uhr, with a zone: GMT+0100 (CET), +0000 UTC, EST, [Europe/Berlin]
+_CLOCK = re.compile(
+    r"(?<![\d:.])(?P<hour>\d{1,2})"
+    r"(?::(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?|\s?h\s?(?P<minute_fr>\d\d)?(?![a-z])"
+    r"|\.(?P<minute_de>\d\d)(?=\s?uhr))(?!\d|[:.]\d)(?:\s?uhr)?"
+    r"(?:\s?(?P<half>[ap])\.?\s?m\b\.?)?"
+    r"(?:\s*(?:utc|gmt)?(?P<offset>[+-]\d{1,2}(?::?\d\d)?)(?![\d:]))?"
+    rf"(?:\s*(?P<zone>{'|'.join(ZONES)})\b)?(?P<region>\s*\[?[a-z]+(?:/[a-z_]+)+\]?)?(?P<comment>\s*\([^()]*\))?"
+    r"(?:\s+m=[+-][\d.]+)?",
+    re.IGNORECASE | re.ASCII,
+)
+_YEAR_FIRST = re.compile(
+    r"(?P<year>\d{4})(?P<mark>[-/.])\s?(?P<month>\d{1,2})(?P=mark)\s?(?P<day>\d{1,2})\.?", re.ASCII
+)
+# With dots the day is always first.
+_DOTTED = re.compile(r"(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4}|\d\d)", re.ASCII)
+# 5/1/2024, 26/05/15, 1-5-2024: the day may be first or second.
+_EITHER = re.compile(
+    r"(?P<first>\d{1,2})(?P<mark>[/-])(?P<second>\d{1,2})(?P=mark)(?P<year>\d{4}|\d\d)", re.ASCII
+)
+_WEEK = re.compile(r"(\d{4})-?W(\d\d)-?([1-7])", re.ASCII)
+# 20230315, 202303152138, 20230315T213800Z; numbers of 12 digits would otherwise be milliseconds of 1976.
+_COMPACT = re.compile(
+    r"(?P<year>(?:19[7-9]|20\d)\d)(?P<month>\d\d)(?P<day>\d\d)"
+    r"(?:T?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d(?:[.,]\d{1,6}|\d{3})?)?(?P<zone>Z|[+-]\d\d(?::?\d\d)?)?)?",
+    re.ASCII,
+)
+_JSON_OF_NET = re.compile(r"/Date\((-?\d+)(?:[+-]\d{4})?\)/", re.ASCII)
+_NUMBER = re.compile(r"\d{5,19}([.,]\d+)?", re.ASCII)
+# Times since 1970 for the years 1973 to 2286: minimum, maximum, units per second.
+_UNITS = ((1e8, 1e10, 1), (1e11, 1e13, 10**3), (1e14, 1e16, 10**6), (1e17, 1e19, 10**9))
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+# Days as Excel counts them, for the years 2000 to 2049.
+_FIRST_SERIAL, _LAST_SERIAL = 36526, 54789
+_EXCEL = datetime(1899, 12, 30, tzinfo=timezone.utc)
+# 2023年3月15日 午後9時38分, 2023년 3월 15일 오후 9:38
+_DAYS_OF_EAST_ASIA = re.compile(
+    r"[(]?(?:星期[一二三四五六日天]|[週周][一二三四五六日]|[月火水木金土日]曜日?|[월화수목금토일]요일)[)]?|[(][月火水木金土日월화수목금토일][)]"
+)
+_EAST_ASIA = re.compile(r"(\d{4})\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일號号]?")
+_HALF_OF_EAST_ASIA = re.compile("[上下]午|午[前後]|오[전후]")
+_CLOCK_OF_EAST_ASIA = re.compile(
+    r"(?P<half>上午|下午|午前|午後|오전|오후)?\s?(?P<hour>\d{1,2})(?:\s?[时時點点시:]\s?)(?P<minute>\d{1,2})?\s?[分분]?"
+    r"(?:[:\s]?(?P<second>\d{2})\s?[秒초]?)?"
+)
+_TOKEN = re.compile(r"\s*(?:(?P<number>\d+)|(?P<word>[^\W\d_]+)\.?|(?P<mark>[,.·•|/'’()–—-]))")
+_END_WORDS = re.compile(r"^([^\W\d_]+)[.,]?\s*|\s+([^\W\d_]+)$")
+_ENDS = " \t,·•|-–—"
+_T = re.compile(r"(?<=\d)T$")
+
+
 def parse_date(value: Any, day_first: bool | None = None) -> datetime:
     """Parse a point in time, in UTC; a missing zone means UTC, a missing time midnight.
 
-    Reads ISO 8601, dates, the formats of Twitter and RSS, "26 May 2015", "May 26, 2015", "26.5.2015", "2015/05/26",
-    "5/26/2015 4:52 PM", seconds, milliseconds, microseconds or nanoseconds since 1970 (numbers or digits), and dates
-    and times of Parquet and Excel.
+    Reads ISO 8601, RFC 2822, the forms of platforms, programs and pages, dates with names of months in 25 languages,
+    seconds, milliseconds, microseconds or nanoseconds since 1970 (numbers or digits), dates and times of Parquet and
+    Excel. Times relative to another, such as `2h`, and days without a year are no dates.
 
     Args:
         value: the value of a cell.
@@ -136,10 +192,10 @@ def parse_date(value: Any, day_first: bool | None = None) -> datetime:
 
 def day_first(value: Any) -> bool | None:
     """Return whether the day is first in a date like 26/5/2015; None if it does not show, or is not such a date."""
-    match = _EITHER.fullmatch(value.strip()) if isinstance(value, str) else None
+    match = _EITHER.fullmatch(_bare(_without_clock(_plain(value))[0])) if isinstance(value, str) else None
     if match is None:
         return None
-    first, second = int(match["first"]), int(match["second_number"])
+    first, second = int(match["first"]), int(match["second"])
     return (
         True
         if 12 < first < 32 and 0 < second < 13
@@ -155,59 +211,193 @@ def _moment(value: Any, day_first: bool | None) -> datetime | None:
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day, tzinfo=timezone.utc)
     if isinstance(value, str):
-        text = value.strip()
-        if _USUAL.fullmatch(text):
+        if _USUAL.fullmatch(text := value.strip()):
             return _in_utc(datetime.fromisoformat(text.replace("Z", "+00:00")))
-        for form in _FORMS:
-            if match := form.fullmatch(text):
-                return _from_parts(match.groupdict())
-        if match := _EITHER.fullmatch(text):
-            return _either(match.groupdict(), day_first)
+        text = _plain(text)
+        if match := _JSON_OF_NET.fullmatch(text):
+            return _EPOCH + timedelta(milliseconds=int(match[1]))
+        if match := _COMPACT.fullmatch(text):
+            return _compact(match)
         if not _NUMBER.fullmatch(text):
-            return None
-        value = float(text) if "." in text else int(text)
+            return _written(text, day_first)
+        value = float(text.replace(",", ".")) if "." in text or "," in text else int(text)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        for smallest, largest, per_second in _UNITS:
-            if smallest <= value < largest:
-                return _EPOCH + timedelta(microseconds=round(value * 10**6 / per_second))
+        return _counted(value)
     return None
 
 
-def _either(parts: dict[str, str | None], day_first: bool | None) -> datetime:
-    first, second = parts["first"] or "", parts["second_number"] or ""
+def _plain(text: str) -> str:
+    """Return a text with usual spaces, digits and letters, without marks of direction."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).replace("\u2212", "-")
+        text = re.sub("[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]", "", text)
+    return text.strip()
+
+
+def _counted(value: float) -> datetime | None:
+    """A number: digits of a date, time since 1970, or days as Excel counts them."""
+    if _is_serial(value):
+        return _EXCEL + timedelta(milliseconds=round(value * 86_400_000))
+    if value == value // 1 and (match := _COMPACT.fullmatch(str(int(value)))):
+        return _compact(match)
+    for smallest, largest, per_second in _UNITS:
+        if smallest <= value < largest:
+            return _EPOCH + timedelta(microseconds=round(value * 10**6 / per_second))
+    return None
+
+
+def _is_serial(value: Any) -> bool:
+    if isinstance(value, str):
+        if not _NUMBER.fullmatch(value.strip()):
+            return False
+        value = float(value.strip().replace(",", "."))
+    return isinstance(value, (int, float)) and _FIRST_SERIAL <= value < _LAST_SERIAL
+
+
+def _compact(match: re.Match[str]) -> datetime | None:
+    second = re.sub(r"[.,]", "", match["second"] or "0").ljust(8, "0")
+    year, month, day, hour, minute = (
+        int(match[name] or 0) for name in ("year", "month", "day", "hour", "minute")
+    )
+    at = datetime(year, month, day, hour, minute, int(second[:2]), int(second[2:8]), tzinfo=timezone.utc)
+    zone = match["zone"]
+    return at - _offset(zone) if zone not in (None, "Z") else at
+
+
+def _written(text: str, day_first: bool | None) -> datetime | None:
+    """A date with a time or without one, in any order."""
+    if not text.isascii():
+        text = _DAYS_OF_EAST_ASIA.sub(" ", text)
+        if match := _EAST_ASIA.match(text):
+            text = f"{match[1]}-{match[2]}-{match[3]} {_latin_clock(text[match.end() :].strip(' ()'))}"
+        elif match := _HALF_OF_EAST_ASIA.search(text):
+            text = text[: match.start()] + _latin_clock(text[match.start() :])
+    rest, match_of_clock = _without_clock(text)
+    day = _day(rest, day_first)
+    if day is None:
+        return None
+    return _at(day, match_of_clock) if match_of_clock else datetime(*day, tzinfo=timezone.utc)
+
+
+def _without_clock(text: str) -> tuple[str, re.Match[str] | None]:
+    match = _CLOCK.search(text)
+    if match is None:
+        return text.strip(_ENDS), None
+    return f"{_T.sub('', text[: match.start()])} {text[match.end() :]}".strip(_ENDS), match
+
+
+def _at(day: tuple[int, int, int], clock: re.Match[str]) -> datetime | None:
+    moment = datetime(
+        *day,
+        _hour(int(clock["hour"]), clock["half"]),
+        int(clock["minute"] or clock["minute_fr"] or clock["minute_de"] or 0),
+        int(clock["second"] or 0),
+        int((clock["fraction"] or "")[:6].ljust(6, "0")),
+        tzinfo=timezone.utc,
+    )
+    if clock["offset"]:
+        return moment - _offset(clock["offset"])
+    if clock["zone"]:
+        return moment - timedelta(hours=ZONES[clock["zone"].lower()])
+    if clock["region"]:
+        try:
+            return _in_utc(moment.replace(tzinfo=ZoneInfo(clock["region"].strip(" []"))))
+        except (ZoneInfoNotFoundError, ValueError):
+            return None
+    if clock["comment"]:
+        zone = clock["comment"].strip(" ()").lower()
+        return moment - timedelta(hours=ZONES[zone]) if zone in ZONES else None
+    return moment
+
+
+def _latin_clock(text: str) -> str:
+    """Write a time such as 午後9時38分 like 9:38 pm."""
+    match = _CLOCK_OF_EAST_ASIA.match(text)
+    if match is None:
+        return text
+    half = {"上午": "am", "午前": "am", "오전": "am", "下午": "pm", "午後": "pm", "오후": "pm"}.get(
+        match["half"], ""
+    )
+    minute, second = match["minute"] or "00", match["second"]
+    hour = "12" if half and int(match["hour"]) == 0 else match["hour"]
+    clock = f"{hour}:{minute:0>2}" + (f":{second}" if second else "")
+    return f"{clock} {half}{text[match.end() :]}"
+
+
+# Posts of one day share their dates.
+@lru_cache(maxsize=4096)
+def _day(text: str, day_first: bool | None) -> tuple[int, int, int] | None:
+    """Return year, month and day."""
+    text = _bare(text)
+    if match := _YEAR_FIRST.fullmatch(text):
+        return int(match["year"]), int(match["month"]), int(match["day"])
+    if len(text) == 8 and (match := _COMPACT.fullmatch(text)):
+        return int(match["year"]), int(match["month"]), int(match["day"])
+    if match := _WEEK.fullmatch(text):
+        at = date.fromisocalendar(int(match[1]), int(match[2]), int(match[3]))
+        return at.year, at.month, at.day
+    if match := _DOTTED.fullmatch(text):
+        return _century(match["year"]), int(match["month"]), int(match["day"])
+    if match := _EITHER.fullmatch(text):
+        return _either(match, day_first)
+    return _named_day(text)
+
+
+def _bare(text: str) -> str:
+    """Return a date without the day of the week before it, and the preposition of the time after it."""
+    while (match := _END_WORDS.search(text)) and (word := (match[1] or match[2]).casefold()):
+        if word in months() or not (word in FILLERS or word in weekdays()):
+            break
+        text = (text[: match.start()] + text[match.end() :]).strip(_ENDS)
+    return text
+
+
+def _named_day(text: str) -> tuple[int, int, int] | None:
+    """Return the day of a date with the name of its month; None if a word of it is unknown."""
+    numbers, named, at = [], [], 0
+    while at < len(text):
+        token = _TOKEN.match(text, at)
+        if token is None:
+            return None
+        at = token.end()
+        if token["number"]:
+            numbers.append(token["number"])
+        elif token["word"] and (word := token["word"].casefold()) not in FILLERS:
+            if word not in months() and word not in weekdays():
+                return None
+            named.append(word)
+    found = [word for word in named if word in months() and word not in weekdays()] or [
+        word for word in named if word in months()
+    ]
+    if len({months()[word] for word in found}) != 1 or len(numbers) != 2:
+        return None
+    years = [number for number in numbers if len(number) == 4]
+    if not years and re.search(r"[^\W\d_]-\d\d$", text):  # 15-Mar-23, as Excel shows it
+        years = numbers[1:]
+    if len(years) != 1:
+        return None
+    (day,) = [number for number in numbers if number is not years[0]]
+    return _century(years[0]), months()[found[0]], int(day)
+
+
+def _century(year: str) -> int:
+    return int(year) + (0 if len(year) == 4 else 2000 if int(year) < 70 else 1900)
+
+
+def _either(match: re.Match[str], day_first: bool | None) -> tuple[int, int, int]:
+    first, second = int(match["first"]), int(match["second"])
     if day_first is None:
-        if int(first) < 13 and int(second) < 13 and int(first) != int(second):
-            written = f"{first}{parts['mark']}{second}{parts['mark']}{parts['year']}"
+        if first < 13 and second < 13 and first != second:
             raise AmbiguousDateError(
-                f"{written!r} is ambiguous (day or month first?); write it like 2015-05-26"
+                f"{match[0]!r} is ambiguous (day or month first?); write it like 2015-05-26"
             )
-        day_first = int(first) > 12
+        day_first = first > 12
     day, month = (first, second) if day_first else (second, first)
-    year = parts["year"] or ""
-    century = "" if len(year) == 4 else "20" if int(year) < 70 else "19"
-    return _from_parts({**parts, "day": day, "month": month, "year": century + year})
+    return _century(match["year"]), month, day
 
 
 def _in_utc(moment: datetime) -> datetime:
     return moment.replace(tzinfo=timezone.utc) if moment.tzinfo is None else moment.astimezone(timezone.utc)
-
-
-def _from_parts(parts: dict[str, str | None]) -> datetime:
-    month = parts["month"] or ""
-    number = (
-        int(month) if month.isdecimal() else [name[:3] for name in _MONTH_NAMES].index(month[:3].lower()) + 1
-    )
-    moment = datetime(
-        int(parts["year"] or 0),
-        number,
-        int(parts["day"] or 0),
-        _hour(int(parts["hour"] or 0), parts["half"]),
-        int(parts["minute"] or 0),
-        int(parts["second"] or 0),
-        int((parts["fraction"] or "")[:6].ljust(6, "0")),
-        tzinfo=timezone.utc,
-    )
-    return moment - _offset(parts["zone"])
 
 
 def _hour(hour: int, half: str | None) -> int:
@@ -219,9 +409,10 @@ def _hour(hour: int, half: str | None) -> int:
     return hour % 12 + (12 if half in "pP" else 0)
 
 
-def _offset(zone: str | None) -> timedelta:
-    if zone is None or zone.upper() in _ZONES:
-        return timedelta(hours=_ZONES[zone.upper()] if zone else 0)
-    digits = zone[1:].replace(":", "").ljust(4, "0")
-    offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
-    return -offset if zone[0] == "-" else offset
+def _offset(written: str) -> timedelta:
+    """Convert +01:00, +0100, +01 or +1."""
+    hours, _, minutes = written[1:].partition(":")
+    if len(hours) > 2:
+        hours, minutes = hours[:-2], hours[-2:]
+    offset = timedelta(hours=int(hours), minutes=int(minutes or 0))
+    return -offset if written[0] == "-" else offset

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from linker.data.io.columns import Columns, missing_column
-from linker.data.io.dates import DateStyle, parse_date
+from linker.data.io.dates import parse_date
 from linker.data.io.line_errors import LineError
 
 _NOTHING = object()
@@ -39,7 +39,6 @@ def at_path(values: Mapping[str, Any], path: str) -> Any:
 
 Values = dict[str, Any]
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_STRICT = DateStyle()
 #: First characters of ids that programs change.
 _CHANGED = frozenset("0123456789+-='")
 # Excel's marks of text: ="123", =123 and '123.
@@ -160,20 +159,18 @@ def first_of(values: Values, columns: Columns, ours: str) -> str | None:
 
 
 def date_of(values: Values, columns: Columns, ours: str) -> datetime | None:
-    """Return a date; None if missing, or if the column's `DateStyle` leaves it out and counts it.
+    """Return a date; None if missing, or if it cannot be read, which the column's `DateStyle` counts.
 
     Raises:
-        LineError: if it is not a date.
+        LineError: if it cannot be read, and the column has no `DateStyle`.
     """
     for name in columns.names(ours):
         if not is_missing(values.get(name)):
-            style = columns.date_styles.get(ours, _STRICT)
+            if (style := columns.date_styles.get(ours)) is not None:
+                return style.read(values[name])
             try:
-                return parse_date(values[name], style.day_first)
+                return parse_date(values[name])
             except ValueError as error:
-                if style.leaves_out(error):
-                    style.leave_out(values[name])
-                    return None
                 raise LineError("unreadable date", f'"{name}": {error}') from error
     return None
 

@@ -16,16 +16,16 @@ from linker.common.console import progress_bar
 from linker.common.errors import DataError
 from linker.data.io.column_detection import sniffed_names
 from linker.data.io.columns import Columns, PostColumns
-from linker.data.io.dates import DateStyle
 from linker.data.io.formats.json_lines import json_object
 from linker.data.io.formats.json_pages import is_empty_page, items_of
 from linker.data.io.line_errors import BadLines, InputFile, LineError, SilentFile
+from linker.data.io.post_times import PostTimes
 from linker.data.io.rows import Row, Table
 from linker.data.io.streams import STANDARD_INPUT, is_address, open_bytes
 from linker.data.io.tables import format_of_name, open_table
 from linker.data.platforms.mixture import Mixture
 from linker.data.platforms.paths import nested
-from linker.data.platforms.platform import AROUND, Platform, Record, UnknownShapeError, hashed
+from linker.data.platforms.platform import AROUND, CLOCK, Platform, Record, UnknownShapeError, hashed
 from linker.data.platforms.sniffing import BY_COLUMNS, HEAD, platforms_of
 
 #: What is counted beside the records of a format. Lines of CSV may be in the middle of a record.
@@ -81,8 +81,8 @@ def post_rows(
         columns: whether authors are hashed, and which columns of the records are copied.
         deleted: digests of the ids of deleted posts and of deleted authors, see `deleted_in`.
     """
-    dates = DateStyle(guessed=True)
-    flat = PostColumns().of_file({}, {"created_at": dates})
+    times = PostTimes()
+    flat = PostColumns().of_file({}, {})
     assert isinstance(flat, PostColumns)
     flat.plain = True
     with _replayed(file, table.rows, formats, deleted) as rows:
@@ -98,11 +98,12 @@ def post_rows(
                 elif deleted and not deleted.isdisjoint(_digests(found)):
                     file.left_out["deleted posts"] += 1
                 else:
+                    found["created_at"] = times.of(found.get("created_at"), found.pop(CLOCK, None))
                     found.update(
                         (column, row.values[column]) for column in columns.copied if column in row.values
                     )
                     yield flat, row._replace(values=_finished(found, name, columns.authors == "hashed"))
-    file.notes = _report(file, formats.title, _UNITS.get(table.format), dates)
+    file.notes = _report(file, formats.title, _UNITS.get(table.format), times)
 
 
 def _posts_of(row: Row, formats: Mixture, file: InputFile) -> Iterator[tuple[str, Platform, Record]]:
@@ -234,7 +235,7 @@ def _finished(row: dict[str, Any], name: str, hide: bool) -> dict[str, Any]:
     return row
 
 
-def _report(file: InputFile, title: str, unit: str | None, dates: DateStyle) -> list[str]:
+def _report(file: InputFile, title: str, unit: str | None, times: PostTimes) -> list[str]:
     """One line with the numbers of posts, records, and records left out by name; they add up."""
     left_out = file.left_out_note()
     records = file.posts + file.left_out.total() + file.reasons.total()
@@ -246,7 +247,7 @@ def _report(file: InputFile, title: str, unit: str | None, dates: DateStyle) -> 
         counted = f"{_counted(records, 'record')} in {_counted(file.lines, unit)}"
     line = f"read as {title}: {_counted(file.posts, 'post')} of {counted}"
     notes = [f"{line}; {left_out}" if left_out else line]
-    return notes + ([dates.note("created_at")] if dates.left_out else [])
+    return notes + times.notes()
 
 
 def _counted(count: int, name: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from typing_extensions import override
 
+from linker.data.platforms.clocks import began, of_tid
 from linker.data.platforms.platform import (
     Platform,
     Record,
@@ -27,6 +28,8 @@ from linker.data.platforms.platform import (
 
 _POST = "app.bsky.feed.post"
 _URI = re.compile(rf"at://(?P<author>[^/]+)/{re.escape(_POST)}/(?P<key>[^/]+)")
+# People bring their posts on X, whose times stay what they were.
+_SINCE = began(2006, 3, 21)
 _LEFT_OUT = {
     "app_bsky_feed_like": "likes",
     "app_bsky_feed_repost": "reposts",
@@ -69,12 +72,15 @@ class Jetstream(Platform):
     """Bluesky, events of Jetstream 1."""
 
     title = "Bluesky Jetstream"
+    since = _SINCE
+    received = "time_us"
+    numbered = (of_tid("commit.rkey"),)
     signs = ("did + time_us + kind",)
     fields = table(
         id=f"at://{{did}}/{_POST}/{{commit.rkey}}",
         url="https://bsky.app/profile/{did}/post/{commit.rkey}",
         author="did",
-        created_at="commit.record.createdAt|time_us",
+        created_at="commit.record.createdAt",
         **under("commit.record", _RECORD),
     )
     links = _links("commit.record")
@@ -95,13 +101,16 @@ class Jetstream2(Platform):
     """Bluesky, events of Jetstream 2."""
 
     title = "Bluesky Jetstream 2"
+    since = _SINCE
+    received = "time"
+    numbered = (of_tid("rkey"),)
     signs = ("did + seq + collection", "did + seq + account", "did + seq + handle", "did + seq + $type")
     envelope = "payload"
     fields = table(
         id=f"at://{{did}}/{_POST}/{{rkey}}",
         url="https://bsky.app/profile/{did}/post/{rkey}",
         author="did",
-        created_at="record.createdAt|time",
+        created_at="record.createdAt",
         **under("record", _RECORD),
     )
     links = _links("record")
@@ -130,6 +139,9 @@ class Api(Platform):
     """Bluesky, posts of the API (getPosts, searchPosts, feeds, threads), also as the Python SDK names their keys."""
 
     title = "Bluesky API"
+    since = _SINCE
+    received = "indexedAt|indexed_at"
+    numbered = (of_tid("uri"),)
     signs = (
         "post.uri + post.record",
         "uri + cid + author.did + record",
@@ -142,7 +154,7 @@ class Api(Platform):
         id="uri",
         author="author.did",
         author_name="author.handle",
-        created_at="record.createdAt|record.created_at|indexedAt|indexed_at",
+        created_at="record.createdAt|record.created_at",
         url=_WEB,
         **under("record", _RECORD),
     )
@@ -189,6 +201,8 @@ class Records(Platform):
     """Bluesky, records of a repository (com.atproto.repo.listRecords)."""
 
     title = "Bluesky records"
+    since = _SINCE
+    numbered = (of_tid("uri"),)
     signs = ("uri + cid + value.$type", "uri + cid + value.createdAt")
     fields = table(
         id="uri",
@@ -206,6 +220,8 @@ class Tap(Platform):
     """Bluesky, records of Tap."""
 
     title = "Bluesky Tap"
+    since = _SINCE
+    numbered = (of_tid("record.rkey"),)
     signs = ("type + record.did + record.collection + record.action", "type=identity + identity.did")
     fields = table(
         id=f"at://{{record.did}}/{_POST}/{{record.rkey}}",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing_extensions import override
 
+from linker.data.platforms.clocks import began, of_mastodon
 from linker.data.platforms.paths import parsed
 from linker.data.platforms.platform import (
     Platform,
@@ -20,6 +21,9 @@ from linker.data.platforms.platform import (
     without,
 )
 
+# The networks before Mastodon that are part of it.
+_SINCE = began(2008)
+
 
 @Platform.register("truth_social")
 @Platform.register("mastodon")
@@ -27,6 +31,8 @@ class Mastodon(Platform):
     """Mastodon and Truth Social, statuses of the API and their contexts."""
 
     title = "Mastodon"
+    since = _SINCE
+    numbered = (of_mastodon("id"),)
     signs = (
         "content + created_at + in_reply_to_id",
         "content + created_at + reblog",
@@ -60,6 +66,8 @@ class Stream(Platform):
     """Mastodon, events of the streaming API: `event`, and `payload`, which is JSON in a text."""
 
     title = "Mastodon stream"
+    since = _SINCE
+    numbered = (of_mastodon("id"),)
     signs = (
         *(
             f"event={event} + payload"
@@ -93,6 +101,7 @@ class Outbox(Platform):
     """Mastodon, an account's own archive (outbox.json)."""
 
     title = "Mastodon archive"
+    since = _SINCE
     signs = ("type=Create + object.content + actor", "type=Announce + object + actor")
     fields = table(
         id="object.id",
@@ -113,6 +122,7 @@ class Gab(Platform):
     """Gab, posts of its web page and of its API (Zeeschuimer, 4CAT)."""
 
     title = "Gab"
+    since = _SINCE
     signs = (
         "i + c + ca + ul",
         *(

@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
+from linker.data.platforms.clocks import began, snowflake
 from linker.data.platforms.paths import getter
 from linker.data.platforms.platform import Platform, Record, table, without
+
+_FACEBOOK, _INSTAGRAM, _THREADS = began(2004, 2, 4), began(2010, 10, 6), began(2023, 7, 5)
+_OF_ID = snowflake("pk|id", 23, 1314220021721, least=10**15)
 
 
 def _unwrapped(path: str) -> Callable[[Record], str | None]:
@@ -34,6 +38,8 @@ class Threads(Platform):
     """Threads, posts (Zeeschuimer, 4CAT)."""
 
     title = "Threads"
+    since = _THREADS
+    numbered = (_OF_ID,)
     signs = ("code + caption + text_post_app_info",)
     envelope = "data"
     fields = table(
@@ -55,6 +61,8 @@ class Instagram(Platform):
     """Instagram, posts (Zeeschuimer, 4CAT, instaloader)."""
 
     title = "Instagram"
+    since = _INSTAGRAM
+    numbered = (_OF_ID,)
     signs = ("code + caption + user + !text_post_app_info", "shortcode + edge_media_to_caption")
     envelope = "data|node"  # instaloader's is node
     fields = table(
@@ -72,6 +80,7 @@ class ThreadsApi(Platform):
     """Threads, posts of its API."""
 
     title = "Threads (API)"
+    since = _THREADS
     signs = ("media_product_type=THREADS + id + permalink", "id + permalink + timestamp + is_quote_post")
     fields = table(
         id="id",
@@ -93,6 +102,7 @@ class InstagramApi(Platform):
     """Instagram, media of its API."""
 
     title = "Instagram (API)"
+    since = _INSTAGRAM
     signs = ("id + caption + permalink + media_type",)
     fields = table(
         id="id",
@@ -109,6 +119,7 @@ class InstagramComments(Platform):
     """Instagram, comments (Zeeschuimer, 4CAT)."""
 
     title = "Instagram comments"
+    since = _INSTAGRAM
     signs = ("comment_id + text + post_id + user",)
     envelope = "data"
     fields = table(
@@ -133,6 +144,7 @@ class Facebook(Platform):
     """Facebook, posts (Zeeschuimer, 4CAT)."""
 
     title = "Facebook"
+    since = _FACEBOOK
     signs = (f"{_STORY}.post_id",)
     envelope = "data"
     fields = table(
@@ -152,6 +164,7 @@ class CrowdTangleApi(Platform):
     """Facebook and Instagram, posts of the API of CrowdTangle."""
 
     title = "CrowdTangle (API)"
+    since = _FACEBOOK
     signs = ("platformId + platform + account + date",)
     fields = table(
         id="platformId",
@@ -172,6 +185,7 @@ class CrowdTangle(Platform):
     """Facebook and Instagram, exports of CrowdTangle, CSV."""
 
     title = "CrowdTangle"
+    since = _FACEBOOK
     signs = ("Message + Post Created + URL", "Description + Post Created + URL")
     fields = table(
         id="URL",

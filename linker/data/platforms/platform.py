@@ -6,11 +6,13 @@ import hashlib
 import html
 import re
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from linker.config import Registrable
 from linker.data.html_text import anchors, text_of_html
+from linker.data.platforms.clocks import Clock, Numbered, began
 from linker.data.platforms.paths import Getter, getter, has_path, lister
 
 Record = Mapping[str, Any]
@@ -28,6 +30,8 @@ _NO_LANGUAGE = frozenset(
 )
 #: Key under which a record has the scalar values of the document around its list, such as the chat of a message.
 AROUND = "^"
+#: Key of the platform's `Clock` in the columns of a post.
+CLOCK = "^clock"
 
 
 class UnknownShapeError(ValueError):
@@ -47,6 +51,9 @@ class Platform(Registrable):
         posts: paths of the posts in a record with several; empty: the record is one post.
         fields: our column → where its value is: an expression, or a function of the record.
         links: where addresses are, in order; `card_url` is put before them.
+        since: when the platform began; earlier times of posts are impossible.
+        received: path of the time at which the platform received a post; empty: records do not have it.
+        numbered: functions that return the time, in milliseconds since 1970, in an id; see `clocks`.
         left_out: rules, in order, that name a record which is not kept.
         deletions: rules that return the id of a post, or the author of all posts, that a record deletes.
     """
@@ -57,6 +64,9 @@ class Platform(Registrable):
     posts: ClassVar[tuple[str, ...]] = ()
     fields: ClassVar[Mapping[str, Any]] = {}
     links: ClassVar[tuple[Any, ...]] = ()
+    since: ClassVar[datetime] = began(1971)
+    received: ClassVar[str] = ""
+    numbered: ClassVar[tuple[Numbered, ...]] = ()
     left_out: ClassVar[tuple[Rule, ...]] = ()
     deletions: ClassVar[tuple[Callable[[Record], Any], ...]] = ()
 
@@ -67,6 +77,7 @@ class Platform(Registrable):
         values = {name: _compiled(field) for name, field in self.fields.items()}
         self._id, self._text = values.pop("id"), values.pop("text")
         self._created_at = values.pop("created_at", None)
+        self._received = getter(self.received) if self.received else None
         self._kept = [(name, values[name]) for name in KEPT if name in values]
         self._links = [lister(field) if isinstance(field, str) else field for field in self.links]
 
@@ -118,8 +129,9 @@ class Platform(Registrable):
                 return "posts without text"
             raise UnknownShapeError(f"no {self.title} text; keys: {_keys(record)}")
         row: dict[str, Any] = {"id": id_, "text": text}
-        if self._created_at is not None:
-            row["created_at"] = self._created_at(record)
+        row["created_at"] = None if self._created_at is None else self._created_at(record)
+        of_id = (at for time_of in self.numbered if (at := time_of(record)) is not None)
+        row[CLOCK] = Clock(self.since, self._received and self._received(record), of_id)
         for name, value_of in self._kept:
             value = value_of(record)
             if isinstance(value, str):

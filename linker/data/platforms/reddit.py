@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 
 from typing_extensions import override
 
+from linker.data.platforms.clocks import began
 from linker.data.platforms.paths import lister
 from linker.data.platforms.platform import Platform, Record, joined, other_than, table, unescaped, without
 
+_SINCE = began(2005, 6, 23)
 _NOBODY = ("[deleted]", "[removed]")
 _DELETED_LATER = (
     without("_meta.was_deleted_later", "posts deleted later"),
@@ -53,6 +55,7 @@ class Submissions(Platform):
     """Reddit, submissions (RS dumps, API)."""
 
     title = "Reddit submissions"
+    since = _SINCE
     signs = ("selftext + title + subreddit",)
     envelope = "data"
     fields = table(
@@ -77,6 +80,7 @@ class Comments(Platform):
     """Reddit, comments (RC dumps, API)."""
 
     title = "Reddit comments"
+    since = _SINCE
     signs = ("body + link_id + subreddit", "body + link_id + parent_id", "kind=more + data.children")
     envelope = "data"
     fields = table(

@@ -5,6 +5,7 @@ Source: modules/twitter.py and telegram.py of JustAnotherArchivist/snscrape.
 
 from __future__ import annotations
 
+from linker.data.platforms.clocks import began, of_x
 from linker.data.platforms.platform import Platform, table, unescaped, without
 
 
@@ -13,6 +14,8 @@ class Tweets(Platform):
     """X, tweets of snscrape."""
 
     title = "snscrape (X)"
+    since = began(2006, 3, 21)
+    numbered = (of_x("id"),)
     signs = (
         "_type=snscrape.modules.twitter.Tweet",
         "id + date + rawContent",
@@ -42,6 +45,7 @@ class Telegram(Platform):
     """Telegram, messages of snscrape."""
 
     title = "snscrape (Telegram)"
+    since = began(2013, 8, 14)
     signs = ("_type=snscrape.modules.telegram.TelegramPost", "url + date + content + outlinks + linkPreview")
     fields = table(
         id="url",

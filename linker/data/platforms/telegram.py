@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from linker.data.platforms.clocks import began
 from linker.data.platforms.paths import lister
 from linker.data.platforms.platform import Platform, Record, only, table, without
 
+_SINCE = began(2013, 8, 14)
 _ENTITIES = lister("text_entities[].text")
 
 
@@ -27,6 +29,7 @@ class Desktop(Platform):
     """Telegram Desktop, result.json: one chat or all."""
 
     title = "Telegram Desktop"
+    since = _SINCE
     signs = (
         "type=message + text + date",
         "type=service + date + actor",
@@ -53,6 +56,7 @@ class Telethon(Platform):
     """Telegram, messages of Telethon (4CAT and others), one a line."""
 
     title = "Telegram (Telethon)"
+    since = _SINCE
     signs = (
         "id + date + message + _chat",
         "id + date + message + peer_id",
@@ -82,6 +86,7 @@ class Minet(Platform):
     """Telegram, channel messages of minet, CSV."""
 
     title = "Telegram (minet)"
+    since = _SINCE
     signs = ("link_to_message + text + datetime + user",)
     fields = table(
         id="link_to_message",

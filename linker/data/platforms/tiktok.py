@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from linker.data.platforms.clocks import Numbered, began, snowflake
 from linker.data.platforms.platform import Platform, other_than, table
+
+# Musical.ly, whose videos it has.
+_SINCE = began(2014, 8)
+
+
+def _of_id(path: str) -> Numbered:
+    """The time in an id: seconds since 1970."""
+    return snowflake(path, 32, units=1000, least=6 * 10**18)
 
 
 @Platform.register("tiktok")
@@ -10,6 +19,8 @@ class Videos(Platform):
     """TikTok, descriptions of videos (Zeeschuimer, 4CAT)."""
 
     title = "TikTok"
+    since = _SINCE
+    numbered = (_of_id("id"),)
     signs = ("id + desc + createTime",)
     envelope = "data"
     fields = table(
@@ -27,6 +38,8 @@ class Comments(Platform):
     """TikTok, comments (Zeeschuimer, 4CAT)."""
 
     title = "TikTok comments"
+    since = _SINCE
+    numbered = (_of_id("cid"),)
     signs = ("cid + text + aweme_id",)
     envelope = "data"
     fields = table(
@@ -46,6 +59,8 @@ class Research(Platform):
     """TikTok, videos of the Research API."""
 
     title = "TikTok (Research API)"
+    since = _SINCE
+    numbered = (_of_id("id"),)
     signs = ("id + video_description + create_time",)
     fields = table(
         id="id",
@@ -61,6 +76,8 @@ class ResearchComments(Platform):
     """TikTok, comments of the Research API."""
 
     title = "TikTok comments (Research API)"
+    since = _SINCE
+    numbered = (_of_id("id"),)
     signs = ("id + video_id + text + parent_comment_id + create_time",)
     fields = table(
         id="id", text="text", created_at="create_time", reply_to="parent_comment_id", thread="video_id"

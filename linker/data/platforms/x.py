@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from linker.data.platforms.clocks import began, of_x
 from linker.data.platforms.paths import getter, lister, parsed
 from linker.data.platforms.platform import (
     Platform,
@@ -20,6 +21,7 @@ from linker.data.platforms.platform import (
     without,
 )
 
+_SINCE = began(2006, 3, 21)
 _URL = "https://x.com/i/status/"
 _ALL_URLS = "entities.urls[]|note_tweet.entities.urls[]"
 _URLS = lister(_ALL_URLS)
@@ -55,6 +57,8 @@ class V2(Platform):
     """X, API 2: pages, streams and flattened lines."""
 
     title = "X (API 2)"
+    since = _SINCE
+    numbered = (of_x("id"),)
     signs = (
         *(
             f"id + text + {more} + {' + '.join(f'!{reference}' for reference in _OF_TWARC)}"
@@ -96,6 +100,8 @@ class TwarcCsv(Platform):
     """X, API 2, CSV of twarc: columns are paths, such as `author.username`."""
 
     title = "X (twarc CSV)"
+    since = _SINCE
+    numbered = (of_x("id"),)
     signs = tuple(f"id + text + {reference}" for reference in _OF_TWARC)
     fields = table(
         **{name: field for name, field in V2.fields.items() if name not in ("text", "reply_to", "quote_of")},
@@ -112,6 +118,8 @@ class V1(Platform):
     """X, API 1.1: tweets and streams."""
 
     title = "X (API 1.1)"
+    since = _SINCE
+    numbered = (of_x("id_str"),)
     signs = (
         "id_str + full_text",
         "id_str + text + user",
@@ -147,6 +155,8 @@ class Archive(Platform):
     """X, a person's own archive (data/tweets.js)."""
 
     title = "Twitter archive"
+    since = _SINCE
+    numbered = (of_x("id_str"),)
     signs = ("tweet.id_str + tweet.full_text",)
     envelope = "tweet"
     fields = V1.fields
@@ -159,6 +169,8 @@ class GraphQL(Platform):
     """X, GraphQL of the web page, as Zeeschuimer and 4CAT save it."""
 
     title = "X (GraphQL)"
+    since = _SINCE
+    numbered = (of_x("rest_id|legacy.id_str"),)
     signs = ("rest_id + legacy.full_text", "legacy.id_str + legacy.full_text", "__typename=TweetTombstone")
     envelope = "data.tweet|tweet|data"
     fields = table(
@@ -189,6 +201,8 @@ class Tcat(Platform):
     """X, tweets of DMI-TCAT, CSV."""
 
     title = "TCAT"
+    since = _SINCE
+    numbered = (of_x("id"),)
     signs = ("id + text + from_user_name + from_user_id", "id + text + from_user_name + to_user_name")
     fields = table(
         id="id",
@@ -210,6 +224,8 @@ class Twint(Platform):
     """X, tweets of Twint."""
 
     title = "Twint"
+    since = _SINCE
+    numbered = (of_x("id"),)
     signs = ("id + conversation_id + tweet + username",)
     fields = table(
         id="id",
@@ -230,6 +246,8 @@ class TwarcCsv1(Platform):
     """X, API 1.1, CSV of twarc."""
 
     title = "X (twarc CSV, API 1.1)"
+    since = _SINCE
+    numbered = (of_x("id"),)
     signs = ("id + text + tweet_url + tweet_type",)
     fields = table(
         id="id",

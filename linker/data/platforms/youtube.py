@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing_extensions import override
 
+from linker.data.platforms.clocks import began
 from linker.data.platforms.platform import (
     Platform,
     Record,
@@ -14,12 +15,15 @@ from linker.data.platforms.platform import (
     table,
 )
 
+_SINCE = began(2005, 4, 23)
+
 
 @Platform.register("youtube")
 class Api(Platform):
     """YouTube, comments and threads of comments of the Data API 3."""
 
     title = "YouTube comments"
+    since = _SINCE
     signs = ("snippet.topLevelComment", "snippet.textDisplay + snippet.publishedAt", "snippet.textOriginal")
     posts = ("snippet.topLevelComment", "replies.comments[]")
     fields = table(
@@ -40,6 +44,7 @@ class DataTools(Platform):
     """YouTube, comments of the YouTube Data Tools, CSV."""
 
     title = "YouTube Data Tools"
+    since = _SINCE
     signs = ("id + isReplyTo + authorName + text + publishedAt",)
     fields = table(
         id="id",
@@ -57,6 +62,7 @@ class Minet(Platform):
     """YouTube, comments of minet, CSV."""
 
     title = "YouTube comments (minet)"
+    since = _SINCE
     signs = ("comment_id + video_id + text + parent_comment_id",)
     fields = table(
         id="comment_id",
@@ -75,6 +81,7 @@ class YtDlp(Platform):
     """YouTube and other sites, comments in the info.json of yt-dlp."""
 
     title = "YouTube comments (yt-dlp)"
+    since = _SINCE
     signs = ("comments + webpage_url + extractor", "id + parent + text + author_is_uploader")
     posts = ("comments[]",)
     fields = table(
@@ -100,6 +107,7 @@ class Downloader(Platform):
     """YouTube, comments of YouTube Comment Downloader."""
 
     title = "YouTube Comment Downloader"
+    since = _SINCE
     signs = ("cid + text + votes + channel", "cid + text + author + time_parsed")
     fields = table(
         id="cid",

@@ -10,6 +10,7 @@ import struct
 import sys
 import threading
 import tracemalloc
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -136,12 +137,63 @@ def test_columns_are_read_by_name_on_demand(tmp_path: Path) -> None:
     assert (post.text, post.extra["author"], post.extra["likes"]) == ("Dam", "ann", "4")
 
 
-def test_dates_of_authors_may_be_anything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    event = json.loads(POST)
-    event["commit"]["record"]["createdAt"] = "the day of the dam"
+@pytest.mark.parametrize(
+    "written",
+    [
+        "the day of the dam",
+        "0001-01-01T00:00:00.000Z",
+        "0000-01-01T00:00:00Z",
+        "2924-11-27T13:50:05.980Z",
+        "1970-01-01T00:00:00Z",
+        "2024-11-27T13:50:10Z",  # later than its receipt
+        "Wed Nov 27 2024 14:50:06 GMT+0100 (CET)",  # not in the form that Bluesky requires
+        None,
+    ],
+)
+def test_impossible_times_of_authors_are_those_of_the_platform(
+    written: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    event = json.loads(POST) | {"time_us": 1732715409000000}
+    event["commit"]["record"]["createdAt"] = written
     (post,) = read_posts(file(tmp_path / "p.jsonl", json.dumps(event)))
-    assert post.created_at is None
-    assert "1 date in \"created_at\" left out: 'the day of the dam' is not a date" in capsys.readouterr().err
+    assert post.created_at == datetime(2024, 11, 27, 13, 50, 9, tzinfo=timezone.utc)
+    says = "has none" if written is None else f"says {written[:40]!r}"
+    assert (
+        f"1 post of 1 line, 1 time from the platform's clock (the record {says})" in capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (
+            {"id": "1636000000000000001", "text": "a", "edit_history_tweet_ids": [], "created_at": ""},
+            "2023-03-15",
+        ),
+        ({"id": "20", "text": "a", "edit_history_tweet_ids": [], "created_at": "1970-01-01T00:00:00Z"}, None),
+        (
+            {"id": "111782410000000000", "content": "a", "created_at": "2106-02-07", "in_reply_to_id": None},
+            "2024-01-19",
+        ),
+        (
+            {
+                "uri": "at://did:plc:a/app.bsky.feed.post/3lbwn4s4qqc2k",
+                "cid": "b",
+                "value": {"$type": "app.bsky.feed.post", "text": "a", "createdAt": "0001-01-01T00:00:00Z"},
+            },
+            "2024-11-27",
+        ),
+        ({"id": "7312345678901234567", "desc": "a", "createTime": 0}, "2023-12-14"),
+    ],
+)
+def test_ids_hold_times(
+    record: dict[str, Any], expected: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (post,) = read_posts(file(tmp_path / "p.jsonl", json.dumps(record)))
+    assert (None if post.created_at is None else str(post.created_at.date())) == expected
+    shown = "from the platform's clock" if expected else "is no possible time of a post"
+    assert f"1 post of 1 line, 1 {'time' if expected else 'date'}" in (err := capsys.readouterr().err)
+    assert shown in err
 
 
 @pytest.mark.parametrize("window", [17 << 3, WINDOW_2_31])

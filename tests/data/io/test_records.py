@@ -58,11 +58,21 @@ BAD_LINES = [
     (b'{"id": "x", "txt": "a"}', 'missing column: column "text" is missing; did you mean "txt"?'),
     (b'{"ID": "x", "text": "a"}', 'missing column: column "id" is missing'),
     (b'{"id": "ok", "text": "a"}', "duplicate id: ok (first in line 1)"),
-    (b'{"id": "x", "text": "a", "created_at": "yesterday"}', "unreadable date"),
-    (b'{"id": "x", "text": "a", "created_at": true}', "unreadable date"),
     (b'{"id": "x", "text": "a", "article_ids": "[\\"a\\""}', 'wrong type: "article_ids"'),
     (b'{"id": "x", "text": "a", "article_ids": ["a", null]}', 'wrong type: "article_ids"'),
 ]
+
+
+@pytest.mark.parametrize(
+    "written", ["yesterday", True, "0001-01-01", "2106-02-07T06:28:15Z", "2h", "21:38 IST"]
+)
+def test_posts_whose_dates_cannot_be_read_stay(
+    tmp_path: Path, written: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dated = {"id": "a", "text": "fine", "created_at": "2024-01-01"}
+    path = write(tmp_path / "p.jsonl", dated, {"id": "b", "text": "fine", "created_at": written})
+    assert [post.created_at is None for post in read_posts(path)] == [False, True]
+    assert f'{path}: 1 date in "created_at" left out: {str(written)!r} is no' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("line", "reason"), BAD_LINES)

@@ -60,7 +60,7 @@ def _jetstream(
     }
     if operation != "delete":
         commit["record"] = record
-    return {"did": DID, "time_us": 1725911162329308, "kind": "commit", "commit": commit}
+    return {"did": DID, "time_us": 1788990362329308, "kind": "commit", "commit": commit}
 
 
 def _jetstream_2(
