@@ -46,6 +46,7 @@ class InputFile:
         side_path: file with the bad lines; None: not opened.
         posts: number of posts read from records of a platform.
         left_out: number of blank lines, and of records of a platform that are not posts, by name.
+        changed: number of characters that could not be read as they are, by what became of them.
         notes: information for the user, printed when the file is read.
     """
 
@@ -56,6 +57,7 @@ class InputFile:
         self.reasons: Counter[str] = Counter()
         self.posts = 0
         self.left_out: Counter[str] = Counter()
+        self.changed: Counter[str] = Counter()
         self.notes: list[str] = []
         self.side_path: Path | None = None
         self._bad_lines = bad_lines
@@ -64,6 +66,14 @@ class InputFile:
     def count_bytes(self, number: int) -> None:
         """Count bytes that were read."""
         self.bytes += number
+
+    def count_change(self, name: str, number: int) -> None:
+        """Count characters that could not be read as they are."""
+        self.changed[name] += number
+
+    def note(self, message: str) -> None:
+        """Print how the file is read in one line on standard error."""
+        self._bad_lines.info(f"{shown_name(self.path)}: {message}")
 
     def blank(self) -> None:
         """Count a line, or row, with nothing in it; it is left out."""
@@ -110,6 +120,14 @@ class SilentFile(InputFile):
 
     @override
     def bad(self, line: int, error: LineError, raw: str) -> None:
+        pass
+
+    @override
+    def count_change(self, name: str, number: int) -> None:
+        pass
+
+    @override
+    def note(self, message: str) -> None:
         pass
 
 
@@ -196,7 +214,12 @@ class BadLines:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._stack.__exit__(kind, error, traceback)
-        if error is not None or not self._total:
+        if error is not None:
+            return
+        for file in self._files:
+            for name, number in file.changed.items():
+                warn(f"{shown_name(file.path)}: {number:,} {name}")
+        if not self._total:
             return
         if self.on_error == "strict":
             raise DataError(self._listing())
@@ -212,8 +235,6 @@ class BadLines:
         remedy = f"correct {'them' if self._total > 1 else 'it'}"
         if self._skippable:
             remedy += ', or set bad lines aside with --on-error skip (in a config: on_error: "skip")'
-        if any(message.endswith("invalid UTF-8") for message in messages):
-            remedy = f"save the file as UTF-8 (in Excel: CSV UTF-8), {remedy}"
         return "\n".join([f"{many}; {remedy}:", *shown])
 
 

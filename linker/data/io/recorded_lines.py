@@ -50,6 +50,9 @@ class RecordedLines(BadLines):
                     Report("counted", self._first + number, (file.lines - lines, file.bytes - bytes_))
                 )
                 self._sent[number] = (file.lines, file.bytes)
+            if file.changed:
+                self._reports.append(Report("changed", self._first + number, (dict(file.changed),)))
+                file.changed.clear()
         if self.on_error == "strict" and self._bad > SHOWN:
             self._reports.append(Report("count_more", None, (self._bad - SHOWN,)))
         reports, self._reports, self._bad = self._reports, [], 0
@@ -142,6 +145,8 @@ class Replay:
             if kind == "bad":
                 line, reason, detail, raw = values
                 file.bad(line, LineError(reason, detail), raw)
+            elif kind == "changed":
+                file.changed.update(values[0])
             elif kind == "part_read":
                 self._part_read(number, *values)
             else:

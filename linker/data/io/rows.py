@@ -27,7 +27,7 @@ class Row(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a file; bytes that are not UTF-8 become lone surrogates (`surrogateescape`)."""
+    """A line of a file, without its end."""
 
     number: int
     text: str

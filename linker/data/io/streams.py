@@ -254,13 +254,12 @@ class _Rejoined(io.RawIOBase):
         return len(chunk)
 
 
-class _InUtf8(io.RawIOBase):
-    """UTF-16 text as UTF-8, such as Excel's "Unicode text" and what PowerShell redirects to a file."""
+class _Changed(io.RawIOBase):
+    """A stream whose bytes are changed piece by piece."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: IO[bytes], change: Callable[[bytes, bool], bytes]) -> None:
         # What a pipe has is passed on at once.
-        self._read = getattr(stream, "read1", stream.read)
-        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        self._read, self._change = getattr(stream, "read1", stream.read), change
         self._ready = b""
 
     @override
@@ -271,12 +270,23 @@ class _InUtf8(io.RawIOBase):
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
         more = True
         while not self._ready and more:
-            chunk = self._read(_BUFFER)
-            more = bool(chunk)
-            self._ready = self._decoder.decode(chunk, final=not more).encode()
-        chunk, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
-        buffer[: len(chunk)] = chunk
-        return len(chunk)
+            piece = self._read(_BUFFER)
+            more = bool(piece)
+            self._ready = self._change(piece, not more)
+        piece, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def changed(stream: IO[bytes], change: Callable[[bytes, bool], bytes]) -> BinaryIO:
+    """Return a stream whose bytes are changed.
+
+    Args:
+        stream: the bytes.
+        change: takes the next bytes, and whether these are the last, which are empty; returns what becomes of them,
+            and of those that it kept.
+    """
+    return cast(BinaryIO, io.BufferedReader(_Changed(stream, change), _BUFFER))
 
 
 def rejoined(head: bytes, rest: IO[bytes], on_read: Callable[[int], None] | None = None) -> BinaryIO:
@@ -316,7 +326,7 @@ def shown_name(path: str) -> str:
 
 @contextmanager
 def open_bytes(
-    path: str, workbooks: bool = False, on_read: Callable[[int], None] | None = None
+    path: str, as_table: bool = False, on_read: Callable[[int], None] | None = None
 ) -> Iterator[BinaryIO]:
     """Open a file, address or standard input (`-`), decompress it, and recode UTF-16 with a byte order mark as UTF-8.
 
@@ -324,7 +334,7 @@ def open_bytes(
 
     Args:
         path: the file.
-        workbooks: whether to accept the zip archives of Excel and LibreOffice workbooks, without decompression.
+        as_table: leave workbooks of Excel and LibreOffice, which are zip archives, and UTF-16 as they are.
         on_read: called with the number of bytes, still compressed, whenever some are read.
 
     Raises:
@@ -340,12 +350,14 @@ def open_bytes(
             raise DataError(f"{shown_name(path)}: cannot be read ({error.strerror})") from error
         stream = rejoined(head, raw, on_read)
         packing = packing_of(head)
-        if workbooks and packing == "zip" and _WORKBOOK.search(head):
+        if as_table and packing == "zip" and _WORKBOOK.search(head):
             packing = None
         try:
             if packing == "zip":
                 stream = _data_file(stack, raw, path, on_read)
                 packing = packing_of(stream.peek(_MAGIC_LENGTH)[:_MAGIC_LENGTH])  # type: ignore[attr-defined]
+            if as_table and packing == "UTF-16":
+                packing = None
             yield stack.enter_context(_unpacked(stream, packing, path))
         except DAMAGE as error:
             kind = f"damaged or truncated ({packing}: {error})" if packing else f"cannot be read ({error})"
@@ -380,5 +392,7 @@ def _unpacked(stream: BinaryIO, packing: str | None, path: str) -> BinaryIO:
     if packing is None:
         return stream
     if packing == "UTF-16":
-        return cast(BinaryIO, io.BufferedReader(_InUtf8(stream), _BUFFER))
+        # Such as Excel's "Unicode text" and what PowerShell redirects to a file.
+        decode = codecs.getincrementaldecoder("utf-16")("replace").decode
+        return changed(stream, lambda piece, final: decode(piece, final).encode())
     return cast(BinaryIO, io.BufferedReader(decompressor(stream, packing), _BUFFER))

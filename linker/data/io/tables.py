@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
-from linker.data.io.formats.delimited import csv_table, tsv_table
+from linker.data.io.encodings import UTF_8, Recoder, codec_of, line_feeds, shown_encoding, utf_16_of
+from linker.data.io.formats.delimited import delimited_table, is_delimited
 from linker.data.io.formats.event_streams import event_table, is_event_stream
 from linker.data.io.formats.json_documents import json_document
 from linker.data.io.formats.json_lines import json_table
@@ -25,9 +28,9 @@ from linker.data.io.formats.json_pages import (
 from linker.data.io.formats.parquet import parquet_table
 from linker.data.io.formats.spreadsheets import spreadsheet_table
 from linker.data.io.known_columns import normal
-from linker.data.io.line_errors import InputFile, LineError
-from linker.data.io.rows import MAX_LINE, Format, Line, Row, Table, not_utf8
-from linker.data.io.streams import STANDARD_INPUT, open_bytes, rejoined, shown_name
+from linker.data.io.line_errors import InputFile
+from linker.data.io.rows import MAX_LINE, Format, Line, Row, Table
+from linker.data.io.streams import STANDARD_INPUT, changed, open_bytes, rejoined, shown_name
 from linker.data.io.zip_archives import name_inside
 from linker.data.platforms.sniffing import platforms_of
 
@@ -51,7 +54,11 @@ _SUFFIXES: dict[str, Format] = {
 #: Endings of the files that are found in folders; each may be followed by that of a compression.
 ENDINGS = tuple(_SUFFIXES)
 _PACKED = {".gz", ".bz2", ".xz", ".zst", ".zip"}
-_BOM = b"\xef\xbb\xbf"
+#: Lines that show whether text is a table.
+_SNIFFED = 40
+# Bytes that show UTF-16, and what ends lines outside of quotes.
+_FEW = 256
+_END, _QUOTED = re.compile(rb"\r\n|\r|\n"), re.compile(rb'"[^"]*"')
 # Keys of posts; an API response around a list of posts has none of them.
 _OF_POSTS = {
     "id",
@@ -78,7 +85,9 @@ _IS_OBJECT = re.compile(rb"\s*\{\s*(\"|\})")
 
 
 @contextmanager
-def open_table(file: InputFile, sniff_for: SniffFor) -> Iterator[Table]:
+def open_table(
+    file: InputFile, sniff_for: SniffFor, encoding: str | None = None, sheet: str | None = None
+) -> Iterator[Table]:
     """Open an input of any format.
 
     Unambiguous content (Parquet, workbooks, JSON) takes precedence over the ending of the name.
@@ -87,54 +96,76 @@ def open_table(file: InputFile, sniff_for: SniffFor) -> Iterator[Table]:
         file: the input; its bad lines are reported there.
         sniff_for: column names that distinguish a header from plain text if the ending is unknown: exact ones, and
             optionally further ones in their normal form, of which two make a header.
+        encoding: name of the encoding of text; None: recognize it.
+        sheet: name of the sheet of a workbook; None: find it.
 
     Raises:
         DataError: if the file is missing, damaged, of an unknown format or without a header.
     """
-    with open_bytes(file.path, workbooks=True, on_read=file.count_bytes) as stream:
-        # A JSON list may be one huge line, which is not read at once.
-        above, first = _first_line(stream)
-        if assignment := _ASSIGNMENT.match(first.removeprefix(_BOM)):
-            first = first.removeprefix(_BOM)
-            first = first[assignment.end() :]
-        named = format_of_name(name_inside(shown_name(file.path)))
-        if first.startswith((b":", b"event:")):
-            ahead = stream.read(_GLANCE)
-            stream = rejoined(ahead, stream)
-            named = "events" if is_event_stream(first + ahead) else named
-        format_ = _format(first, named, sniff_for, file.path)
-        if format_ == "parquet":
-            with parquet_table(file, first, stream) as table:
+    forced = None if encoding is None else codec_of(encoding)
+    with open_bytes(file.path, as_table=True, on_read=file.count_bytes) as stream:
+        magic = stream.read(4)
+        stream = rejoined(magic, stream)
+        if magic == b"PAR1":
+            with parquet_table(file, b"", stream) as table:
                 yield table
-        elif format_ == "xlsx":
-            yield spreadsheet_table(file, rejoined(first, stream))
-        elif format_ == "json":
-            yield json_document(
-                file, rejoined(above + first, stream), lambda value: _is_post(value, sniff_for)
-            )
+        elif magic in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
+            yield spreadsheet_table(file, stream)
         else:
-            if not first.endswith(b"\n"):
-                first += stream.readline(MAX_LINE + 1 - len(first))
-            # In UTF-16 without a byte order mark, every other byte of Latin text is 0.
-            if b"\0" in first[:2]:
-                raise DataError(
-                    f"{shown_name(file.path)}: not UTF-8 but probably UTF-16; save it as UTF-8 (in Excel: CSV UTF-8)"
-                )
-            lines = _lines(first, stream, file, above.count(b"\n"))
-            table_of = {
-                "jsonl": json_table,
-                "csv": csv_table,
-                "tsv": tsv_table,
-                "txt": _text_table,
-                "events": event_table,
-            }[format_]
-            yield table_of(file, lines)
+            yield _text_file(file, stream, sniff_for, forced)
+
+
+def _text_file(file: InputFile, stream: BinaryIO, sniff_for: SniffFor, forced: str | None) -> Table:
+    """Open a table that is text, in any encoding."""
+    stream = _in_utf_8(file, stream, forced)
+    # A JSON list may be one huge line, which is not read at once.
+    above, first = _first_line(stream)
+    if assignment := _ASSIGNMENT.match(first):
+        first = first[assignment.end() :]
+    named = format_of_name(name_inside(shown_name(file.path)))
+    if first.startswith((b":", b"event:")):
+        ahead = stream.read(_GLANCE)
+        stream = rejoined(ahead, stream)
+        named = "events" if is_event_stream(first + ahead) else named
+    if named in (None, "txt") and not first.lstrip().startswith((b"{", b"[")):
+        ahead = stream.read(_GLANCE)
+        stream = rejoined(ahead, stream)
+        texts = (first + ahead).decode("utf-8", "replace").splitlines()[:_SNIFFED]
+        if is_delimited(texts, lambda cells: _known_in(cells, sniff_for), in_first=named == "txt"):
+            named = "csv"
+    format_ = _format(first, named, sniff_for, file.path)
+    if format_ == "json":
+        return json_document(file, rejoined(above + first, stream), lambda value: _is_post(value, sniff_for))
+    if not first.endswith(b"\n"):
+        first += stream.readline(MAX_LINE + 1 - len(first))
+    lines = _lines(first, stream, file, above.count(b"\n"))
+    if format_ in ("csv", "tsv"):
+        return delimited_table(file, lines, lambda cells: _known_in(cells, sniff_for), tabs=format_ == "tsv")
+    table_of = {"jsonl": json_table, "txt": _text_table, "events": event_table}[format_]
+    return table_of(file, lines)
+
+
+def _in_utf_8(file: InputFile, stream: BinaryIO, forced: str | None) -> BinaryIO:
+    """Text in UTF-8 with `\\n` as line ends; what was recognized and changed is reported."""
+
+    def chosen(codec: str) -> None:
+        if codec not in (UTF_8, "utf_16"):
+            file.note(f"read as {shown_encoding(codec)}")
+
+    head = stream.read(_FEW)
+    codec = UTF_8 if head.startswith(codecs.BOM_UTF8) else utf_16_of(head) or forced
+    stream = changed(rejoined(head, stream), Recoder(codec, chosen, file.count_change))
+    first = stream.readline(_GLANCE)
+    ahead = first + stream.peek(_GLANCE) if b"\r" in first[:-2] else b""  # type: ignore[attr-defined]
+    ends = Counter(_END.findall(_QUOTED.sub(b"", ahead)))
+    stream = rejoined(first, stream)
+    return changed(stream, line_feeds()) if ends[b"\r"] > ends[b"\n"] + ends[b"\r\n"] else stream
 
 
 def _first_line(stream: BinaryIO) -> tuple[bytes, bytes]:
     """The blank lines at the beginning, and the (beginning of the) first other line; at most 64 KiB of each."""
     above, first = b"", stream.readline(_GLANCE)
-    while first.endswith(b"\n") and not first.removeprefix(_BOM).strip() and len(above) < _GLANCE:
+    while first.endswith(b"\n") and not first.strip() and len(above) < _GLANCE:
         above, first = above + first, stream.readline(_GLANCE)
     return above, first
 
@@ -149,13 +180,9 @@ def format_of_name(path: str) -> Format | None:
 
 def _format(first: bytes, named: Format | None, sniff_for: SniffFor, path: str) -> Format:
     """The format by the first line (or its beginning) and by the name."""
-    if first.startswith(b"PAR1"):
-        return "parquet"
-    if first.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        return "xlsx"
     if named in ("parquet", "xlsx"):
-        return named
-    line = first.removeprefix(_BOM)
+        named = None
+    line = first
     whole = len(first) < _GLANCE or first.endswith(b"\n")
     if _IS_DOCUMENT.match(line) or (
         _IS_OBJECT.match(line)
@@ -212,9 +239,15 @@ def _sniff(line: bytes, sniff_for: SniffFor, path: str) -> Format:
 
 def _names_columns(line: bytes, delimiter: str, sniff_for: SniffFor) -> bool:
     """Return whether a line is a header with a column that is read."""
-    exact, known = sniff_for if isinstance(sniff_for, tuple) else (sniff_for, set())
+    exact = sniff_for[0] if isinstance(sniff_for, tuple) else sniff_for
     cells = [name.strip('" \r\n') for name in line.decode("utf-8", "replace").split(delimiter)]
-    return len(cells) > 1 and bool(exact & set(cells) or len(known & set(map(normal, cells))) > 1)
+    return len(cells) > 1 and (bool(exact & set(cells)) or _known_in(cells, sniff_for) > 1)
+
+
+def _known_in(cells: Sequence[str], sniff_for: SniffFor) -> int:
+    """How many of some cells are names of columns that are read."""
+    exact, known = sniff_for if isinstance(sniff_for, tuple) else (sniff_for, set())
+    return sum(cell in exact or normal(cell) in known for cell in set(cells))
 
 
 def _is_json(line: bytes) -> bool:
@@ -234,7 +267,7 @@ def _lines(first: bytes, stream: BinaryIO, file: InputFile, blank: int) -> Itera
         file.blank()
     file.lines = blank
     rest = iter(lambda: stream.readline(MAX_LINE + 1), b"")
-    for number, line in enumerate(chain([first.removeprefix(_BOM)] if first else [], rest), start=blank + 1):
+    for number, line in enumerate(chain([first] if first else [], rest), start=blank + 1):
         yield line_of(line, number, file)
 
 
@@ -249,7 +282,12 @@ def line_of(line: bytes, number: int, file: InputFile) -> Line:
             f"{shown_name(file.path)}, line {number}: longer than {MAX_LINE >> 20} MiB; split the file into lines"
         )
     file.lines = number
-    return Line(number, line.decode("utf-8", "surrogateescape").removesuffix("\n").removesuffix("\r"))
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        text = line.decode("utf-8", "replace")
+        file.count_change("bytes that are not UTF-8 read as \ufffd", text.count("\ufffd"))
+    return Line(number, text.rstrip("\r\n").removeprefix("\ufeff"))
 
 
 def _text_table(file: InputFile, lines: Iterator[Line]) -> Table:
@@ -257,8 +295,6 @@ def _text_table(file: InputFile, lines: Iterator[Line]) -> Table:
         for number, text in lines:
             if not text.strip():
                 file.blank()
-            elif not_utf8(text):
-                file.bad(number, LineError("invalid UTF-8"), text)
             else:
                 yield Row(number, {"text": text}, text)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -44,7 +45,6 @@ BAD_LINES = [
     (b'{"id": "x", "text": ' + b"9" * 5000 + b"}", "broken JSON: a number too long"),
     (b'["x", "y"]', "not a JSON object: but a list"),
     (b'"text"', 'not a JSON object: but "text"'),
-    (b'{"id": "x", "text": "caf\xe9"}', "invalid UTF-8"),
     (b'{"id": "x", "text": "cut \\ud83d"}', "invalid Unicode: half of a surrogate pair"),
     (b'{"id": "x", "text": 3}', "wrong type: \"text\" is '3' (int), expected a string"),
     (b'{"id": "x", "text": ["a"]}', 'wrong type: "text"'),
@@ -153,13 +153,6 @@ def test_nothing_left_is_an_error(tmp_path: Path) -> None:
     assert len(errors_of(path, tmp_path)) == 1
 
 
-def test_another_encoding_comes_with_what_to_do(tmp_path: Path) -> None:
-    path = tmp_path / "p.csv"
-    path.write_bytes("id,text\n1,café\n".encode("latin-1"))
-    with pytest.raises(DataError, match=r"1 bad line; save the file as UTF-8 .*\n.*line 2: invalid UTF-8"):
-        read_posts(str(path))
-
-
 def test_a_place_where_no_side_file_can_be_is_reported(tmp_path: Path) -> None:
     path = write(tmp_path / "p.jsonl", {"id": 1, "text": "x"}, b"oops")
     with pytest.raises(LinkerError, match=r"p\.jsonl\.errors\.jsonl: cannot be written"):
@@ -189,7 +182,6 @@ def test_csv_line_numbers(tmp_path: Path) -> None:
     said = [line.split(", ", 1)[1] for line in str(caught.value).splitlines()[1:]]
     assert [(line.split(":")[0], line.split(": ")[1]) for line in said] == [
         ("line 5", "wrong number of fields"),
-        ("line 6", "invalid UTF-8"),
         ("line 7", "broken CSV"),
         ("line 8", "wrong number of fields"),
         ("line 12", "empty text"),
@@ -197,6 +189,7 @@ def test_csv_line_numbers(tmp_path: Path) -> None:
     posts = read_posts(str(path), on_error="skip", errors_dir=str(tmp_path))
     assert [(post.id, post.text) for post in posts] == [
         ("1", "two\nlines"),
+        ("3", "café"),
         ("6", "three\nmore\nlines"),
         ("8", "ok"),
     ]
@@ -241,8 +234,8 @@ objects = st.dictionaries(keys, values, max_size=7).map(lambda row: json.dumps(r
 dirty_lines = st.one_of(
     objects,
     st.builds(lambda i: json.dumps({"id": i, "text": "good"}).encode(), st.integers(0, 9)),
-    st.binary(max_size=30).map(lambda raw: raw.replace(b"\n", b"")),
-    st.text(max_size=20).map(lambda text: text.encode("utf-8", "surrogatepass").replace(b"\n", b"")),
+    st.binary(max_size=30).map(lambda raw: re.sub(rb"[\n\r\0]", b"", raw)),
+    st.text(max_size=20).map(lambda text: re.sub(rb"[\n\r\0]", b"", text.encode("utf-8", "surrogatepass"))),
 )
 
 
@@ -259,12 +252,13 @@ def test_every_json_line_is_a_post_or_a_reported_error(
         stale.unlink()
     posts = read_posts(str(path), on_error="skip", errors_dir=str(tmp_path))
     errors = errors_of(str(path), tmp_path)
-    blank = sum(not line.decode("utf-8", "surrogateescape").strip() for line in lines)
+    blank = sum(not line.strip() for line in lines)
     assert len(posts) + len(errors) + blank == 1 + len(lines)
     assert len({post.id for post in posts}) == len(posts)
     for error in errors:
-        told = error["raw"].encode("utf-8", "surrogateescape")
-        assert told == lines[error["line"] - 2].removesuffix(b"\r")
+        line = lines[error["line"] - 2]
+        if line.isascii():
+            assert error["raw"].encode() == line
     if errors:
         with pytest.raises(DataError, match=f"{len(errors)} bad lines?"):
             read_posts(str(path))
@@ -445,19 +439,6 @@ def test_concatenated(tmp_path: Path) -> None:
     data = Concatenated([first, second], ["x:", "y:"]).read()
     assert [article.id for article in data.articles] == ["x:u", "y:u"]
     assert [(post.id, post.article_ids) for post in data.posts] == [("x:1", ("x:u",)), ("y:1", ("y:u",))]
-
-
-@pytest.mark.parametrize("name", ["posts.csv", "posts.tsv", "posts.jsonl", "posts.json", "posts.txt"])
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf_16_without_a_byte_order_mark_is_named_and_not_repeated(
-    tmp_path: Path, name: str, encoding: str
-) -> None:
-    (tmp_path / name).write_bytes("id,text\n1,one\n".encode(encoding))
-    with pytest.raises(
-        DataError, match=r"posts\.\w+: not UTF-8 but probably UTF-16; save it as UTF-8"
-    ) as caught:
-        read_posts([str(tmp_path / name)])
-    assert "\0" not in str(caught.value)
 
 
 def test_rows_of_a_json_list_are_checked_as_lines_are(tmp_path: Path) -> None:

@@ -1,15 +1,17 @@
-"""CSV and TSV files with a header line."""
+"""Delimited text, such as CSV and TSV: the delimiter, the header and the quoting are found in its first lines."""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
 
 from linker.common.errors import DataError
 from linker.data.io.line_errors import InputFile, LineError
-from linker.data.io.rows import MAX_LINE, Line, Row, Table, not_utf8
+from linker.data.io.rows import MAX_LINE, Line, Row, Table
 from linker.data.io.streams import shown_name
 
 # Formulas of Excel, LibreOffice and Google Sheets: anything after `=`. After the other signs only calls of functions or
@@ -27,107 +29,332 @@ def unguarded(text: str) -> str:
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
-# Columns of the YouTube Data Tools, which write `\"` in place of `""`.
+DELIMITERS = ",;\t|"
+#: Lines, and characters, that are looked at before the first row.
+_HEAD_LINES, _HEAD_CHARACTERS = 200, 1 << 20
+#: A header is at most this far down.
+_DEEPEST_HEADER = 50
+#: Lines of a record after which a quote is taken as one that nobody closed.
+_LONGEST_RECORD = 5_000
+# The first line with which Excel is given the delimiter.
+_ANNOUNCED = re.compile(r'"?sep=(.)"?[,;\t| ]*', re.IGNORECASE)
+# Columns of the YouTube Data Tools, which write `\"` where CSV has `""`.
 _ESCAPED = ("isReplyTo", "authorName")
-_QUOTED = re.compile(r'"[^"]*"')
-Record = tuple[int, list[str], str]
+_NO_NAME = re.compile(r"[\d.,:+-]+|\S+://.*|.{80,}", re.DOTALL)
 
 
-def tsv_table(file: InputFile, lines: Iterator[Line]) -> Table:
-    """Open a TSV file, without quoting: every tab separates."""
-    header = next(lines, None)
-    columns = checked_header(header.text.split("\t") if header else [], file)
-    records = ((number, text.split("\t"), text) for number, text in lines)
-    return Table("tsv", columns, _rows(records, columns, file))
+@dataclass
+class _Record:
+    line: int
+    cells: list[str]
+    raw: str
+    error: str = ""
 
 
-def csv_table(file: InputFile, lines: Iterator[Line]) -> Table:
-    """Open a CSV file; quoted fields may contain line breaks.
+@dataclass
+class _Layout:
+    """How a delimited text is read.
 
-    The delimiter is the first of `,`, `;` and tab that occurs in the header outside quotes.
+    Attributes:
+        delimiter: between the cells.
+        columns: names of the columns.
+        header: the record with these names.
+        known: number of columns with known names.
+        fitting: share of the records after the header that have its number of cells.
+    """
+
+    delimiter: str
+    columns: list[str]
+    header: _Record
+    known: int
+    fitting: float
+
+
+def delimited_table(
+    file: InputFile, lines: Iterator[Line], known_names: Callable[[Sequence[str]], int], tabs: bool = False
+) -> Table:
+    """Open delimited text.
+
+    The delimiter is that of a first line `sep=;`, else the one of `,`, `;`, tab and `|` by which a line has the most
+    columns with known names, and the lines after it as many cells. Lines above that header are left out. Quoted cells
+    may contain line breaks; between tabs, quotes mean something only if all that begin a cell also end it.
+
+    Args:
+        file: the input.
+        lines: its lines.
+        known_names: returns how many of some cells are names of columns that are read.
+        tabs: whether tabs are more likely than other delimiters.
 
     Raises:
         DataError: if the header is missing or faulty.
     """
     csv.field_size_limit(MAX_LINE)
-    taken: list[Line] = []
-    first = next(lines, None)
-    if first is None:
+    head, is_all = _head(lines)
+    while head and not head[0].text.strip():
+        head.pop(0)
+        file.blank()
+    if not head:
         raise DataError(f"{shown_name(file.path)}: the file is empty; add a header line")
-    delimiter = delimiter_of(first.text)
+    delimiters = "\t" + DELIMITERS if tabs else DELIMITERS
+    if announced := _ANNOUNCED.fullmatch(head[0].text):
+        delimiters = announced[1]
+        head.pop(0)
+    layouts = [_layout(head, delimiter, is_all, known_names) for delimiter in dict.fromkeys(delimiters)]
+    found = max(
+        layouts,
+        key=lambda layout: (layout.known, len(layout.columns) > 1 and layout.fitting >= 0.5, layout.fitting),
+    )
+    columns = checked_header(found.columns, file, found.header.line)
+    above = [line for line in head if line.number < found.header.line]
+    for line in above:
+        if line.text.strip(" \t,;|"):
+            file.left_out["lines above the header"] += 1
+        else:
+            file.blank()
+    notes = (f"header in line {found.header.line}",) if above else ()
+    rest = [line for line in head if line.number > found.header.line + found.header.raw.count("\n")]
+    records = _records(chain(rest, lines), found.delimiter, _are_escaped(found.header.raw), len(columns))
+    return Table("tsv" if found.delimiter == "\t" else "csv", columns, _rows(records, columns, file), notes)
 
-    def recorded() -> Iterator[str]:
+
+def is_delimited(
+    texts: Sequence[str], known_names: Callable[[Sequence[str]], int], in_first: bool = False
+) -> bool:
+    """Return whether some lines are the first of a table: they announce the delimiter, or have a header and rows.
+
+    Args:
+        texts: the lines.
+        known_names: see `delimited_table`; a header has two columns with known names.
+        in_first: whether the header must be the first line that is not blank.
+    """
+    if texts and _ANNOUNCED.fullmatch(texts[0].strip()):
+        return True
+    head = [Line(number, text) for number, text in enumerate(texts, 1) if text.strip()]
+    layouts = (
+        [_layout(head, delimiter, True, known_names) for delimiter in DELIMITERS] if len(head) > 1 else []
+    )
+    return any(
+        layout.known > 1
+        and layout.fitting >= 0.5
+        and layout.header.line < head[-1].number
+        and not (in_first and layout.header.line > head[0].number)
+        for layout in layouts
+    )
+
+
+def _head(lines: Iterator[Line]) -> tuple[list[Line], bool]:
+    """The first lines, and whether these are all."""
+    head: list[Line] = []
+    size = 0
+    while len(head) < _HEAD_LINES and size < _HEAD_CHARACTERS:
+        line = next(lines, None)
+        if line is None:
+            return head, True
+        head.append(line)
+        size += len(line.text)
+    return head, False
+
+
+def _layout(
+    head: list[Line], delimiter: str, is_all: bool, known_names: Callable[[Sequence[str]], int]
+) -> _Layout:
+    records = list(_records(iter(head), delimiter, any(_are_escaped(line.text) for line in head[:1])))
+    if len(records) > 1 and not is_all:
+        records.pop()  # it may go on
+    records = [record for record in records if any(map(str.strip, record.cells)) or record.error]
+    first, *_ = records
+    candidates = [
+        layout
+        for place, record in enumerate(records[:_DEEPEST_HEADER])
+        if not record.error
+        for layout in [_with_header(record, records[place + 1 :], delimiter, known_names)]
+    ]
+    if not candidates:
+        return _Layout(delimiter, _trimmed(first.cells), first, 0, 0.0)
+    top = candidates[0]
+    if top.known and (top.fitting >= 0.5 or (len(top.columns) > 1 and top.known > 1)):
+        return top
+    fitting = [layout for layout in candidates[1:] if layout.fitting >= 0.5 and len(layout.columns) > 1]
+    best = max(fitting, key=lambda layout: layout.known, default=None)
+    if best is not None and best.known > (top.fitting >= 0.5):
+        return best
+    if top.fitting < 0.5 and not top.known:
+        return next((layout for layout in fitting if _are_names(layout.columns)), top)
+    return top
+
+
+def _with_header(
+    record: _Record, below: list[_Record], delimiter: str, known_names: Callable[[Sequence[str]], int]
+) -> _Layout:
+    columns = _trimmed(record.cells)
+    fitting = sum(_fits(other.cells, len(columns)) for other in below) / len(below) if below else 1.0
+    if fitting < 0.5 and _has_row_names(below, len(columns)):
+        columns, fitting = ["", *columns], 1.0
+    return _Layout(delimiter, columns, record, known_names(columns), fitting)
+
+
+def _trimmed(cells: list[str]) -> list[str]:
+    """The cells without empty ones at the end, as after a trailing delimiter."""
+    cells = [cell.strip().removeprefix("\ufeff") for cell in cells]
+    while len(cells) > 1 and not cells[-1]:
+        cells.pop()
+    return cells
+
+
+def _fits(cells: list[str], number: int) -> bool:
+    """Whether a record has a number of cells, apart from empty ones at the end."""
+    return len(cells) >= number and not any(map(str.strip, cells[number:]))
+
+
+def _has_row_names(below: list[_Record], number: int) -> bool:
+    """Whether the rows have one cell more than the header, a running number, as R's `write.table` writes them."""
+    return bool(below) and all(
+        len(record.cells) == number + 1 and record.cells[0] == str(place)
+        for place, record in enumerate(below[:20], 1)
+    )
+
+
+def _are_names(cells: list[str]) -> bool:
+    return len(set(cells)) == len(cells) and all(cell and not _NO_NAME.fullmatch(cell) for cell in cells)
+
+
+def _are_escaped(header: str) -> bool:
+    return all(name in header for name in _ESCAPED)
+
+
+def _records(
+    lines: Iterator[Line], delimiter: str, escaped: bool = False, number: int | None = None
+) -> Iterator[_Record]:
+    """Yield the records of some lines.
+
+    Args:
+        lines: the lines, of which quoted cells may have several.
+        delimiter: between the cells.
+        escaped: whether a quote in a quoted cell is written `\\"`.
+        number: the expected number of cells, if known.
+    """
+    pending: deque[Line] = deque()
+    quoted: bool | None = None if delimiter == "\t" else True
+    source = _Lines(lines, pending)
+    while (line := source.take()) is not None:
+        text = line.text
+        if '"' not in text or quoted is False:
+            yield _Record(line.number, text.split(delimiter) if text else [], text)
+            continue
+        if quoted is None and any(cell.startswith('"') for cell in text.split(delimiter)):
+            quoted = _are_quoted([line, *source.ahead(_HEAD_LINES)], delimiter)
+        if not quoted:
+            yield _Record(line.number, text.split(delimiter), text)
+            continue
+        record, taken = _quoted_record(line, source, delimiter, escaped)
+        if record.error and not escaped and '\\"' in record.raw:
+            source.put_back(taken)
+            other, taken_escaped = _quoted_record(line, source, delimiter, True)
+            if not other.error and (number is None or len(other.cells) == number):
+                escaped, record, taken = True, other, []
+            else:
+                source.put_back(taken_escaped)
+                source.drop(len(taken))
+        if record.error:
+            # Only the first line is bad: what seemed to be quoted after it may be further records.
+            source.put_back(taken)
+            record = _Record(line.number, [], line.text, record.error)
+        yield record
+
+
+class _Lines:
+    """Lines that can be put back."""
+
+    def __init__(self, lines: Iterator[Line], pending: deque[Line]) -> None:
+        self._lines, self._pending = lines, pending
+
+    def take(self) -> Line | None:
+        return self._pending.popleft() if self._pending else next(self._lines, None)
+
+    def ahead(self, number: int) -> list[Line]:
+        """The next lines, without taking them."""
+        while len(self._pending) < number and (line := next(self._lines, None)) is not None:
+            self._pending.append(line)
+        return list(self._pending)[:number]
+
+    def put_back(self, lines: Iterable[Line]) -> None:
+        self._pending.extendleft(reversed(list(lines)))
+
+    def drop(self, number: int) -> None:
+        for _ in range(number):
+            self.take()
+
+
+def _quoted_record(first: Line, source: _Lines, delimiter: str, escaped: bool) -> tuple[_Record, list[Line]]:
+    """A record with quotes, and the lines after its first that it has."""
+    taken: list[Line] = []
+
+    def texts() -> Iterator[str]:
         line: Line | None = first
         while line is not None:
-            taken.append(line)
-            yield line.text + "\n"
-            line = next(lines, None)
+            yield (line.text.replace('\\"', '""') if escaped else line.text) + "\n"
+            line = source.take() if len(taken) < _LONGEST_RECORD else None
+            if line is not None:
+                taken.append(line)
 
-    escape = "\\" if all(name in first.text for name in _ESCAPED) else None
-    reader = csv.reader(recorded(), delimiter=delimiter, escapechar=escape, strict=True)
     try:
-        columns = checked_header(next(reader), file)
-    except csv.Error as error:
-        raise DataError(f"{shown_name(file.path)}, line 1: the header is not CSV ({error})") from error
-    return Table("csv", columns, _rows(_csv_records(reader.__next__, taken, file), columns, file))
+        cells, error = next(csv.reader(texts(), delimiter=delimiter, strict=True)), ""
+    except csv.Error as broken:
+        upto = f" (in a record up to line {taken[-1].number})" if taken else ""
+        cells, error = [], f"{broken}{upto}"
+    return _Record(first.number, cells, "\n".join(line.text for line in [first, *taken]), error), taken
 
 
-def delimiter_of(header: str) -> str:
-    """Return the delimiter of a CSV header."""
-    unquoted = _QUOTED.sub("", header)
-    return next((delimiter for delimiter in ",;\t" if delimiter in unquoted), ",")
-
-
-def _csv_records(advance: Callable[[], list[str]], taken: list[Line], file: InputFile) -> Iterator[Record]:
-    while True:
-        taken.clear()
-        try:
-            fields = advance()
-        except StopIteration:
-            return
-        except csv.Error as error:
-            last = taken[-1].number
-            upto = f" (in a record up to line {last})" if len(taken) > 1 else ""
-            file.bad(taken[0].number, LineError("broken CSV", f"{error}{upto}"), _text(taken))
+def _are_quoted(lines: list[Line], delimiter: str) -> bool:
+    """Whether quotes around cells are no part of them: no record is broken by reading them so."""
+    source = _Lines(iter(lines), deque())
+    while (line := source.take()) is not None:
+        if '"' not in line.text:
             continue
-        yield taken[0].number, fields, _text(taken)
+        record, taken = _quoted_record(line, source, delimiter, False)
+        if record.error and taken and taken[-1] is lines[-1] and len(lines) > _HEAD_LINES:
+            return True  # it goes on after the last line
+        if record.error and '\\"' in record.raw:
+            source.put_back(taken)
+            record, taken = _quoted_record(line, source, delimiter, True)
+        if record.error:
+            return False
+    return True
 
 
-def _text(taken: list[Line]) -> str:
-    return "\n".join(line.text for line in taken)
-
-
-def _rows(records: Iterator[Record], columns: list[str], file: InputFile) -> Iterator[Row]:
+def _rows(records: Iterator[_Record], columns: list[str], file: InputFile) -> Iterator[Row]:
     # Only files written by linker: elsewhere an apostrophe has no special meaning.
     ours = columns[:4] == ["rank", "score", "id", "text"]
-    for number, fields, raw in records:
-        if not any(map(str.strip, fields)):  # Excel writes rows whose content was deleted as `,,,`
+    for record in records:
+        cells = record.cells
+        if record.error:
+            file.bad(record.line, LineError("broken CSV", record.error), record.raw)
+        elif not any(map(str.strip, cells)):  # Excel writes rows whose content was deleted as `,,,`
             file.blank()
-        elif not_utf8(raw):
-            file.bad(number, LineError("invalid UTF-8"), raw)
-        elif len(fields) != len(columns):
-            count = f"{len(fields)}, the header has {len(columns)}"
-            file.bad(number, LineError("wrong number of fields", count), raw)
+        elif not _fits(cells, len(columns)):
+            count = f"{len(cells)}, the header has {len(columns)}"
+            file.bad(record.line, LineError("wrong number of fields", count), record.raw)
         else:
             if ours:
-                fields = list(map(unguarded, fields))
-            yield Row(number, dict(zip(columns, fields, strict=True)), raw)
+                cells = list(map(unguarded, cells))
+            yield Row(record.line, dict(zip(columns, cells)), record.raw)
 
 
-def checked_header(names: list[str], file: InputFile) -> list[str]:
-    """Return the stripped column names of a header.
+def checked_header(names: list[str], file: InputFile, line: int = 1) -> list[str]:
+    """Return the stripped column names of a header; of several without a name, all but the first get one.
 
     Raises:
-        DataError: if all names are empty, one is repeated or not UTF-8.
+        DataError: if all names are empty, or one is repeated.
     """
     columns = [name.strip() for name in names]
     if not any(columns):
         raise DataError(f"{shown_name(file.path)}: the file is empty; add a header line")
-    if not_utf8("".join(columns)):
-        raise DataError(f"{shown_name(file.path)}, line 1: the header is not UTF-8; save the file as UTF-8")
+    empty = [place for place, name in enumerate(columns) if not name]
+    for place in empty[1:]:
+        columns[place] = f"column {place + 1}"
     twice = sorted(name for name, count in Counter(columns).items() if count > 1)
     if twice:
         raise DataError(
-            f"{shown_name(file.path)}, line 1: repeated column {', '.join(map(repr, twice))}; rename one of them"
+            f"{shown_name(file.path)}, line {line}: repeated column {', '.join(map(repr, twice))}; rename one of them"
         )
     return columns

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from linker.data.io.line_errors import InputFile, LineError
-from linker.data.io.rows import Line, Row, Table, not_utf8
+from linker.data.io.rows import Line, Row, Table
 
 _EVENT = re.compile(rb"^event: ?[\w.]+\r?\n(?:id: ?.*\r?\n)?data: ?", re.MULTILINE)
 _FIELD = re.compile(r"(event|data|id|retry)(?:: ?(.*))?", re.DOTALL)
@@ -44,9 +44,8 @@ def _row(taken: list[Line], file: InputFile) -> Iterator[Row]:
     fields: dict[str, list[str]] = {}
     for line in taken:
         match = _FIELD.fullmatch(line.text)
-        if match is None or not_utf8(line.text):
-            reason = "invalid UTF-8" if match else "not an event"
-            file.bad(line.number, LineError(reason, "" if match else line.text[:40]), raw)
+        if match is None:
+            file.bad(line.number, LineError("not an event", line.text[:40]), raw)
             return
         fields.setdefault(match[1], []).append(match[2] or "")
     if fields.keys() & {"event", "data"}:

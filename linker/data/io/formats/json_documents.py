@@ -12,7 +12,7 @@ from linker.common.errors import DataError
 from linker.data.io.formats.json_lines import checked_object, finite_number, no_constant, unique_keys
 from linker.data.io.formats.json_pages import DATA, NESTED, is_beside, is_by_columns, is_keyed
 from linker.data.io.line_errors import InputFile, LineError
-from linker.data.io.rows import MAX_LINE, Row, Table, not_utf8
+from linker.data.io.rows import MAX_LINE, Row, Table
 from linker.data.io.streams import shown_name
 
 # Lists in one object that are read together: a post's context on Mastodon.
@@ -85,7 +85,7 @@ class _Text:
 
     def __init__(self, stream: BinaryIO, shown: str) -> None:
         self._stream, self._shown = stream, shown
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._json = json.JSONDecoder(
             parse_constant=no_constant, parse_float=finite_number, object_pairs_hook=unique_keys
         )
@@ -227,8 +227,6 @@ def _row(
     """The next value if it is a proper object or, with `texts`, a text; otherwise it is reported."""
     try:
         value = text.value()
-        if not_utf8(text.raw):
-            raise LineError("invalid UTF-8")
         if texts and isinstance(value, str):
             value = {"text": value}
         row = Row(number, checked_object(value, text.raw), text.raw, around)
@@ -264,8 +262,6 @@ def _by_columns(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
     """The posts in the next object, whose values are columns."""
     try:
         columns = text.value()
-        if not_utf8(text.raw):
-            raise LineError("invalid UTF-8")
     except LineError as error:
         raise text.fault(str(error)) from error
     if not all(isinstance(column, dict) for column in columns.values()):

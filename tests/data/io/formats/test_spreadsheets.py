@@ -70,9 +70,11 @@ def test_damaged(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-200])
     with pytest.raises(DataError, match="not an Excel workbook, or damaged"):
         read_posts(str(path))
-    (tmp_path / "q.xlsx").write_text("id,text\n1,x\n")
-    with pytest.raises(DataError, match="not an Excel workbook, or damaged"):
-        read_posts(str(tmp_path / "q.xlsx"))
+
+
+def test_text_under_the_name_of_a_workbook_is_a_table(tmp_path: Path) -> None:
+    (tmp_path / "q.xls").write_text("id\ttext\n1\tx\n")
+    assert [(post.id, post.text) for post in read_posts(str(tmp_path / "q.xls"))] == [("1", "x")]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux")

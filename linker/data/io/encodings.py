@@ -1,0 +1,292 @@
+"""Recognize the encoding of text that is not UTF-8, and recode it."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+
+from linker.common.errors import DataError
+
+UTF_8 = "utf-8"
+_MARK, _BROKEN = codecs.BOM_UTF8, "\ufffd".encode()
+#: Bytes of lines with other characters than ASCII that decide the encoding, and bytes read at most to find them.
+_EVIDENCE, _AHEAD = 1 << 15, 4 << 20
+#: Bytes of the longest character.
+_SHORTEST = 8
+#: Letters of languages; English words are everywhere.
+_WESTERN = ("äöüßåæøéà", "éèêëàâçîïôœûùüÿæ", "áéíóúñü", "áâãàçéêíóôõúü", "àèéìíòóùú", "áðéíóúýþæö")
+_CENTRAL = ("ąćęłńóśźż", "áäčďéěíľĺňóôŕřšťúůýž", "áéíóöőúüű", "ăâîşţ", "čćđšž")
+_BALTIC, _TURKISH = ("āčēģīķļņšūž", "ąčęėįšųūž", "äõöüšž"), ("çğıöşüâîû",)
+_CYRILLIC = re.compile("[Ѐ-ԯ]+")
+#: Codec → letters of its languages, or the pattern of a word in its script. The first of equals is chosen.
+_SINGLE_BYTES: dict[str, tuple[str, ...] | re.Pattern[str]] = {
+    "cp1252": _WESTERN,
+    "cp1250": _CENTRAL,
+    "cp1254": _TURKISH,
+    "cp1257": _BALTIC,
+    "mac_roman": _WESTERN,
+    "iso8859_2": _CENTRAL,
+    "cp850": _WESTERN,
+    # Letters that only end words.
+    "cp1255": re.compile("[א-יכלמנסעפצ-ת]*[ךםןףץ]?|[\u0591-\u05f4]"),
+    "cp1253": re.compile("[Ͱ-ρσ-Ͽ]*ς?"),
+    "cp1251": _CYRILLIC,
+    "koi8_u": _CYRILLIC,
+    "mac_cyrillic": _CYRILLIC,
+    "cp866": _CYRILLIC,
+    "cp1256": re.compile("[\u0600-\u06ff\u200c\u200d]+"),
+    "cp874": re.compile("[\u0e00-\u0e7f]+"),
+}
+# A file in several languages is less likely than one in one language.
+_SEVERAL_LANGUAGES = 0.15
+_KANA = "぀-ヿ"
+#: Codec → its usual characters beside ideographs, and the first bytes of its usual ideographs.
+_SEVERAL_BYTES = {
+    "cp949": ("[가-힣]", range(0)),
+    "cp932": (f"[{_KANA}]", range(0x88, 0x98)),
+    "euc_jp": (f"[{_KANA}]", range(0xB0, 0xD0)),
+    "gb18030": ("", range(0xB0, 0xD8)),
+    "big5": ("", range(0xA4, 0xC7)),
+}
+_JAPANESE = ("cp932", "euc_jp")
+_FULL_WIDTH = re.compile("[\u3000-\u3011\uff01-\uff5e…“”‘’—·]")
+_WORD_OR_SIGN = re.compile(r"[^\W\d_]+|[^\x00-\x7f]")
+_SIGNS = frozenset("“”„‘’‚«»‹›–—…€£§°·•™©®¿¡´²³½×№،؟؛\xa0\xad\u200e\u200f")
+_LONE_LETTERS = frozenset("àéèêóáâôíåæøöäüÀÉÈÊÓÁÂÔÍÅÆØÖÄÜ")
+# Signs that may be between two letters.
+_JOINING = frozenset("’‘·—\xad\u200e\u200f")
+#: Codec → the name by which it is shown, and can be typed.
+_SHOWN = {
+    **{f"cp{page}": f"windows-{page}" for page in range(1250, 1259)},
+    **{"cp932": "shift_jis", "cp949": "euc-kr", "cp874": "windows-874", "koi8_u": "koi8-u"},
+    **{
+        "mac_roman": "mac-roman",
+        "mac_cyrillic": "mac-cyrillic",
+        "euc_jp": "euc-jp",
+        "iso8859_2": "iso-8859-2",
+    },
+    **{"utf_16_le": "utf-16-le", "utf_16_be": "utf-16-be"},
+}
+#: Names of encodings that browsers read as a larger one; Excel and Windows write the larger one.
+_LARGER = {
+    "latin-1": "cp1252",
+    "iso8859-1": "cp1252",
+    "ascii": "cp1252",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+}
+_LARGER |= {"gb2312": "gb18030", "gbk": "gb18030", "iso8859-9": "cp1254", "utf-8-sig": UTF_8}
+
+
+def codec_of(name: str) -> str:
+    """Return Python's codec for the name of an encoding.
+
+    Raises:
+        DataError: if there is none of this name.
+    """
+    try:
+        codec = codecs.lookup(name)
+        b"".decode(codec.name)
+    except (LookupError, ValueError) as error:
+        raise DataError(
+            f"--encoding {name}: unknown; use a name such as windows-1252, windows-1251, mac-roman, gb18030, "
+            "shift_jis, euc-kr or utf-16"
+        ) from error
+    return _LARGER.get(codec.name, codec.name)
+
+
+def shown_encoding(codec: str) -> str:
+    """Return the name of a codec for messages, which `--encoding` accepts."""
+    return _SHOWN.get(codec, codec)
+
+
+def encoding_of(sample: bytes) -> str:
+    """Return the codec of some text with other characters than ASCII: `utf-8` unless another fits better.
+
+    Each codec's text is judged by its words: letters of its languages, one script in a word, no capital after a small
+    letter; in Chinese, Japanese and Korean by the share of common characters.
+    """
+    decoded = sample.decode("utf-8", "replace")
+    broken = decoded.count("\ufffd")
+    whole = sum(character > "\x7f" for character in decoded) - broken
+    if whole >= 2 * broken:
+        return UTF_8
+    scores = {codec: _score_of_words(sample, codec, letters) for codec, letters in _SINGLE_BYTES.items()}
+    scores |= {codec: _score_of_characters(sample, codec) for codec in _SEVERAL_BYTES}
+    best = max(scores, key=lambda codec: scores[codec])
+    return best if scores[best] > 0 else UTF_8
+
+
+def _score_of_words(sample: bytes, codec: str, usual: tuple[str, ...] | re.Pattern[str]) -> float:
+    """How plausible a text is, from -2 to 1."""
+    text = sample.decode(codec, "replace")
+    good = bad = 0.0
+    letters: Counter[str] = Counter()
+    for found in _WORD_OR_SIGN.finditer(text):
+        word = found[0]
+        foreign = [letter for letter in word if letter > "\x7f"]
+        if not foreign:
+            continue
+        if isinstance(usual, re.Pattern) and usual.fullmatch(word) and not _has_odd_case(word):
+            good += len(foreign)
+        elif not word.isalpha():
+            between = (
+                text[found.start() - 1 : found.start()].isalpha()
+                and text[found.end() : found.end() + 1].isalpha()
+            )
+            is_sign = word in _SIGNS and not (between and word not in _JOINING)
+            good, bad = good + is_sign, bad + (not is_sign)
+        elif isinstance(usual, re.Pattern) or _has_odd_case(word) or _longest_run(word) > 3:
+            bad += len(foreign)
+        elif len(word) == 1 and word not in _LONE_LETTERS:
+            bad += 1
+        else:
+            letters.update(letter.lower() for letter in foreign)
+    if not isinstance(usual, re.Pattern):
+        unusual = _unusual(letters, usual)
+        good, bad = good + letters.total() - unusual, bad + unusual
+    return (good - 2 * bad) / max(good + bad, 1)
+
+
+def _unusual(letters: Counter[str], languages: tuple[str, ...]) -> float:
+    """How many letters are not of the language that fits best."""
+    by_language = [
+        sum(count for letter, count in letters.items() if letter not in some) for some in languages
+    ]
+    every = "".join(languages)
+    of_none = sum(count for letter, count in letters.items() if letter not in every)
+    return min(*by_language, of_none + _SEVERAL_LANGUAGES * letters.total())
+
+
+def _has_odd_case(word: str) -> bool:
+    """Whether a capital follows a small letter, and one of them is not ASCII."""
+    pairs = pairwise(word)
+    return any(
+        first.islower() and second.isupper() and max(first, second) > "\x7f" for first, second in pairs
+    )
+
+
+def _longest_run(word: str) -> int:
+    return max(map(len, re.findall(r"[^\x00-\x7f]+", word)), default=0)
+
+
+def _score_of_characters(sample: bytes, codec: str) -> float:
+    """How plausible a text in Chinese, Japanese or Korean is, from -2 to 1."""
+    usual, first_bytes = _SEVERAL_BYTES[codec]
+    text = re.sub(r"[\x00-\x7f]+", "", sample.decode(codec, "replace"))
+    own = len(re.findall(usual, text)) if usual else 0
+    common = sum(
+        "一" <= character <= "鿿" and character.encode(codec)[0] in first_bytes for character in text
+    )
+    if codec == "gb18030":  # characters that only the larger GBK has are rare
+        common -= sum("一" <= character <= "鿿" and character.encode(codec)[1] < 0xA1 for character in text)
+    if codec in _JAPANESE and not own:
+        common = 0
+    good = own + common + len(_FULL_WIDTH.findall(text))
+    bad = len(text) - good
+    return (good - 2 * bad) / max(len(text), 1)
+
+
+def utf_16_of(head: bytes) -> str | None:
+    """Return the codec of UTF-16, which has a byte order mark, or often 0 as every other byte; else None."""
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf_32" if head.startswith(codecs.BOM_UTF32_LE) else "utf_16"
+    pairs = len(head) // 2
+    even, odd = head[0 : 2 * pairs : 2].count(0), head[1 : 2 * pairs : 2].count(0)
+    fewer, more = sorted((even, odd))
+    if more < max(3, 0.04 * pairs) or fewer > 0.05 * more:
+        return None
+    return "utf_16_le" if odd > even else "utf_16_be"
+
+
+class Recoder:
+    """Changes text in any encoding into UTF-8, piece by piece, without byte order marks and NUL.
+
+    The encoding is recognized at the first piece that is not ASCII.
+
+    Args:
+        forced: the codec; None: recognize it.
+        chosen: called with the codec as soon as it is known.
+        changed: called with a description of characters that were changed, and their number.
+    """
+
+    def __init__(
+        self, forced: str | None, chosen: Callable[[str], None], changed: Callable[[str, int], None]
+    ) -> None:
+        self._chosen, self._changed = chosen, changed
+        self._decoder: codecs.IncrementalDecoder | None = None
+        self._kept, self._evidence = b"", b""
+        self._codec = ""
+        self._begun = False
+        if forced:
+            self._choose(forced)
+
+    def __call__(self, piece: bytes, final: bool) -> bytes:
+        """Return the next piece in UTF-8; empty while the encoding is unknown."""
+        if self._decoder is None:
+            if piece.isascii() and not self._kept:
+                return self._finished(piece, piece)
+            self._kept += piece
+            if not self._decided(piece, final):
+                return b""
+            piece, self._kept = self._kept, b""
+        assert self._decoder is not None
+        return self._finished(self._decoder.decode(piece, final).encode("utf-8", "replace"), piece)
+
+    def _decided(self, piece: bytes, final: bool) -> bool:
+        """Choose the codec by what was kept: UTF-8 if it is, else by enough lines that are not ASCII."""
+        try:
+            codecs.getincrementaldecoder(UTF_8)().decode(self._kept, final)
+        except UnicodeDecodeError:
+            self._evidence += _with_others(piece)
+            if not final and len(self._evidence) < _EVIDENCE and len(self._kept) < _AHEAD:
+                return False
+            self._choose(encoding_of(self._evidence))
+        else:
+            if not final and len(self._kept) < _SHORTEST:
+                return False  # perhaps no more than the beginning of a character
+            self._choose(UTF_8)
+        return True
+
+    def _choose(self, codec: str) -> None:
+        self._codec = codec
+        self._decoder = codecs.getincrementaldecoder(codec)("replace")
+        self._chosen(codec)
+
+    def _finished(self, text: bytes, piece: bytes) -> bytes:
+        if not self._begun and text:
+            self._begun = True
+            while text.startswith(_MARK):
+                text = text[len(_MARK) :]
+        if _BROKEN in text:
+            known = piece.count(_BROKEN) if self._codec == UTF_8 else 0
+            if (broken := text.count(_BROKEN) - known) > 0:
+                self._changed(
+                    f"bytes that are not {shown_encoding(self._codec).upper()} read as \ufffd", broken
+                )
+        if b"\0" in text:
+            self._changed("NUL characters dropped", text.count(b"\0"))
+            text = text.replace(b"\0", b"")
+        return text
+
+
+def _with_others(piece: bytes) -> bytes:
+    """The lines of a piece that are not ASCII."""
+    return b"".join(line for line in piece.splitlines(keepends=True) if not line.isascii())
+
+
+def line_feeds() -> Callable[[bytes, bool], bytes]:
+    """Return a function that changes carriage returns, alone or before line feeds, into line feeds, piece by piece."""
+    held = b""
+
+    def change(piece: bytes, final: bool) -> bytes:
+        nonlocal held
+        piece, held = held + piece, b""
+        if piece.endswith(b"\r") and not final:
+            piece, held = piece[:-1], b"\r"
+        return piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+    return change
