@@ -74,7 +74,9 @@ def linked(post: Post, options: MiningOptions) -> Link | str:
     if post.text.strip() in _DELETED or extra.get("author") == _MODERATOR:
         return "deleted, or by a moderation bot"
     card_url, listed = _string(extra.get("card_url")), _strings(extra.get("links"))
-    urls = [*([card_url] if card_url else []), *listed] or links_in(post.text)
+    urls = [
+        url for field in ([card_url] if card_url else []) + listed for url in links_in(field) or [field]
+    ] or links_in(post.text)
     if not urls:
         return _comment(post)
     kinds: dict[str, LinkKind] = {}

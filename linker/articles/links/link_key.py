@@ -11,37 +11,29 @@ from linker.articles.links.wrappers import unwrapped
 # Parameters that say where a click came from. All others stay: many sites name an article by `id`, `p` or `cid`.
 _TRACKERS = frozenset(
     """
-    __s __tn__ __twitter_impression _branch_match_id _branch_referrer _ga _gl _hsenc _hsmi _openstat
-    accesstoken amp amp_gsa amp_js_v amp_markup ampshare aoh at_bbc_team at_campaign at_campaign_type
-    at_custom1 at_custom2 at_custom3 at_custom4 at_format at_link_id at_link_origin at_link_type at_medium
-    at_ptr_name campaign_id ceid chcid clickid cmp cmp_src cmpid cmpref cndid csref cvid dclid dicbo dlbk
-    echobox ecid efg_lid embedded_checkout emci emdi esource ex_cid fb_action_ids fb_action_types
-    fb_comment_id fb_ref fb_source fbc fbclid feedtype ftag gaa_at gaa_n gaa_sig gaa_ts gbraid gclid gclsrc
-    giftcopy gs_lcp guccounter guce_referrer guce_referrer_sig hootpostid hpid icid igsh igshid
-    in_reply_to_status_id int_cid int_source intcid itid ito lctg li_fat_id li_source ls_source mbid mc_cid
-    mc_eid mcubz mibextid mkcid mkt_tok mktg mod msclkid n_cid ncid ncl_amp nl nlid nocache noredirect
-    ns_campaign ns_fee ns_linkname ns_mchannel ns_source nsukey ocid oly_anon_id oly_enc_id outputamp
-    outputtype partner pcmp pgtype post_id_source ppid rdt recirc ref ref_ ref_src ref_url referer referrer
-    reflink refsrc region_ref rss rss_id s_cid s_kwcid sa_campaign sc_channel sc_cid share_id shareadraft
-    shareid sharetoken sharetype showcomments smh smid smprod smtyp soc_src soc_trk source_ref spref sr
-    sr_share sref sref_src srnd taid tblci tpcc trackingid traffic_source trk trkcampaign tsrc twclid
-    twitter_impression unlocked_article_code usp usqp utmsource ved vero_conv vero_id via wbraid wprov
-    wt.mc_id wtmc xd_co_f xfrom xid_source xnpe xrs xtor yclid zanpid
+    __s __tn__ __twitter_impression _bhlid _branch_match_id _branch_referrer _ga _gl _hsenc _hsmi _ke _kx _openstat
+    accesstoken action_object_map action_ref_map action_type_map amp amp_gsa amp_js_v amp_lite amp_markup ampshare
+    aoh asc_campaign asc_refurl asc_source awc bhlid bxid campaign_id ceid chcid cjevent ck_subscriber_id clickid
+    cmp cmp_src cmpid cmpref cndid csref cvid cxrecs_s dclid dicbo dlbk dm_i echobox ecid ef_id efg_lid elq elqaid
+    elqat elqcampaignid elqtrack elqtrackid embedded_checkout embeds_referring_euri embeds_referring_origin emci
+    emdi epik esource esrc et_cid et_mid et_rid ex_cid fbadid fbc fbclid feedtype freebie from_source ftag gaa_at
+    gaa_n gaa_sig gaa_ts gbraid gcl_au gclid gclsrc gift giftcopy gifttoken gs_lcp guccounter hootpostid hpid
+    hsctatracking hss_channel icid ig_mid ig_rid igsh igshid in_reply_to_status_id intcid irclickid irgwc itid ito
+    lctg leadsource li_fat_id li_source lipi ls_source mbid mc_cid mc_eid mc_tc mcubz mibextid mkcid mktg mod
+    msclkid n_cid ncid ncl_amp nl nlid nocache noredirect nsukey oborigurl ocid outputamp outputtype partner pcmp
+    pgtype post_id_source postshare ppid pwapi_token raneaid ranmid ransiteid rb_clickid rdt rdt_cid recirc ref ref_
+    ref_campaign ref_content ref_medium ref_src ref_term ref_url referer referrer referringsource reflink refsrc
+    region_ref reshareid rss rss_id s_cid s_kwcid sa_campaign sc_channel sc_cid sccid scm sfnsn share share_from
+    share_id share_medium share_source shareadraft shared_by sharedby shareid sharesource sharetoken sharetype
+    showcomments si smh smid smprod smtyp soc_src soc_trk source_ref spm spm_id_from spref sr sr_share sref sref_src
+    srnd srsltid ss_email_id sscid syclid taid tblci tduid tgclid tpcc trackingid traffic_source trk trkcampaign
+    tsrc ttclid twclid twitter_impression twsrc unlocked_article_code usp usqp utm utmsource vd_source ved vgo_ee
+    via wbraid wickedid wpisrc wpmm wprov wtmc xd_co_f xfrom xid_source xnpe xrs xtatc xtcr xtdate xtnp xtor xtref
+    yclid ym_uid ysclid zanpid
     """.split()  # noqa: SIM905
 )
-_TRACKER_PREFIXES = (
-    "utm_",
-    "utm-",
-    "pk_",
-    "mtm_",
-    "hsa_",
-    "_x_tr_",
-    "ns_",
-    "at_",
-    "guce_",
-    "oly_",
-    "vero_",
-    "wt_",
+_TRACKER_PREFIX = re.compile(
+    "(?:at|cm|fb|ga|gad|guce|hsa|int|itm|mkt|ml|mtm|ns|oly|pk|sfmc|trk|utm|vero|wt|_x_tr)[_.-]|__hs"
 )
 # Labels of hosts under which sites repeat themselves.
 _COPIES = frozenset({"www", "m", "mobile", "amp"})
@@ -161,10 +153,10 @@ def _query(query: str) -> str:
     kept = [
         (name, value)
         for name, value in parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
-        if not _is_tracker(name.lower().removeprefix("amp;"))
+        if not _is_tracker(name.lower())
     ]
     return urlencode(sorted(kept), errors="surrogateescape")
 
 
 def _is_tracker(name: str) -> bool:
-    return name in _TRACKERS or name.startswith(_TRACKER_PREFIXES)
+    return name in _TRACKERS or _TRACKER_PREFIX.match(name) is not None
