@@ -9,6 +9,8 @@ from typing import Literal
 
 import webencodings
 
+from linker.data.io.encodings import encoding_of
+
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -22,7 +24,6 @@ _CONTENT = re.compile(rb"""\bcontent\s*=\s*(?:"[^"]*"|'[^']*')""", re.IGNORECASE
 _CHARSET = re.compile(rb"""\bcharset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _XML = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)""")
 _HEAD = 4096
-_FALLBACK = "cp1252"
 # Python's decoders of these lack characters that browsers read.
 _LARGER = {"gbk": "gb18030", "euc_jp": "euc_jis_2004"}
 
@@ -46,7 +47,7 @@ def decode(body: bytes, declared: str | None = None) -> str:
         broken = text.count("\ufffd") - body.count("\ufffd".encode())
         if not broken or sum(character > "\x7f" for character in text) >= 2 * broken:
             return text
-    return body.decode(_FALLBACK if found in ("", "utf-8") else found, errors="replace")
+    return body.decode(encoding_of(body) if found in ("", "utf-8") else found, errors="replace")
 
 
 def _declared_in(head: bytes) -> str | None:

@@ -62,6 +62,21 @@ def test_only_tags_declare_an_encoding() -> None:
     assert "Правда" in decode(f"{decoy}<p>Правда".encode("cp1251"))
 
 
+@pytest.mark.parametrize(
+    ("codec", "text"),
+    [
+        ("cp1252", "Die Fähre fährt übermorgen nicht mehr, sagte der Bürgermeister"),
+        ("cp1251", "Паром больше не ходит на остров, сказал мэр во вторник"),
+        ("cp1250", "Załoga promów głosowała we wtorek za strajkiem, powiedział burmistrz"),
+        ("cp932", "フェリーの乗組員は火曜日にストライキを決議したと市長が述べた"),
+        ("gb18030", "渡轮船员星期二投票决定罢工，市长说，岛上的居民将没有船"),
+    ],
+)
+def test_an_undeclared_encoding_is_recognized(codec: str, text: str) -> None:
+    assert text in decode(page(f"{text}. " * 3, "", codec))
+    assert text in decode(page(f"{text}. " * 3, "utf-8", codec))
+
+
 @given(st.text(st.characters(min_codepoint=0xC0, max_codepoint=0x17F), min_size=2), st.data())
 @settings(max_examples=40)
 def test_one_byte_lost_anywhere_costs_one_character(text: str, data: st.DataObject) -> None:
