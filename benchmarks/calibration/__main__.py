@@ -47,21 +47,27 @@ class Collection:
 
 
 def measured(thresholds: Thresholds, score: float, scores: np.ndarray, relevant: np.ndarray) -> list[float]:
-    """Return coverage, width and error of the intervals: of precision, then of recall."""
+    """Return coverage and width of the intervals, NaN without one, and errors: of precision, then of recall."""
     one, kept = thresholds.at(score), scores >= np.float32(score)
     truths = float(relevant[kept].mean()), float(relevant[kept].sum() / relevant.sum())
     found = []
     for share, true in zip((one.precision, one.recall), truths):
-        held = share.low - 1e-6 <= true <= share.high + 1e-6
-        found += [float(held), share.high - share.low, abs(share.value - true)]
+        if share.low is None or share.high is None:
+            held, width = float("nan"), float("nan")
+        else:
+            held = float(share.low - 1e-6 <= true <= share.high + 1e-6)
+            width = share.high - share.low
+        found += [held, width, abs(share.value - true)]
     return found
 
 
-def drawn(way: str, count: int, posts: int, rng: np.random.Generator) -> np.ndarray:
-    """Ranks that get labels."""
+def drawn(
+    way: str, count: int, posts: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ranks that get labels, and whether each was drawn at random."""
     best = {"random": 0, "top": count, "both": count // 2}[way]
     others = rng.choice(np.arange(best, posts), count - best, replace=False)
-    return np.concatenate([np.arange(best), others])
+    return np.concatenate([np.arange(best), others]), np.arange(count) >= best
 
 
 def with_labels(collections: list[Collection], draws: int) -> Iterable[str]:
@@ -74,9 +80,11 @@ def with_labels(collections: list[Collection], draws: int) -> Iterable[str]:
                 if count >= 0.6 * len(collection.scores):
                     continue
                 for _ in range(1 if way == "top" else draws):
-                    at = drawn(way, count, len(collection.scores), rng)
+                    at, random = drawn(way, count, len(collection.scores), rng)
                     try:
-                        thresholds = LabeledThresholds(collection.scores, at, collection.relevant[at])
+                        thresholds = LabeledThresholds(
+                            collection.scores, at, collection.relevant[at], random=random
+                        )
                     except DataError:
                         refused += 1
                         continue
@@ -87,7 +95,7 @@ def with_labels(collections: list[Collection], draws: int) -> Iterable[str]:
 
 
 def line(names: list[str], rows: list[list[float]]) -> str:
-    held_p, wide_p, off_p, held_r, wide_r, off_r = np.mean(rows, axis=0)
+    held_p, wide_p, off_p, held_r, wide_r, off_r = np.nanmean(rows, axis=0)
     numbers = [
         f"{100 * held_p:.0f} %",
         f"{wide_p:.2f}",

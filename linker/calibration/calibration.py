@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from linker.calibration.probabilities import Bin, isotonic
+from linker.calibration.probabilities import Bin, smoothed_rates
 from linker.calibration.thresholds import Share, Threshold, few_digits
 from linker.common.errors import DataError
 from linker.common.files import atomic_write
@@ -102,17 +102,14 @@ class Calibration:
         below, high = self.scale([np.nextafter(raw, np.float32(-np.inf)), raw]).tolist()
         return few_digits((below + high) / 2, high)
 
-    def ratios(self) -> np.ndarray:
-        """Return the likelihood ratio of relevant to irrelevant posts in each bin, rising: samples × bins."""
-        relevant = self.relevant * self.relevant_pairs + 0.5
-        others = self.others * (self.pairs - self.relevant_pairs) + 0.5
-        relevant /= relevant.sum(axis=1, keepdims=True)
-        others /= others.sum(axis=1, keepdims=True)
-        places = np.arange(relevant.shape[1], dtype=np.float64)
-        shares, weights = relevant / (relevant + others), relevant + others
-        rising = np.stack([isotonic(places, share, weight)(places) for share, weight in zip(shares, weights)])
-        rising = np.clip(rising, 1e-9, 1 - 1e-9)
-        return np.asarray(rising / (1 - rising))
+    def probabilities(self) -> np.ndarray:
+        """Return the probability of relevance in each bin, at the dev set's share of relevant pairs: samples × bins.
+
+        It rises with the bins and is a property of the calibration alone: the same for any posts that it is used on.
+        """
+        relevant = self.relevant * self.relevant_pairs
+        pairs = relevant + self.others * (self.pairs - self.relevant_pairs)
+        return np.stack([smoothed_rates(*counts) for counts in zip(relevant, pairs)])
 
     def check(self, fingerprint: str | None = None, passages: str | None = None) -> None:
         """Check that the calibration was made with this model and way of scoring articles.

@@ -1,7 +1,7 @@
 """Estimate thresholds from labels of some of the ranked posts.
 
 A curve fitted to a few labels gives good probabilities, but intervals that are too narrow where the curve has the wrong
-shape. Intervals therefore come from counts, in strata of the ranking with a constant labeling rate
+shape. Intervals therefore come from counts of labels whose posts were drawn at random
 (docs/decisions/124-calibration-and-thresholds.md).
 """
 
@@ -11,37 +11,50 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from linker.calibration.probabilities import platt
+from linker.calibration.probabilities import platt, rising
 from linker.calibration.thresholds import Share, Thresholds
 from linker.common.errors import DataError
+from linker.data.labels.sampled_labels import drawn_at_random
 from linker.models.score_scale import UNSCALED, ScoreScale
 
 _DRAWS = 2000
 _SEED = 13
-# Log-likelihood ratio from which two labeling rates are preferred to one.
-_EVIDENCE = 8.0
-# Strata with fewer labels than the first borrow labels from above and below; those without labels, the second number.
+# Labels of a random sample that an interval takes.
+_LEAST_RANDOM = 20
+# A side of a threshold with fewer random labels than the first borrows labels from the other side; without labels, the
+# second number.
 _FEW, _ENOUGH = 5, 20
+_NOT_RANDOM = "not known: no random sample"
+_REMEDY = (
+    "`linker annotate start --strategy random` draws one; `linker annotate export` marks its posts in the column `sample`"
+)
 
 
 class LabeledThresholds(Thresholds):
     """Thresholds on posts of which some have labels.
 
-    Labeled posts must resemble their unlabeled neighbors in the ranking: chosen at random or by rank, not by content.
-    Where no post has a label, the only assumption is that posts further down are no more relevant.
+    Probabilities are a rising curve through the labels and, where a post has none, a logistic curve. They are estimates
+    that may be biased: a query strategy chooses posts for their content. Intervals are only of labels whose posts were
+    drawn at random from the posts without labels.
 
     Args:
         scores: raw scores of all posts.
         labeled: distinct ranks of the labeled posts, 0 for the highest score.
         relevant: bool, one per label.
         scale: the map from raw scores to those that thresholds are given on.
+        random: bool, one per label: whether the post was drawn at random; None: none was, or it is not known.
 
     Raises:
         DataError: if all labels are alike.
     """
 
     def __init__(
-        self, scores: np.ndarray, labeled: np.ndarray, relevant: np.ndarray, scale: ScoreScale = UNSCALED
+        self,
+        scores: np.ndarray,
+        labeled: np.ndarray,
+        relevant: np.ndarray,
+        scale: ScoreScale = UNSCALED,
+        random: np.ndarray | None = None,
     ) -> None:
         order = np.argsort(labeled)
         self._at, relevant = np.asarray(labeled)[order], np.asarray(relevant, dtype=bool)[order]
@@ -51,17 +64,27 @@ class LabeledThresholds(Thresholds):
                 f"{found} of {len(relevant)} labeled posts are relevant: thresholds need labels of relevant posts "
                 "and of irrelevant ones; label more"
             )
-        self._found = np.concatenate([[0], np.cumsum(relevant)])
-        self._strata = _strata(self._at, 0, len(scores))
-        super().__init__(scores, self._describe(len(scores), found), scale)
+        chosen = np.zeros(len(relevant), bool) if random is None else np.asarray(random, dtype=bool)[order]
+        self._found = _counts(relevant)
+        self._random_at, self._random_found = self._at[chosen], _counts(relevant[chosen])
+        sampled, hits = int(chosen.sum()), int(relevant[chosen].sum())
+        self._has_sample = sampled >= _LEAST_RANDOM and 0 < hits < sampled
+        super().__init__(scores, self._describe(len(scores), found, sampled, hits), scale)
+        self._fit(relevant, chosen if self._has_sample else np.ones_like(relevant))
+
+    def _fit(self, relevant: np.ndarray, used: np.ndarray) -> None:
+        """Compute the probability of each distinct score, from the labels, those used for a logistic curve first."""
         of_labeled = self._descending[self._at].astype(np.float64)
-        self._curve = platt(of_labeled, relevant)
-        self.rising = bool(np.diff(self._curve(of_labeled[[-1, 0]]))[0] >= 0)
-        if not self.rising:
+        curve = platt(of_labeled[used], relevant[used])
+        self.rising = bool(np.diff(curve(of_labeled[used][[-1, 0]]))[0] >= 0)
+        if self.rising:
+            expected = curve(self._descending.astype(np.float64))
+        else:
             self.basis += "; higher scores do not go with relevance among them"
-        expected = self.of_raw(self._descending)
+            expected = np.full(len(self), relevant[used].mean())
         expected[self._at] = relevant
-        self._expected = np.cumsum(expected)
+        self._levels, level, posts = np.unique(self._descending, return_inverse=True, return_counts=True)
+        self._of_levels = rising(np.bincount(level, expected) / posts, posts)
 
     @classmethod
     def of(
@@ -72,6 +95,8 @@ class LabeledThresholds(Thresholds):
         scale: ScoreScale = UNSCALED,
     ) -> LabeledThresholds:
         """Return thresholds from labels by post id; raw `scores` and `ids` are of all posts, in any order.
+
+        Posts that were drawn at random are known of `SampledLabels`.
 
         Raises:
             DataError: if no label is of one of these posts, or all labels are alike.
@@ -89,7 +114,8 @@ class LabeledThresholds(Thresholds):
     ) -> LabeledThresholds:
         """Return thresholds from labels by post id, and the raw scores of the labeled posts.
 
-        Labeled posts with the same score are spread evenly over the ranks of that score.
+        Labeled posts with the same score are spread evenly over the ranks of that score. Posts that were drawn at
+        random are known of `SampledLabels`.
 
         Raises:
             DataError: if no label is of one of these posts, or all labels are alike.
@@ -106,47 +132,42 @@ class LabeledThresholds(Thresholds):
             tied = np.flatnonzero(first == start)
             shared = int(end[tied[0]] - start)
             ranks[tied] = start + ((np.arange(len(tied)) + 0.5) * shared / len(tied)).astype(np.int64)
-        thresholds = cls(scores, ranks, np.array([labels[post_id] for post_id in chosen]), scale)
+        drawn = drawn_at_random(labels)
+        relevant = np.array([labels[post_id] for post_id in chosen])
+        thresholds = cls(scores, ranks, relevant, scale, np.array([post_id in drawn for post_id in chosen]))
         if missing := len(labels) - len(chosen):
             thresholds.basis += f"; {missing:,} labels are of other posts"
         return thresholds
 
     def of_raw(self, scores: np.ndarray) -> np.ndarray:
-        """Return probabilities by a logistic curve; the share of relevant labels if the curve does not rise."""
-        if not self.rising:
-            return np.full(len(scores), self._found[-1] / len(self._at))
-        return self._curve(np.asarray(scores, dtype=np.float64))
+        """Return probabilities by the curve; of a score that no post has, that of the next lower one."""
+        places = np.searchsorted(self._levels, np.asarray(scores, np.float32), side="right") - 1
+        return np.asarray(self._of_levels[np.maximum(places, 0)])
 
-    def _shares(self, kept: int, raw: float) -> tuple[Share, Share]:
+    def _shares(self, kept: int, precision: float, recall: float) -> tuple[Share, Share]:
+        known = int(np.searchsorted(self._at, kept))
+        hits = int(self._found[known])
+        if len(self._at) == len(self):
+            return _counted(precision, hits / kept), _counted(recall, hits / int(self._found[-1]))
+        if not self._has_sample:
+            return Share(precision, note=self._no_interval), Share(recall, note=self._no_interval)
         rng = np.random.default_rng(_SEED)
-        low, high = (
-            np.zeros((2, _DRAWS)),
-            np.zeros((2, _DRAWS)),
-        )  # relevant posts kept and left out: (2, samples)
-        for start, stop in self._strata:
-            middle = min(max(kept, start), stop)
-            for side, (first, last) in enumerate(((start, middle), (middle, stop))):
-                if first < last:
-                    least, most = self._bounds(first, last, rng)
-                    low[side] += least
-                    high[side] += most
-        expected = self._expected[kept - 1]
-        precision = Share.of(expected / kept, low[0] / kept, high[0] / kept)
-        recall = Share.of(
-            expected / self._expected[-1],
-            low[0] / np.maximum(low[0] + high[1], 1),
-            high[0] / np.maximum(high[0] + low[1], 1),
-        )
-        return precision, recall
+        low, high = self._bounds(0, kept, rng)  # relevant posts that are kept: (samples,)
+        low_left, high_left = self._bounds(kept, len(self), rng)
+        lows, highs = low / np.maximum(low + high_left, 1), high / np.maximum(high + low_left, 1)
+        if known == kept:
+            return _counted(precision, hits / kept), Share.of(recall, lows, highs)
+        return Share.of(precision, low / kept, high / kept), Share.of(recall, lows, highs)
 
     def _bounds(self, start: int, stop: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Sample lower and upper bounds of the relevant posts among the ranks from start to stop."""
         first, last = (int(place) for place in np.searchsorted(self._at, [start, stop]))
         known, unlabeled = int(self._found[last] - self._found[first]), stop - start - (last - first)
+        first, last = (int(place) for place in np.searchsorted(self._random_at, [start, stop]))
         # With few labels: at most as relevant as the posts above, at least as relevant as those below.
         enough = _FEW if last > first else _ENOUGH
         above = min(first, max(last - enough, 0))
-        below = max(last, min(first + enough, len(self._at)))
+        below = max(last, min(first + enough, len(self._random_at)))
         most = self._share(above, last, rng) if last > above else np.ones(_DRAWS)
         least = most
         if (above, below) != (first, last):
@@ -154,54 +175,36 @@ class LabeledThresholds(Thresholds):
         return known + rng.binomial(unlabeled, least), known + rng.binomial(unlabeled, most)
 
     def _share(self, first: int, last: int, rng: np.random.Generator) -> np.ndarray:
-        """Sample the share of relevant posts given these labels (Jeffreys prior)."""
-        found = int(self._found[last] - self._found[first])
+        """Sample the share of relevant posts by these random labels (Jeffreys prior)."""
+        found = int(self._random_found[last] - self._random_found[first])
         return rng.beta(found + 0.5, last - first - found + 0.5, _DRAWS)
 
-    def _describe(self, posts: int, found: int) -> str:
-        parts = []
-        for start, stop in self._strata:
-            first, last = np.searchsorted(self._at, [start, stop])
-            labels, size = int(last - first), stop - start
-            share = "all" if labels == size else "none" if not labels else f"{labels:,}"
-            parts.append(f"{share} of the {size:,} posts on ranks {start + 1:,} to {stop:,}")
-        text = f"by {len(self._at):,} labels ({found:,} relevant): {'; '.join(parts)}"
-        if not np.searchsorted(self._at, self._strata[-1][0]) < len(self._at):
-            text += "; label a random sample of all posts for narrower intervals"
-        return text
+    def _describe(self, posts: int, found: int, sampled: int, hits: int) -> str:
+        """Return what the estimates are based on."""
+        labels = f"by {len(self._at):,} labels ({found:,} relevant)"
+        if len(self._at) == posts:
+            return f"{labels}: all posts"
+        if self._has_sample:
+            return f"{labels}, {sampled:,} of them ({hits:,} relevant) of a random sample"
+        if sampled:
+            self._no_interval = "not known: too few labels of a random sample"
+            reason = (
+                f"only {sampled:,} of them ({hits:,} relevant) are of a random sample: intervals need {_LEAST_RANDOM}, "
+                "relevant and irrelevant ones"
+            )
+        else:
+            self._no_interval = _NOT_RANDOM
+            reason = (
+                "not known to be of a random sample: estimates may be biased, and intervals need posts labeled from one"
+            )
+        return f"{labels}, {reason} ({_REMEDY})"
 
 
-def _strata(at: np.ndarray, start: int, stop: int) -> list[tuple[int, int]]:
-    """Divide the ranks from start to stop into strata with a constant labeling rate.
-
-    A stratum is divided where two rates fit the labels much better than one.
-    """
-    labels, size = len(at), stop - start
-    if not labels or labels == size:
-        return [(start, stop)]
-    # Only cuts next to a label can be best.
-    cuts = np.concatenate([at, at + 1])
-    before = np.concatenate([np.arange(labels), np.arange(1, labels + 1)])
-    inside = (cuts > start) & (cuts < stop)
-    cuts, before = cuts[inside], before[inside]
-    if not len(cuts):
-        return [(start, stop)]
-    gains = (
-        _log_likelihood(before, cuts - start)
-        + _log_likelihood(labels - before, stop - cuts)
-        - _log_likelihood(np.array([labels]), np.array([size]))
-    )
-    best = int(gains.argmax())
-    if gains[best] < _EVIDENCE:
-        return [(start, stop)]
-    cut, count = int(cuts[best]), int(before[best])
-    return [*_strata(at[:count], start, cut), *_strata(at[count:], cut, stop)]
+def _counted(value: float, true: float) -> Share:
+    """Return an estimate of posts that all have labels, of which the share `true` is relevant."""
+    return Share(value, min(value, true), max(value, true))
 
 
-def _log_likelihood(labels: np.ndarray, posts: np.ndarray) -> np.ndarray:
-    """Return the log-likelihood of labels if every post is labeled with the same probability."""
-    others = posts - labels
-    with np.errstate(divide="ignore", invalid="ignore"):
-        hit = np.where(labels > 0, labels * np.log(labels / posts), 0.0)
-        miss = np.where(others > 0, others * np.log(others / posts), 0.0)
-    return np.asarray(hit + miss)
+def _counts(relevant: np.ndarray) -> np.ndarray:
+    """Return the number of relevant labels among the first 0, 1, … labels."""
+    return np.concatenate([[0], np.cumsum(relevant)])

@@ -100,18 +100,44 @@ def platt(scores: np.ndarray, relevant: np.ndarray) -> Callable[[np.ndarray], np
     return lambda new: curve.predict_proba(((new - middle) / spread)[:, None])[:, 1]
 
 
-def isotonic(
-    scores: np.ndarray, relevant: np.ndarray, weights: np.ndarray | None = None
-) -> Callable[[np.ndarray], np.ndarray]:
-    """Fit a rising curve from scores to probabilities by isotonic regression.
-
-    `relevant` may also contain shares, of as many pairs as `weights` gives.
-    """
+def isotonic(scores: np.ndarray, relevant: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Fit a rising curve from scores to probabilities by isotonic regression."""
     from sklearn.isotonic import IsotonicRegression
 
     curve = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-    curve.fit(scores, relevant.astype(float), sample_weight=weights)
+    curve.fit(scores, relevant.astype(float))
     return lambda new: np.asarray(curve.predict(new))
+
+
+def rising(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the nearest numbers that do not fall, by isotonic regression; their weighted sum is that of `values`.
+
+    Args:
+        values: numbers in ascending order of their scores.
+        weights: number of pairs of each, > 0.
+    """
+    from sklearn.isotonic import isotonic_regression
+
+    return np.asarray(isotonic_regression(np.asarray(values, np.float64), sample_weight=weights))
+
+
+def smoothed_rates(relevant: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Return rising shares of relevant pairs in bins: float64, one per bin, within (0, 1).
+
+    Isotonic regression pools bins; to each pool, half a relevant pair and half another one are added. Added to single
+    bins, these halves would be most of the relevant pairs among low scores.
+
+    Args:
+        relevant: number of relevant pairs in each bin.
+        pairs: number of pairs in each bin.
+    """
+    filled = pairs > 1e-6  # bootstrap samples leave bins empty: they get the rate of the next lower one
+    relevant, pairs = relevant[filled], pairs[filled]
+    rates = rising(relevant / pairs, pairs)
+    pools = np.concatenate([[0], np.cumsum(np.diff(rates) > 1e-12)])
+    sums, counts = np.bincount(pools, relevant), np.bincount(pools, pairs)
+    rates = rising((sums + 0.5) / (counts + 1), counts + 1)[pools]
+    return np.asarray(rates[np.maximum(np.cumsum(filled) - 1, 0)])
 
 
 def prior_by_em(ratios: np.ndarray, counts: np.ndarray, start: float = 0.1) -> np.ndarray:

@@ -2,36 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from linker.common.errors import LinkerError
 from linker.models.score_scale import UNSCALED, ScoreScale
 
-_CUTS = 200
 _INTERVAL = (0.025, 0.975)
+# Of sums of probabilities that are compared with targets.
+_ROUNDING = 1e-9
+# An interval that leaves out less than this says nothing.
+_LEAST_LEFT_OUT = 0.02
+_TOO_LITTLE = "not known: too little data"
 
 
 @dataclass(frozen=True)
 class Share:
-    """An estimated share with its 95 % interval; all between 0 and 1."""
+    """An estimated share with its 95 % interval; all between 0 and 1.
+
+    Attributes:
+        value: the estimate.
+        low: lower end of the interval, at most `value`; None if there is no interval.
+        high: upper end, at least `value`; None if there is no interval.
+        note: why there is no interval, such as "not known: too little data"; empty if there is one.
+    """
 
     value: float
-    low: float
-    high: float
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
 
     def __str__(self) -> str:
-        return f"{_percent(self.value)} % ({_percent(self.low)} to {_percent(self.high)})"
+        return f"{percent(self.value)} % ({self.interval})"
+
+    @property
+    def interval(self) -> str:
+        """Return the interval in percent, or why there is none."""
+        if self.low is None or self.high is None:
+            return self.note
+        low, high = percent(self.low), percent(self.high)
+        return f"{low} to {high}" if low != high else "counted"
 
     @classmethod
     def of(cls, value: float, lows: np.ndarray, highs: np.ndarray | None = None) -> Share:
-        """Return an estimate with the interval of its samples; an estimate outside of it is moved into it."""
+        """Return an estimate with the interval of its samples, widened to contain the estimate.
+
+        Samples that are all alike, or spread over all shares, are too little data for an interval.
+        """
         low = float(np.quantile(lows, _INTERVAL[0]))
         high = float(np.quantile(lows if highs is None else highs, _INTERVAL[1]))
-        return cls(min(max(value, low), high), low, high)
+        if not 1e-4 < high - low < 1 - _LEAST_LEFT_OUT:
+            return cls(value, note=_TOO_LITTLE)
+        return cls(value, min(value, low), max(value, high))
 
     @classmethod
     def elsewhere(cls, samples: np.ndarray) -> Share:
@@ -50,14 +75,17 @@ class Threshold:
     Attributes:
         score: posts with this score (0 to 100) or a higher one are kept.
         kept: number of posts that are kept.
-        precision: share of the kept posts that are relevant.
-        recall: share of the relevant posts that are kept.
+        precision: share of the kept posts that are relevant: the mean of their probabilities.
+        recall: share of the relevant posts that are kept: the sum of the probabilities of the kept posts, divided by
+            that of all posts.
+        note: more about the threshold, for its sentence.
     """
 
     score: float
     kept: int
     precision: Share
     recall: Share
+    note: str = ""
 
     @property
     def sentence(self) -> str:
@@ -66,9 +94,9 @@ class Threshold:
         if not self.kept:
             return f"score >= {self.score} keeps no post"
         return (
-            f"score >= {self.score} keeps {self.kept:,} posts: about {_percent(p.value)} % of them are relevant "
-            f"(95 % interval {_percent(p.low)} to {_percent(p.high)}); about {_percent(r.value)} % of the relevant "
-            f"posts are kept ({_percent(r.low)} to {_percent(r.high)})"
+            f"score >= {self.score} keeps {self.kept:,} posts: about {percent(p.value)} % of them are relevant "
+            f"(95 % interval {p.interval}); about {percent(r.value)} % of the relevant posts are kept ({r.interval})"
+            f"{self.note}"
         )
 
 
@@ -94,28 +122,40 @@ class Thresholds:
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Return the probability of relevance of posts with these scores: float64."""
         raw = self.scale.least_raw(scores)
+        # Raw scores that are shown alike can differ in the last digit: the one that a post has counts.
+        reached = np.searchsorted(-self._descending, -raw, side="right")
+        lowest = self._descending[np.maximum(reached - 1, 0)]
+        raw = np.where(self.scale(lowest) == scores, lowest, raw)
         return self.of_raw(np.clip(raw, self._descending[-1], self._descending[0]))
 
     def of_raw(self, scores: np.ndarray) -> np.ndarray:
-        """Return the probability of relevance of posts with these raw scores: float64."""
+        """Return the probability of relevance of posts with these raw scores: float64, rising with the score.
+
+        All estimates are sums of these probabilities.
+        """
         raise NotImplementedError
 
-    def _shares(self, kept: int, raw: float) -> tuple[Share, Share]:
-        """Return precision and recall of the best `kept` posts, 1 or more, down to this raw score."""
+    def _shares(self, kept: int, precision: float, recall: float) -> tuple[Share, Share]:
+        """Return precision and recall of the best `kept` posts, 1 or more, with their intervals."""
         raise NotImplementedError
 
     def at(self, score: float) -> Threshold:
         """Return the estimates for the threshold at this score."""
         raw = np.float32(self.scale.least_raw(score))
         kept = int(np.searchsorted(-self._descending, -raw, side="right"))
-        shares = self._shares(kept, float(raw)) if kept else (Share(0, 0, 1), Share(0, 0, 0))
-        return Threshold(score, kept, *shares)
+        if not kept:
+            return Threshold(score, 0, Share(0, note="not known: no post is kept"), Share(0, 0, 0))
+        precision, recall = self._shares(kept, float(self._precision(kept)), float(self._recall(kept)))
+        if kept == len(self):
+            recall = Share(1.0, note="every post is kept")
+        return Threshold(score, kept, precision, recall)
 
     def table(self) -> list[Threshold]:
         """Return the thresholds that keep 10, 20, 50, 100, … posts, and all of them."""
         counts = [step * 10**power for power in range(9) for step in (1, 2, 5)]
         wanted = [count for count in counts if 10 <= count < len(self)] + [len(self)]
-        return [self.at(score) for score in self._scores_at(np.array(wanted))]
+        ends = self._ends[np.unique(np.searchsorted(self._ends, wanted))]
+        return [self.at(self._score_keeping(int(end))) for end in ends]
 
     def choose(
         self, threshold: float | None, precision: float | None, recall: float | None
@@ -123,7 +163,7 @@ class Thresholds:
         """Return the threshold that was asked for, by its score or by a target; None if none was asked for.
 
         Raises:
-            LinkerError: if no threshold is estimated to reach the target.
+            LinkerError: if no threshold is estimated to reach the precision.
         """
         if precision is not None:
             return self.for_precision(precision)
@@ -137,43 +177,53 @@ class Thresholds:
         Raises:
             LinkerError: if there is none.
         """
-        return self._first(target, "precision", lambda found: found.precision, self._candidates[::-1])
+        _check_target("precision", target)
+        reached = np.flatnonzero(self._precision(self._ends) >= target - _ROUNDING)
+        if not len(reached):
+            best = self.at(self._score_keeping(int(self._ends[0])))
+            raise LinkerError(
+                f"no threshold is estimated to reach a precision of {percent(target)} %; the best is {best.sentence}"
+            )
+        return self.at(self._score_keeping(int(self._ends[reached[-1]])))
 
     def for_recall(self, target: float) -> Threshold:
-        """Return the highest threshold with at least this estimated recall.
-
-        Raises:
-            LinkerError: if there is none.
-        """
-        return self._first(target, "recall", lambda found: found.recall, self._candidates)
-
-    def _first(
-        self, target: float, name: str, share: Callable[[Threshold], Share], candidates: list[Threshold]
-    ) -> Threshold:
-        if not 0 < target <= 1:
-            raise LinkerError(f"a {name} of {target}: give a number above 0 and up to 1")
-        for candidate in candidates:
-            if share(candidate).value >= target - 1e-9:
-                return candidate
-        best = max(candidates, key=lambda candidate: share(candidate).value)
-        raise LinkerError(
-            f"no threshold is estimated to reach a {name} of {_percent(target)} %; the best is {best.sentence}"
+        """Return the highest threshold with at least this estimated recall; that of all posts has a recall of 1."""
+        _check_target("recall", target)
+        reached = np.flatnonzero(self._recall(self._ends) >= target - _ROUNDING)
+        found = self.at(self._score_keeping(int(self._ends[reached[0]])))
+        if found.kept < len(self) or target == 1:
+            return found
+        return replace(
+            found,
+            note=f"; these are all posts: no higher threshold is estimated to reach a recall of {percent(target)} %",
         )
 
     @cached_property
-    def _candidates(self) -> list[Threshold]:
-        """Return thresholds from the highest to the lowest, denser where few posts are kept."""
-        ranks = np.concatenate(
-            [np.geomspace(1, len(self), _CUTS // 2), np.linspace(1, len(self), _CUTS // 2)]
-        )
-        return [self.at(score) for score in self._scores_at(np.unique(ranks.astype(np.int64)))]
+    def _sums(self) -> np.ndarray:
+        """Return the expected numbers of relevant posts among the best 1, 2, … posts: float64."""
+        return np.maximum(np.cumsum(self.of_raw(self._descending), dtype=np.float64), 1e-300)
 
-    def _scores_at(self, ranks: np.ndarray) -> list[float]:
-        """Return thresholds that keep the posts down to these ranks, the highest first, with few digits."""
-        raw = np.unique(self._descending[ranks - 1])[::-1]
-        following = np.searchsorted(-self._descending, -raw, side="right")
-        lower = [float(self.scale(self._descending[at])) if at < len(self) else -np.inf for at in following]
-        return [few_digits(low, score) for low, score in zip(lower, self.scale(raw).tolist())]
+    def _precision(self, kept: Any) -> Any:
+        return np.minimum(self._sums[np.asarray(kept) - 1] / kept, 1)
+
+    def _recall(self, kept: Any) -> Any:
+        return self._sums[np.asarray(kept) - 1] / self._sums[-1]
+
+    @cached_property
+    def _ends(self) -> np.ndarray:
+        """Return how many posts each threshold can keep, ascending: int64. Equal scores are kept together."""
+        shown = self.scale(self._descending)
+        return np.append(np.flatnonzero(shown[1:] < shown[:-1]) + 1, len(shown))
+
+    def _score_keeping(self, kept: int) -> float:
+        """Return a threshold with few digits that keeps the best `kept` posts, one of `_ends`."""
+        low = float(self.scale(self._descending[kept])) if kept < len(self) else -np.inf
+        return few_digits(low, float(self.scale(self._descending[kept - 1])))
+
+
+def _check_target(name: str, target: float) -> None:
+    if not 0 < target <= 1:
+        raise LinkerError(f"a {name} of {target}: give a number above 0 and up to 1")
 
 
 def few_digits(low: float, high: float) -> float:
@@ -210,6 +260,10 @@ def check_targets(
             )
 
 
-def _percent(share: float) -> str:
-    percent = 100 * share
-    return f"{percent:.0f}" if 0.95 <= percent <= 99.05 else f"{percent:.1f}".removesuffix(".0")
+def percent(share: float) -> str:
+    """Return a share in percent, with a decimal near 0 and 100, which only shares of 0 and 1 become."""
+    value = 100 * share
+    text = f"{value:.0f}" if 0.95 <= value <= 99.05 else f"{value:.1f}".removesuffix(".0")
+    if text == "100" and share < 1:
+        return "over 99.9"
+    return "under 0.1" if text == "0" and share > 0 else text

@@ -104,7 +104,8 @@ class ScoredPosts:
         if request.calibration is not None:
             return CalibratedThresholds(request.calibration, scores, self.scale)
         labels: Mapping[str, bool] = request.labels or {}
-        return LabeledThresholds.of(scores, [self._posts[int(i)].id for i in at], labels, self.scale)
+        ids = [self._posts[int(i)].id for i in at]
+        return LabeledThresholds.of(scores, ids, labels, self.scale)
 
     def _shares(self, chosen: Sequence[int]) -> list[dict[str, int]]:
         from linker.ranking.shares import compared, parts_of, shares
