@@ -15,7 +15,7 @@ from linker.data.io.fields import is_missing
 from linker.data.io.line_errors import BadLines, LineError
 from linker.data.io.paths import check_inputs
 from linker.data.io.platform_rows import deletes
-from linker.data.io.tables import open_table
+from linker.data.io.tables import format_of_name, open_table
 
 _AUTHOR = '"author"'
 
@@ -115,6 +115,8 @@ def read_ids(paths: Sequence[str]) -> list[str]:
     found: dict[str, None] = {}
     with BadLines(skippable=False) as bad_lines:
         for path in check_inputs(paths):
+            if path not in paths and format_of_name(path) is None:
+                continue  # such as the notes in a folder
             file = bad_lines.file(path)
             with open_table(file, {"id"}) as table:
                 for row in table.rows:

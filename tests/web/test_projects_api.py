@@ -157,7 +157,8 @@ def test_bad_posts_are_named_by_file_and_line_and_can_be_replaced(served: Served
     assert "posts.jsonl, line 2" in details["error"] or "posts.jsonl:2" in details["error"], details["error"]
     assert details["error"].startswith("1 bad line; correct it:")  # no option of a command
     assert str(served.root) not in details["error"]
-    assert "the file name must end in one of" in served.upload(name="posts.exe").json()["error"]
+    refused = served.upload(name="posts.docx", content=b"PK\x03\x04word/document.xml").json()["error"]
+    assert "posts.docx: cannot be read as posts (not a table of posts); drop a table" in refused
     served.upload()
     assert served.start()["state"] == "labeling"
     assert "after labeling has begun" in served.upload().json()["error"]

@@ -18,12 +18,11 @@ from linker.annotation.session.journal import now
 from linker.annotation.session.storage import SETTINGS as SESSION_SETTINGS
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import atomic_write, read_json_object, write_json, write_lines
-from linker.data.io.tables import ENDINGS, format_of_name
+from linker.data.io.columns import PostColumns
+from linker.data.io.folders import PLAIN_TEXT, why_left_out
 from linker.data.types import Article
 from linker.version import __version__
 
-# Archives with a file of posts, and the posts in a person's archive of X.
-_OTHER_ENDINGS = (".zip", ".js")
 SETTINGS, ARTICLES, UPLOADS, SESSION = "project.json", "articles.jsonl", "uploads", "session"
 FORMAT = 1
 _KEY = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")
@@ -96,18 +95,19 @@ class Project:
             name: name of the file where it comes from; only its letters, digits, `.`, `-` and `_` are kept.
 
         Raises:
-            LinkerError: if people label already, or linker reads no files with this ending.
+            LinkerError: if people label already, or it is no table of posts.
         """
         if self.is_ready:
             raise LinkerError("posts cannot be added after labeling has begun; create another project")
         safe = safe_name(name)
-        if format_of_name(safe) is None and not safe.lower().endswith(_OTHER_ENDINGS):
-            raise LinkerError(
-                f"{safe}: the file name must end in one of {', '.join((*ENDINGS, *_OTHER_ENDINGS))}, also followed by "
-                ".gz, .bz2, .xz or .zst"
-            )
-        with atomic_write(self.folder / UPLOADS / safe, "wb") as file:
+        path = self.folder / UPLOADS / safe
+        with atomic_write(path, "wb") as file:
             yield file
+        if (reason := why_left_out(str(path), PostColumns())) and reason != PLAIN_TEXT:
+            path.unlink()
+            raise LinkerError(
+                f"{safe}: cannot be read as posts ({reason}); drop a table or an export with posts"
+            )
 
     def shown(self, message: str) -> str:
         """Return a message in which files of this project have the names that they were uploaded under."""

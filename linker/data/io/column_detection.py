@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
@@ -265,6 +266,11 @@ def sniffed_names(columns: Columns) -> tuple[set[str], set[str]]:
     return columns.all_names(), known if isinstance(columns, PostColumns) else set()
 
 
+def open_records(file: InputFile, columns: Columns) -> AbstractContextManager[Table]:
+    """Open an input with records of the kind that some columns are of, see `open_table`."""
+    return open_table(file, sniffed_names(columns), columns.encoding, columns.sheet)
+
+
 def columns_of(columns: Columns, table: Table, path: str) -> FileColumns:
     """Detect the columns of an open file.
 
@@ -313,7 +319,7 @@ class _Source:
         """Yield all good rows again, without reporting bad lines."""
         with (
             BadLines("skip") as unused,
-            open_table(SilentFile(self.path, unused), sniffed_names(self.columns)) as table,
+            open_records(SilentFile(self.path, unused), self.columns) as table,
         ):
             yield from with_paths(table.rows, self.paths)
 

@@ -27,7 +27,7 @@ class MissingColumnsError(DataError):
 
 
 # Attributes of the instances that name no column.
-_NO_COLUMNS = frozenset(("date_styles", "format", "authors", "plain", "copied"))
+_NO_COLUMNS = frozenset(("date_styles", "format", "authors", "plain", "copied", "encoding", "sheet"))
 
 
 class Columns:
@@ -43,6 +43,8 @@ class Columns:
         dates: our columns with dates.
         kept: our columns that also stay in the extra fields of a record.
         date_styles: how the dates of a file are read, by our column; empty: only unambiguous dates.
+        encoding: name of the encoding of text; None: recognize it.
+        sheet: name of the sheet of workbooks; None: find it.
     """
 
     required: tuple[str, ...] = ("id",)
@@ -50,6 +52,8 @@ class Columns:
     dates: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     date_styles: Mapping[str, DateStyle] = {}
+    encoding: str | None = None
+    sheet: str | None = None
 
     def names(self, ours: str) -> list[str]:
         """Return the columns of the file that one of ours is read from."""
@@ -133,7 +137,10 @@ class ArticleColumns(Columns):
         published: str | None = "published",
         story: str | None = "story",
         split: str | None = "split",
+        encoding: str | None = None,
+        sheet: str | None = None,
     ) -> None:
+        self.encoding, self.sheet = encoding, sheet
         self.id, self.title, self.text, self.url = id, title, text, url
         self.published, self.story, self.split = published, story, split
 
@@ -147,6 +154,8 @@ class PostColumns(Columns):
     Args:
         format: name of a platform's format, such as `mastodon`; `columns`: read by columns only; null: recognize it.
         authors: what is kept of a platform's authors: `hashed`, a pseudonym; `plain`, as they are.
+        encoding: name of the encoding of text, such as `windows-1252`; null: recognize it.
+        sheet: name of the sheet of workbooks; null: find it.
 
     Attributes:
         plain: whether the texts are known to have no HTML.
@@ -170,7 +179,10 @@ class PostColumns(Columns):
         lang: str | None = "lang",
         format: str | None = None,
         authors: Literal["hashed", "plain"] = "hashed",
+        encoding: str | None = None,
+        sheet: str | None = None,
     ) -> None:
+        self.encoding, self.sheet = encoding, sheet
         self.id, self.text, self.article_id = id, text, article_id
         self.article_ids, self.created_at, self.split = article_ids, created_at, split
         self.lang = lang

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from linker.common.errors import DataError
-from linker.data.io.column_detection import columns_of, nested_names, sniffed_names, with_paths
+from linker.data.io.column_detection import columns_of, nested_names, open_records, with_paths
 from linker.data.io.columns import Columns
 from linker.data.io.formats.json_lines import json_table
 from linker.data.io.line_errors import BadLines, InputFile, SilentFile
@@ -19,7 +19,7 @@ from linker.data.io.platform_rows import recognized
 from linker.data.io.recorded_lines import RecordedLines
 from linker.data.io.rows import MAX_LINE, Line, Row
 from linker.data.io.streams import shown_name
-from linker.data.io.tables import line_of, open_table
+from linker.data.io.tables import line_of
 
 _SUFFIXES = (".jsonl", ".ndjson")
 _BLOCK = 1 << 20
@@ -61,7 +61,7 @@ def ranges_of(path: str, columns: Columns, size: int) -> list[FileRange]:
         with open(path, "rb") as file, BadLines("skip") as unused:
             if file.read(1) != b"{":
                 return []
-            with open_table(SilentFile(path, unused), sniffed_names(columns)) as table:
+            with open_records(SilentFile(path, unused), columns) as table:
                 if table.format != "jsonl":
                     return []
                 formats, table = recognized(table, columns)

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from linker.common.errors import DataError
 from linker.data.io import streams
 from linker.data.io.streams import STANDARD_INPUT, is_address, is_page, shown_name
-from linker.data.io.tables import ENDINGS, format_of_name
+from linker.data.io.tables import ENDINGS
 from linker.data.io.zip_archives import posts_of_x
 
 _MAGIC = re.compile(r"[*?[]")
 _PIECE = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]]*\]|.", re.DOTALL)
 _MEANING = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+ENDINGS_SHOWN = f"*{', *'.join(ENDINGS)}"
 # Files of `--on-error skip`.
 _SET_ASIDE = re.compile(r"\.errors(-\d+)?\.jsonl$")
 
@@ -22,10 +23,10 @@ _SET_ASIDE = re.compile(r"\.errors(-\d+)?\.jsonl$")
 def input_files(paths: Sequence[str]) -> list[str]:
     """Return all files that some inputs name, sorted within each input.
 
-    A folder means all files below it with a known ending (`.jsonl`, `.csv.gz`, …; `.txt` only if there are no others),
-    except hidden ones; of a person's archive of X, its posts. A pattern means the files that it matches: `*` and `?`
-    within one name, `**` also across folders. If a file of exactly that name exists, `*`, `?` and `[` have no special
-    meaning.
+    A folder means all files below it, except hidden ones and bad lines that were set aside; of a person's archive of X,
+    its posts. Which of them are tables is found by `linker.data.io.folders`. A pattern means the files that it
+    matches: `*` and `?` within one name, `**` also across folders. If a file of exactly that name exists, `*`, `?` and
+    `[` have no special meaning.
 
     Args:
         paths: files, folders, patterns, addresses (`s3://`, `https://`), or `-` for standard input.
@@ -64,17 +65,24 @@ def _files(path: str) -> list[str]:
     return [path]
 
 
+def is_folder(path: str) -> bool:
+    """Return whether an input is a folder, here or behind an address."""
+    if path == STANDARD_INPUT or is_page(path):
+        return False
+    return (streams.kind_of(path) if is_address(path) else _kind_of(path)) == "folder"
+
+
+def hidden_below(folder: str) -> int:
+    """Return the number of hidden files in a folder, which are not read."""
+    return sum(map(_is_hidden, _files_below(folder, None)))
+
+
 def _in_folder(folder: str) -> list[str]:
     below = _files_below(folder, None)
-    names = [
-        name
-        for name in below
-        if format_of_name(name) is not None and not _is_hidden(name) and not _SET_ASIDE.search(name)
-    ]
-    # In a folder with other files a text file is more likely a README.
-    chosen = posts_of_x(below) or [name for name in names if format_of_name(name) != "txt"] or names
+    names = [name for name in below if not _is_hidden(name) and not _SET_ASIDE.search(name)]
+    chosen = posts_of_x(below) or names
     if not chosen:
-        raise DataError(f"{shown_name(folder)}: the folder has no data file; expected *{', *'.join(ENDINGS)}")
+        raise DataError(f"{shown_name(folder)}: the folder has no data file; expected {ENDINGS_SHOWN}")
     return _readable([f"{folder.rstrip('/')}/{name}" for name in sorted(chosen)])
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from linker.common.console import progress_bar
 from linker.common.errors import DataError
-from linker.data.io.column_detection import sniffed_names
+from linker.data.io.column_detection import open_records
 from linker.data.io.columns import Columns, PostColumns
 from linker.data.io.formats.json_lines import json_object
 from linker.data.io.formats.json_pages import is_empty_page, items_of
@@ -22,7 +22,7 @@ from linker.data.io.line_errors import BadLines, InputFile, LineError, SilentFil
 from linker.data.io.post_times import PostTimes
 from linker.data.io.rows import Row, Table
 from linker.data.io.streams import STANDARD_INPUT, is_address, open_bytes
-from linker.data.io.tables import format_of_name, open_table
+from linker.data.io.tables import format_of_name
 from linker.data.platforms.mixture import Mixture
 from linker.data.platforms.paths import nested
 from linker.data.platforms.platform import AROUND, CLOCK, Platform, Record, UnknownShapeError, hashed
@@ -138,7 +138,7 @@ def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
         if is_read_once(path) or format_of_name(path) not in ("jsonl", "json", "txt", None):
             continue
         with BadLines("skip") as unused:
-            with open_table(SilentFile(path, unused), sniffed_names(columns)) as table:
+            with open_records(SilentFile(path, unused), columns) as table:
                 formats, table = recognized(table, columns)
                 if formats is None or not formats.has_deletions:
                     continue

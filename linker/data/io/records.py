@@ -8,15 +8,14 @@ from typing import Protocol, TypeVar
 from linker.common.console import info
 from linker.common.errors import DataError
 from linker.data.html_text import plain_text
-from linker.data.io.column_detection import columns_of, report_left_out, sniffed_names
+from linker.data.io.column_detection import columns_of, open_records, report_left_out
 from linker.data.io.columns import ArticleColumns, Columns, PostColumns
 from linker.data.io.fields import Values, date_of, first_of, id_of, label_of, labels_of, required_text
+from linker.data.io.folders import files_with_records
 from linker.data.io.line_errors import BadLines, InputFile, LineError, OnError
-from linker.data.io.paths import input_files
 from linker.data.io.platform_rows import deleted_by, deleted_in, post_rows, recognized
 from linker.data.io.rows import Row, Table
 from linker.data.io.streams import shown_name
-from linker.data.io.tables import open_table
 from linker.data.types import Article, Post
 
 
@@ -117,7 +116,7 @@ def stream_posts(
         bad_lines: where bad lines are reported.
         deleted: receives digests of what the files delete, see `deletes`.
     """
-    files, several = files_of(paths)
+    files, several = files_of(paths, columns, bad_lines)
     deleted = set() if deleted is None else deleted
     deleted |= deleted_in(files, columns)
     yield from posts_of_files(files, several, columns, bad_lines, deleted)
@@ -256,7 +255,7 @@ def iter_rows(
     """
     file = bad_lines.file(path)
     shown = shown_name(path)
-    with open_table(file, sniffed_names(columns)) as table:
+    with open_records(file, columns) as table:
         if table.format == "txt":
             columns = columns.plain_text(shown)
         formats, table = recognized(table, columns)
@@ -285,10 +284,10 @@ def as_list(paths: str | Sequence[str]) -> list[str]:
     return [paths] if isinstance(paths, str) else list(paths)
 
 
-def files_of(paths: str | Sequence[str]) -> tuple[list[str], bool]:
-    """Return the files of some inputs, and whether ids that are line numbers must name the file."""
+def files_of(paths: str | Sequence[str], columns: Columns, bad_lines: BadLines) -> tuple[list[str], bool]:
+    """Return the files of some inputs with records, and whether ids that are line numbers must name the file."""
     inputs = as_list(paths)
-    files = input_files(inputs)
+    files = files_with_records(inputs, columns, bad_lines)
     # A folder or pattern may match more files later; the posts' ids must not change then.
     return files, len(files) > 1 or files != inputs
 
@@ -313,7 +312,7 @@ def iter_records(
         parse: takes a row, its file's columns and the id to use if the file has none; raises LineError.
     """
     first: dict[str, tuple[str, int]] = {}
-    files, several = files_of(paths)
+    files, several = files_of(paths, columns, bad_lines)
     deleted = deleted_in(files, columns)
     for path in files:
         shown = shown_name(path)

@@ -7,6 +7,7 @@ from itertools import chain
 
 from linker.data.io.line_errors import OnError
 from linker.data.io.paths import input_files
+from linker.data.io.tables import format_of_name
 from linker.data.readers.reader import PairReader
 from linker.data.types import LinkedPosts, Post
 from linker.data.word_vectors.train import texts_of
@@ -37,7 +38,9 @@ class Texts(PairReader):
         Raises:
             DataError: if a file cannot be read, has bad lines (in strict mode), or has none of the columns.
         """
-        chunks = split_into_chunks(texts_of(input_files(self.files), self.columns, self.on_error))
+        # Other files of a folder, such as notes, are no texts to learn from.
+        files = [file for file in input_files(self.files) if file in self.files or format_of_name(file)]
+        chunks = split_into_chunks(texts_of(files, self.columns, self.on_error))
         return LinkedPosts([], [Post(str(i), chunk) for i, chunk in enumerate(chunks)])
 
 

@@ -1,0 +1,146 @@
+"""Find the tables of posts or articles in folders, by their content, and name the other files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+
+from linker.common.errors import DataError, LinkerError
+from linker.data.io.column_detection import columns_of, open_records
+from linker.data.io.columns import ArticleColumns, Columns, MissingColumnsError, PostColumns
+from linker.data.io.line_errors import BadLines, SilentFile
+from linker.data.io.paths import ENDINGS_SHOWN, hidden_below, input_files, is_folder
+from linker.data.io.platform_rows import recognized
+from linker.data.io.streams import open_bytes, shown_name
+from linker.data.io.tables import format_of_name
+from linker.data.io.zip_archives import posts_of_x
+
+_HEAD = 20
+_SHOWN = 50
+#: Names of files that describe posts, or are written beside them.
+_BESIDE = re.compile(
+    r"(^|[/_.-])(readme|licen[cs]e|changelog|citation|codebook|data[_ -]?dictionary)([_.-][^/]*)?$"
+    r"|\.(md|rst|ipynb|py|r)$"
+    r"|(^|/)_success$",
+    re.IGNORECASE,
+)
+_ARTICLES = re.compile(r"(^|[/_.-])(articles?|artikel)([_.-][^/]*)?$", re.IGNORECASE)
+#: Kinds of files that are no tables, by their first bytes.
+_KINDS = (
+    (rb"%PDF", "a PDF"),
+    (rb"\x89PNG|\xff\xd8\xff|GIF8|RIFF....WEBP|II\*\0|MM\0\*", "an image"),
+    (rb"....ftyp|\x1aE\xdf\xa3|OggS|ID3|RIFF", "a video or sound"),
+    (rb"SQLite format 3", "a database"),
+    (rb"\s*(<!doctype html|<html)", "a web page"),
+    (rb"\s*<(\?xml|rss|feed)", "XML"),
+    (rb"\{\\rtf", "a text of a word processor"),
+)
+_NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+#: Columns at the beginning of linker's rankings.
+_RANKING = ["rank", "score", "id", "text"]
+
+
+def files_with_records(paths: Sequence[str], columns: Columns, bad_lines: BadLines) -> list[str]:
+    """Return the files that some inputs name; of folders, those that hold records of the kind that is read.
+
+    The other files of a folder are named with the reason, in one line on standard error.
+
+    Args:
+        paths: see `linker.data.io.paths.input_files`.
+        columns: names of the columns in the files, of posts or of articles.
+        bad_lines: where the line is reported.
+
+    Raises:
+        DataError: if a folder has no such file, or an input is not found.
+    """
+    return [file for path in paths for file in _files(path, columns, bad_lines)]
+
+
+def _files(path: str, columns: Columns, bad_lines: BadLines) -> list[str]:
+    found = input_files([path])
+    if not is_folder(path) or posts_of_x(found):
+        return found
+    reasons = {file: _by_name(file, columns) or why_left_out(file, columns) for file in found}
+    files = [file for file in found if reasons[file] is None]
+    # In a folder with other files a text file is more likely a note.
+    if texts := [file for file in found if reasons[file] == PLAIN_TEXT]:
+        if files:
+            reasons |= dict.fromkeys(texts, "plain text beside tables")
+        else:
+            files = texts
+    start = path.rstrip("/") + "/"
+    listed = [
+        f"{shown_name(file).removeprefix(start)} ({reasons[file]})" for file in found if file not in files
+    ]
+    if hidden := hidden_below(path):
+        listed.append(f"{hidden:,} hidden file{'s' * (hidden > 1)}")
+    if not files:
+        held = f"; it has {_some(listed)}" if listed else ""
+        raise DataError(f"{shown_name(path)}: the folder has no data file{held}; expected {ENDINGS_SHOWN}")
+    if listed:
+        bad_lines.info(
+            f"{shown_name(path)}: {len(files):,} of {len(found):,} files read; left out: {_some(listed)}"
+        )
+    return files
+
+
+def _by_name(path: str, columns: Columns) -> str | None:
+    if _BESIDE.search(path):
+        return "by its name no data"
+    return "by its name articles" if isinstance(columns, PostColumns) and _ARTICLES.search(path) else None
+
+
+def _some(listed: list[str]) -> str:
+    more = f" and {len(listed) - _SHOWN:,} more" if len(listed) > _SHOWN else ""
+    return ", ".join(listed[:_SHOWN]) + more
+
+
+#: Why a file with a text on every line may be left out.
+PLAIN_TEXT = "plain text"
+
+
+def why_left_out(path: str, columns: Columns) -> str | None:
+    """Return why a file holds no records of the kind that is read, in a few words; None if it does.
+
+    Args:
+        path: the file.
+        columns: names of the columns that are read.
+    """
+    try:
+        with open_bytes(path, as_table=True) as stream:
+            head = stream.read(4096)
+        if not head.strip():
+            return "empty"
+        kind = next(
+            (kind for magic, kind in _KINDS if re.match(magic, head, re.IGNORECASE | re.DOTALL)), None
+        )
+        if kind is not None:
+            return kind
+        with BadLines("skip") as unused:
+            file = SilentFile(path, unused)
+            with open_records(file, columns) as table:
+                if table.format == "txt":
+                    return (
+                        PLAIN_TEXT
+                        if isinstance(columns, PostColumns) and not _NOT_TEXT.search(head)
+                        else "no table"
+                    )
+                formats, table = recognized(table, columns)
+                if formats is not None:
+                    return None
+                found = columns_of(columns, table, path)
+                head_rows = list(islice(found.rows, _HEAD))
+                if isinstance(columns, PostColumns) and found.present[: len(_RANKING)] == _RANKING:
+                    return "a ranking by linker"
+                found.columns.check(found.present, "", found.likely)
+                if not head_rows:
+                    return "no rows" if table.columns else "no table of posts"
+    except MissingColumnsError as error:
+        missing = ", ".join(error.remedy)
+        return f"no column {missing}" if missing else "no table of posts"
+    except LinkerError as error:
+        named = format_of_name(path)
+        kind = "articles" if isinstance(columns, ArticleColumns) else "posts"
+        return str(error).removeprefix(f"{shown_name(path)}: ")[:80] if named else f"not a table of {kind}"
+    return None
