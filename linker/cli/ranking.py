@@ -47,7 +47,7 @@ Lang = Annotated[
     typer.Option(
         "--lang",
         metavar="LANG",
-        help="Rank only posts in this language (en); repeatable.",
+        help="Rank only posts in this language (en, English); repeatable.",
         show_default=False,
     ),
 ]

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from linker.corpus.storage.reader import batches
 from linker.corpus.storage.store import Store
+from linker.data.languages import language_code
 
 _LANGUAGES = 8
 
@@ -45,7 +46,7 @@ def summarize(store: Store) -> CorpusSummary:
                 first = min(first or ends["min"], ends["min"])
                 last = max(last or ends["max"], ends["max"])
             for entry in pc.value_counts(batch.column("lang")).to_pylist():
-                languages[entry["values"] or "unknown"] += entry["counts"]
+                languages[language_code(entry["values"] or "") or "unknown"] += entry["counts"]
     return CorpusSummary(store.count(), first, last, dict(languages.most_common()), store.facts.model)
 
 

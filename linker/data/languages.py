@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from difflib import get_close_matches
 from functools import cache, lru_cache
 
+from linker.common.errors import DataError
 from linker.data.types import Article, Post
 
 #: Shorter texts, such as headlines full of names, are identified too unreliably to score an article by.
@@ -23,6 +25,12 @@ _NOT_WORDS = re.compile(r"https?://\S+|www\.\S+|@\w+|\bRT\b")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 #: Former codes of ISO 639-1, which CLD2 and older posts use.
 _FORMER = {"iw": "he", "in": "id", "jw": "jv", "ji": "yi", "mo": "ro"}
+#: Codes that sources and CLD2 use otherwise than the Unicode Consortium.
+_ALSO = {"nb": "no", "fil": "tl"}
+#: Languages of which the names in themselves are known.
+_OWN_NAMES = """
+ar bg ca cs da de el es et fa fi fr he hi hr hu id it ja ko lt lv nl no pl pt ro ru sk sl sr sv th tr uk vi zh
+"""
 #: Languages of hardly any news or posts, which CLD2 finds in short English texts full of names.
 _UNLIKELY = frozenset({"la", "ia", "ie", "vo", "gv", "kl", "rm", "to"})
 #: Language → its function words in bm25s, where it has any.
@@ -47,8 +55,54 @@ def languages_of(posts: Sequence[Post]) -> Counter[str]:
         ISO 639-1 code → posts of the sample; those of unknown language are left out.
     """
     step = max(1, -(-len(posts) // _MOST_POSTS))
-    found = (_stated(post.language) or _identified(post.text[:_MOST_CHARACTERS], 0) for post in posts[::step])
-    return Counter(language for language in found if language)
+    return Counter(language for post in posts[::step] if (language := language_of_post(post)))
+
+
+def language_of_post(post: Post) -> str | None:
+    """Return the ISO 639-1 code of a post's language: as its source states it, else identified; None: unknown."""
+    return language_code(post.language or "") or _identified(post.text[:_MOST_CHARACTERS], 0)
+
+
+@lru_cache(maxsize=1024)
+def language_code(name: str) -> str | None:
+    """Return the code of a language as people and sources write it; None if it is none.
+
+    Args:
+        name: a code of ISO 639 (`en`, `eng`), with a region or script or without (`en-US`, `EN_gb`), or a name in
+            English or in the language itself (`German`, `Deutsch`).
+
+    Returns:
+        Its ISO 639-1 code, without region; a longer one of a language that has no such code.
+    """
+    from babel.core import get_global
+
+    written = name.strip().casefold()
+    first = re.split(r"[-_]", written, maxsplit=1)[0]
+    code = get_global("language_aliases").get(first, first).split("_")[0]
+    code = _FORMER.get(first, _ALSO.get(code, code))
+    if code in _codes().values() and len(first) < 4:
+        return code
+    if written in _codes():
+        return _codes()[written]
+    # Reading the names takes a second; shorter ones are codes that are none, such as `und`.
+    return _own_names().get(written) if len(written) > 3 or not written.isascii() else None
+
+
+def known_languages(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the codes of languages that a user names, each once.
+
+    Raises:
+        DataError: if some are unknown.
+    """
+    codes = {name: language_code(name) for name in names}
+    if unknown := [name for name, code in codes.items() if code is None]:
+        near = get_close_matches(unknown[0].casefold(), [*_codes(), *_own_names()], n=1)
+        meant = f"; did you mean {language_code(near[0])} ({near[0].title()})?" if near else ""
+        raise DataError(
+            f"--lang {' '.join(unknown)}: not a language; write its code of ISO 639, such as en, or its English name "
+            f"(repeat --lang for several){meant}"
+        )
+    return tuple(dict.fromkeys(code for code in codes.values() if code))
 
 
 def language_name(code: str) -> str:
@@ -66,18 +120,28 @@ def function_words(code: str) -> frozenset[str]:
     return frozenset(getattr(stopwords, f"STOPWORDS_{_WORD_LISTS[code]}", ()))
 
 
-def _stated(language: str | None) -> str | None:
-    """Return the code of a language as sources state it (`en`, `en-US`, `EN`, `English`); None if it is none."""
-    if not language:
-        return None
-    first = re.split(r"[-_]", language.strip().lower(), maxsplit=1)[0]
-    code = _FORMER.get(first, first)
-    if code in _names():
-        return code
-    return next((code for code, name in _names().items() if name.lower() == first), None)
+@cache
+def _codes() -> dict[str, str]:
+    """English name, in lower case → code."""
+    from babel import Locale
+
+    none = ("und", "mul", "zxx", "mis")
+    found = {
+        name.casefold(): _ALSO.get(code, code)
+        for code, name in Locale("en").languages.items()
+        if "_" not in code and code not in none
+    }
+    return {**found, "norwegian": "no", "filipino": "tl", "tagalog": "tl"}
 
 
-@lru_cache(maxsize=8192)
+@cache
+def _own_names() -> dict[str, str]:
+    from babel import Locale
+
+    return {Locale(code).languages[code].casefold(): code for code in _OWN_NAMES.split()}
+
+
+@lru_cache(maxsize=1 << 17)
 def _identified(text: str, least_bytes: int) -> str | None:
     """Return the ISO 639-1 code of the language of most of a text; None if it is unknown or too short."""
     try:

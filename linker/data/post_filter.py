@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -9,7 +10,11 @@ from datetime import datetime, timezone
 import numpy as np
 
 from linker.common.errors import DataError
+from linker.data.languages import known_languages, language_of_post
 from linker.data.types import Post
+
+#: Languages that are named among those left out.
+_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -19,7 +24,8 @@ class Filter:
     Attributes:
         since: earliest time, inclusive; UTC if it has no time zone.
         until: latest time, exclusive; UTC if it has no time zone.
-        languages: accepted languages, as the posts spell them (`en`); empty: all.
+        languages: accepted languages, by their codes or names (`en`, `en-US`, `eng`, `English`), kept as ISO 639-1
+            codes; empty: all.
         where: an SQL condition over id, text, created_at, lang and extra, such as `json_get_int(extra, 'likes') > 5`;
             for a corpus only.
     """
@@ -28,6 +34,9 @@ class Filter:
     until: datetime | None = None
     languages: tuple[str, ...] = ()
     where: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "languages", known_languages(self.languages))
 
     def __bool__(self) -> bool:
         return self != Filter()
@@ -49,7 +58,7 @@ class Filter:
         return np.array([i for i, post in enumerate(posts) if self._passes(post)], dtype=np.int64)
 
     def left_out(self, posts: Sequence[Post]) -> list[str]:
-        """Describe how many posts are excluded because they lack a field, one sentence per field.
+        """Describe how many posts are excluded because of their language, or because they lack a time.
 
         Raises:
             DataError: see `passing`.
@@ -60,40 +69,52 @@ class Filter:
                 "`linker corpus search` (--lang, --since and --until work with `linker rank`, too)"
             )
         without_time = sum(post.created_at is None for post in posts) if self.by_time else 0
-        without_language = sum(post.language is None for post in posts) if self.languages else 0
-        return self.sentences(len(posts), without_time, without_language)
+        languages: Counter[str | None] = Counter(map(language_of_post, posts) if self.languages else ())
+        return self.sentences(len(posts), without_time, languages)
 
-    def sentences(self, posts: int, without_time: int, without_language: int) -> list[str]:
+    def sentences(self, posts: int, without_time: int, languages: Counter[str | None]) -> list[str]:
         """Describe the exclusions as `left_out` does, from counts.
 
         Args:
             posts: number of posts.
             without_time: number of posts without a time.
-            without_language: number of posts without a language.
+            languages: number of posts by language; None: unknown.
 
         Raises:
             DataError: if all posts lack a field in question.
         """
-        if self.languages and posts and without_language == posts:
+        if self.languages and posts and languages[None] == posts:
             raise DataError(
-                f"--lang {' '.join(self.languages)}: no post has a language; linker reads the fields `lang` and "
-                "`language`. Name another one with --column lang=NAME, or add a column with a language detector such "
-                "as lingua"
+                f"--lang {' '.join(self.languages)}: no post has a language that is stated or can be identified; "
+                "linker reads the fields `lang` and `language`. Name another one with --column lang=NAME"
             )
         if self.by_time and posts and without_time == posts:
             raise DataError(
                 "--since, --until: no post has a time; linker reads the field `created_at`. Name another one with "
                 "--column created_at=NAME"
             )
-        lacking = {"time (--since, --until)": without_time, "language (--lang)": without_language}
-        return [
-            f"left out {count:,} of {posts:,} posts: without a {field}"
-            for field, count in lacking.items()
-            if count
+        found = []
+        if without_time:
+            found.append(f"left out {without_time:,} of {posts:,} posts: without a time (--since, --until)")
+        return found + self._by_language(languages)
+
+    def _by_language(self, languages: Counter[str | None]) -> list[str]:
+        others = [
+            (code, count) for code, count in languages.most_common() if code not in (None, *self.languages)
         ]
+        parts = []
+        if total := sum(count for _, count in others):
+            shown = [f"{code} {count:,}" for code, count in others[:_SHOWN]]
+            rest = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+            parts.append(f"{total:,} post{'s' * (total > 1)} in other languages ({', '.join(shown)}{rest})")
+        if unknown := languages[None]:
+            parts.append(
+                f"{unknown:,} {'' if parts else 'post ' if unknown == 1 else 'posts '}of unknown language"
+            )
+        return [f"left out by --lang {' '.join(self.languages)}: {', '.join(parts)}"] if parts else []
 
     def _passes(self, post: Post) -> bool:
-        if self.languages and post.language not in self.languages:
+        if self.languages and language_of_post(post) not in self.languages:
             return False
         if not self.by_time:
             return True

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from linker.articles.links.link_key import host_of, link_key
 from linker.articles.links.link_kind import LinkKind, link_kind
 from linker.articles.links.text_links import links_in
+from linker.data.languages import language_of_post
 from linker.data.types import Post
 from linker.mining.options import MiningOptions
 
@@ -67,7 +68,7 @@ def linked(post: Post, options: MiningOptions) -> Link | str:
     belongs to the link of its thread if it answers the submission itself; a submission's text begins with its title.
     """
     extra = post.extra
-    if options.languages and post.language not in options.languages:
+    if options.languages and language_of_post(post) not in options.languages:
         return "another language"
     if extra.get("repost_of") or _RETWEET.match(post.text):
         return "reposts"

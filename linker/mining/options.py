@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from linker.common.checks import at_least, between
 from linker.common.errors import ConfigError
+from linker.data.languages import known_languages
 
 
 @dataclass(frozen=True)
@@ -13,7 +14,7 @@ class MiningOptions:
     """Settings of a run; the defaults are those of the command.
 
     Attributes:
-        languages: languages of the posts, as they spell them (`en`); empty: all.
+        languages: languages of the posts, by their codes or names (`en`); empty: all.
         days: number of days before and after the article's date in which posts are kept.
         max_per_article: maximum number of posts of an article.
         max_per_author: maximum number of posts of an author.
@@ -42,6 +43,7 @@ class MiningOptions:
             self._check()
         except ValueError as error:
             raise ConfigError(str(error)) from error
+        object.__setattr__(self, "languages", known_languages(self.languages))
 
     def _check(self) -> None:
         at_least(0, days_before=self.days[0])

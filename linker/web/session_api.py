@@ -19,6 +19,7 @@ from linker.annotation.stopping_rules.stopping_rule import Decision
 from linker.common.errors import LinkerError
 from linker.common.files import real_path
 from linker.data.io.labels import LabelValue
+from linker.data.languages import language_of_post
 from linker.web.post_context import PostContext
 from linker.web.serializers import article_view, labeled_view, status_view, suggestion_view
 
@@ -42,7 +43,7 @@ class Filter:
     Attributes:
         label: a label, `none` (unlabeled) or `all`.
         text: text that the post contains, ignoring case.
-        lang: the language.
+        lang: the code of the language.
         since: posts at or after this time; posts without a time are left out.
         until: posts before this time.
     """
@@ -59,7 +60,7 @@ class Filter:
             return False
         if self.label not in ("all", "none") and self.label not in values:
             return False
-        if self.lang and post.post.language != self.lang:
+        if self.lang and language_of_post(post.post) != self.lang:
             return False
         if (self.since or self.until) and not self._in_time(post.post.created_at):
             return False
@@ -100,7 +101,7 @@ class SessionApi:
     def about(self) -> dict[str, Any]:
         """Return everything that does not change."""
         session, settings = self.session, self.session.settings
-        languages = Counter(lang for post in session.posts if (lang := post.language))
+        languages = Counter(lang for post in session.posts if (lang := language_of_post(post)))
         times = [_aware(post.created_at) for post in session.posts if post.created_at]
         return {
             **self.summary(),

@@ -98,11 +98,11 @@ def test_several_addresses_of_one_article_are_one_link() -> None:
 
 
 def test_language() -> None:
-    english = MiningOptions(languages=("en",))
-    assert link(options=english, links=[URL], lang="en") == Link(KEY, URL)
+    english = MiningOptions(languages=("English",))
+    assert link(options=english, links=[URL], lang="en-US") == Link(KEY, URL)
     assert (
         link(options=english, links=[URL], lang="de")
-        == link(options=english, links=[URL])
+        == link("42", options=english, links=[URL])
         == "another language"
     )
 

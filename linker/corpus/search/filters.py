@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linker.common.errors import DataError
+from linker.corpus.storage.reader import counts
 from linker.corpus.storage.shards import offsets as live_offsets
+from linker.data.languages import language_code
 from linker.data.post_filter import Filter, in_utc
 
 if TYPE_CHECKING:
@@ -20,7 +23,7 @@ _HALF, _LOWER = np.uint64(32), np.uint64(0xFFFFFFFF)
 __all__ = ["Filter", "left_out", "places", "sql"]
 
 
-def sql(conditions: Filter) -> str | None:
+def sql(conditions: Filter, dataset: lance.LanceDataset) -> str | None:
     """Return all conditions as one SQL condition; None if there are none."""
     found = []
     if conditions.since is not None:
@@ -28,7 +31,11 @@ def sql(conditions: Filter) -> str | None:
     if conditions.until is not None:
         found.append(f"created_at < {_timestamp(conditions.until)}")
     if conditions.languages:
-        names = ", ".join("'" + name.replace("'", "''") + "'" for name in conditions.languages)
+        # Corpora of earlier versions have the languages as the sources of the posts spelled them.
+        spelled = [
+            name for name in _languages(dataset) if name and language_code(name) in conditions.languages
+        ]
+        names = ", ".join("'" + name.replace("'", "''") + "'" for name in spelled or conditions.languages)
         found.append(f"lang IN ({names})")
     if conditions.where:
         found.append(f"({conditions.where})")
@@ -41,7 +48,7 @@ def places(conditions: Filter, dataset: lance.LanceDataset) -> np.ndarray | None
     Raises:
         DataError: if `where` is invalid.
     """
-    condition = sql(conditions)
+    condition = sql(conditions, dataset)
     if condition is None:
         return None
     starts = {}
@@ -71,14 +78,21 @@ def places(conditions: Filter, dataset: lance.LanceDataset) -> np.ndarray | None
 
 
 def left_out(conditions: Filter, dataset: lance.LanceDataset) -> list[str]:
-    """Return a sentence for each field of the filter that some posts lack; see `Filter.left_out`.
+    """Return sentences on the posts that are left out; see `Filter.left_out`.
 
     Raises:
         DataError: if no post has a field that a condition needs.
     """
     timeless = dataset.count_rows("created_at IS NULL") if conditions.by_time else 0
-    mute = dataset.count_rows("lang IS NULL") if conditions.languages else 0
-    return conditions.sentences(dataset.count_rows(), timeless, mute)
+    languages: Counter[str | None] = Counter()
+    for name, count in (_languages(dataset) if conditions.languages else {}).items():
+        languages[language_code(name) if name else None] += count
+    return conditions.sentences(dataset.count_rows(), timeless, languages)
+
+
+def _languages(dataset: lance.LanceDataset) -> dict[str | None, int]:
+    """Number of posts by the column `lang`."""
+    return dict(counts(dataset, "lang"))
 
 
 def _timestamp(at: datetime) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from linker.common.errors import DataError, LinkerError
+from linker.data.languages import language_of_post
 from linker.data.post_filter import in_utc
 from linker.data.types import Post
 
@@ -39,7 +42,8 @@ def schema() -> pa.Schema:
 
 #: Names of the columns; earlier formats have more.
 COLUMNS = tuple(schema().names)
-#: The columns that posts are made of. The language is in `extra`, too.
+#: The columns that posts are made of. `lang` is the code of the language, stated or identified; what the source of a
+#: post states is in `extra`.
 OF_POSTS = tuple(name for name in COLUMNS if name != "lang")
 
 
@@ -49,10 +53,19 @@ def table_of(posts: Sequence[Post]) -> pa.Table:
         pa.array([post.id for post in posts], pa.string()),
         pa.array([post.text for post in posts], pa.string()),
         pa.array([_utc(post.created_at) for post in posts], pa.timestamp("us", tz="UTC")),
-        pa.array([post.language for post in posts], pa.string()),
+        pa.array([language_of_post(post) for post in posts], pa.string()),
         pa.ExtensionArray.from_storage(pa.json_(), pa.array([_extra(post) for post in posts], pa.string())),
     ]
     return pa.Table.from_arrays(columns, schema=schema())
+
+
+def counts(dataset: lance.LanceDataset, column: str) -> Counter[str | None]:
+    """Return the number of posts by the text in a column."""
+    found: Counter[str | None] = Counter()
+    for batch in batches(dataset, [column]):
+        for entry in pc.value_counts(batch.column(column)).to_pylist():
+            found[entry["values"]] += entry["counts"]
+    return found
 
 
 def with_vectors(table: pa.Table, vectors: np.ndarray) -> pa.Table:

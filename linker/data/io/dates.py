@@ -22,7 +22,10 @@ class ImpossibleTimeError(ValueError):
 
 #: No post is older: 1970 is what programs write for a time that they do not know.
 _OLDEST = datetime(1971, 1, 1, tzinfo=timezone.utc)
-_TOLERANCE = timedelta(days=1)  # clocks that are wrong, and local times read as UTC
+#: Clocks may be wrong, and local times are read as UTC.
+_TOLERANCE = timedelta(days=1)
+#: Tables may have times that were shifted, so that nobody is recognized by them.
+_SHIFTED = timedelta(days=3653)
 
 
 class DateStyle:
@@ -30,7 +33,7 @@ class DateStyle:
 
     Args:
         day_first: whether the day is first in dates like 5/6/2015; None: unknown, so that these are not read.
-        of_posts: whether the dates are those of posts, so that times before 1971 and in the future are not read.
+        of_posts: whether the dates are those of posts, so that times before 1971, or ten years from now, are not read.
 
     Attributes:
         left_out: number of values that were not read.
@@ -49,7 +52,7 @@ class DateStyle:
         try:
             found = parse_date(value, self.day_first)
             if self._of_posts:
-                check_time_of_post(found, since)
+                check_time_of_post(found, since, datetime.now(timezone.utc) + _SHIFTED)
         except ValueError as error:
             if not self.left_out:
                 self.example, self._problem = value, self._problem_of(value, error)

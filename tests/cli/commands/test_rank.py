@@ -146,7 +146,8 @@ def test_near_duplicates_are_shown_once(run: Run, tmp_path: Path) -> None:
     records = [json.loads(line) for line in run(*bm25, "jsonl", "--copies")[1].splitlines()]
     assert [(r["id"], r["copies"]) for r in records] == [("a3", 0), ("a1", 0), ("a2", 0), ("c", 0), ("b", 0)]
     rows = list(csv.DictReader(io.StringIO(run(*bm25, "csv", "--lang", "en")[1])))
-    assert [(row["id"], row["copies"]) for row in rows] == [("a3", "1"), ("c", "0")]
+    # The language of a1 is identified; that of b is not.
+    assert [(row["id"], row["copies"]) for row in rows] == [("a3", "2"), ("c", "0")]
     assert len(run(*bm25, "trec")[1].splitlines()) == 5, "a run holds all posts, to be evaluated"
 
 
@@ -162,15 +163,26 @@ CONDITIONS = [
     {"id": "e2", "text": "bridge closed today", "language": "en", "created_at": "2031-05-16T10:00:00"},
     {"id": "d1", "text": "die Bridge ist zu", "lang": "de", "created_at": "2031-05-14T12:00:00+02:00"},
     {"id": "n1", "text": "the council did it again", "lang": None},
+    {"id": "u1", "text": "42", "lang": "und"},
 ]
 
 
 @pytest.mark.parametrize(
     ("options", "kept", "told"),
     [
-        (("--lang", "en"), ["e1", "e2"], "left out 1 of 4 posts: without a language (--lang)"),
-        (("--lang", "en", "--lang", "de"), ["e1", "e2", "d1"], "without a language"),
-        (("--since", "2031-05-15"), ["e2"], "left out 1 of 4 posts: without a time (--since, --until)"),
+        (
+            ("--lang", "en"),
+            ["e1", "e2", "n1"],
+            "left out by --lang en: 1 post in other languages (de 1), 1 of unknown language",
+        ),
+        (("--lang", "ENG"), ["e1", "e2", "n1"], "left out by --lang en: 1 post in other languages (de 1)"),
+        (("--lang", "german"), ["d1"], "left out by --lang de: 3 posts in other languages (en 3)"),
+        (
+            ("--lang", "en-US", "--lang", "de"),
+            ["e1", "e2", "d1", "n1"],
+            "--lang en de: 1 post of unknown language",
+        ),
+        (("--since", "2031-05-15"), ["e2"], "left out 2 of 5 posts: without a time (--since, --until)"),
         (("--until", "2031-05-14T10:00:00Z"), [], "no post meets the conditions"),
         (("--since", "2031-05-14T10:00:00Z", "--until", "2031-05-16"), ["e1", "d1"], "without a time"),
         (("--since", "2031-05-14", "--lang", "en", "--top", "1"), ["e1"], "without a time"),
@@ -190,7 +202,10 @@ def test_conditions_without_a_corpus(run: Run, tmp_path: Path, options, kept, to
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--lang", "en"), "--lang en: no post has a language"),
+        (
+            ("--lang", "xx"),
+            "--lang xx: not a language; write its code of ISO 639, such as en, or its English name",
+        ),
         (("--since", "2031"), "--since: "),
         (
             ("--corpus", "tweets"),

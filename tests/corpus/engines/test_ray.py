@@ -85,7 +85,7 @@ CONDITIONS = (
     {"top": None, "threshold": 0.2},
     {"top": 9, "filter": Filter(languages=("de",))},
     {"top": 9, "filter": Filter(since=datetime(2031, 5, 27, tzinfo=timezone.utc)), "copies": True},
-    {"top": 9, "filter": Filter(languages=("none",))},
+    {"top": 9, "filter": Filter(languages=("ja",))},
     {"top": 9, "passages": "best"},
 )
 
