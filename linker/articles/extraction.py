@@ -8,6 +8,7 @@ from datetime import datetime
 from linker.articles.extraction_process import LimitError, read_html
 from linker.articles.incomplete_pages import NEARLY_EMPTY, word_count
 from linker.articles.page import SAVE_IT, Page
+from linker.common.console import warn
 from linker.common.errors import FetchError, StubError
 from linker.data.io.dates import parse_date
 from linker.data.types import Article
@@ -38,9 +39,11 @@ def extract_article(page: Page, article_id: str, name: str | None = None, force:
             )
         return Article(article_id, page.content, page.title, url)
     try:
-        title, text, date, address, fault = read_html(page.content, url)
+        title, text, date, address, fault, notes = read_html(page.content, url)
     except LimitError as error:
         raise FetchError(f"{name}: {error}") from error
+    if fault and fault.kind == "list of stories" and not (force and text):
+        raise (StubError if text else FetchError)(f"{name}: {fault}; give the address of one of them")
     save = f"{SAVE_IT}; or put the article's text into a .txt file"
     if not text:
         problem = fault or "no article found on the page"
@@ -51,6 +54,8 @@ def extract_article(page: Page, article_id: str, name: str | None = None, force:
     if fault and not force:
         where = "with access to the article, " if url is None else "if your browser shows all of it, "
         raise StubError(f"{name}: {fault}; {where}{save}")
+    for note in notes:
+        warn(f"{name}: {note}")
     return Article(article_id, text, title, url or address, parsed_date(date))
 
 

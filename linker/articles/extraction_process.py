@@ -47,9 +47,7 @@ def read_html(html: str, url: str | None) -> HtmlText:
     """
     reply = _ask({"kind": "html", "url": url}, html.encode("utf-8", "surrogatepass"), SECONDS)
     fault = reply["fault"]
-    return HtmlText(
-        reply["title"], reply["text"], reply["date"], reply["address"], fault and Fault(fault[0], fault[1])
-    )
+    return HtmlText(**{**reply, "fault": fault and Fault(fault[0], fault[1])})
 
 
 def read_pdf(body: bytes) -> PdfText:

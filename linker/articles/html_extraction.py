@@ -8,7 +8,11 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple
 
-from linker.articles.incomplete_pages import Fault, fault_of
+from linker.articles.blocks import key_of
+from linker.articles.body import heading_with, whole_body
+from linker.articles.incomplete_pages import Fault, fault_of, list_fault, word_count
+from linker.articles.metadata import date_of, declares_article, described, host_of_page, title_of
+from linker.articles.story_lists import stories_of, stories_of_feed
 
 _NO_LIMIT = datetime(9999, 12, 31)
 
@@ -19,9 +23,10 @@ class HtmlText(NamedTuple):
     Attributes:
         title: empty if missing.
         text: empty if missing.
-        date: date of publication as the page has it, if known.
+        date: date of publication in ISO 8601, or as the page has it, if known.
         address: canonical address, if known.
         fault: why the text cannot be the whole article, if it cannot.
+        notes: what is uncertain, as clauses after "page.html: ".
     """
 
     title: str
@@ -29,6 +34,7 @@ class HtmlText(NamedTuple):
     date: str | None
     address: str | None
     fault: Fault | None
+    notes: list[str]
 
 
 def text_of_html(html: str, url: str | None) -> HtmlText:
@@ -38,18 +44,45 @@ def text_of_html(html: str, url: str | None) -> HtmlText:
         html: the page.
         url: its address, if known.
     """
-    from trafilatura import bare_extraction
+    from trafilatura import bare_extraction, load_html
 
+    if (entries := stories_of_feed(html)) is not None:
+        return HtmlText("", "", None, None, list_fault(entries, "a feed"), [])
     dates = _date_search(datetime.now(timezone.utc) + timedelta(days=1))
     found = bare_extraction(
         html, url=url, with_metadata=True, include_comments=False, date_extraction_params=dates
     )
-    if found is None:
-        return HtmlText("", "", None, None, fault_of(html, "", ""))
-    values = found if isinstance(found, dict) else found.as_dict()
+    values = {} if found is None else found if isinstance(found, dict) else found.as_dict()
     title, text = values.get("title") or "", (values.get("text") or "").strip()
-    date = values.get("date") or _future_date(html, url)
-    return HtmlText(title, text, date, values.get("url"), fault_of(html, title, text))
+    date, address = values.get("date"), values.get("url")
+    tree = load_html(html)
+    if tree is None:
+        return HtmlText(title, text, date, address, fault_of(html, title, text), [])
+    about = described(tree, url)
+    is_article = about.is_article or declares_article(tree)
+    stories = (
+        0
+        if about.is_article and not about.is_list
+        else stories_of(tree, text, host_of_page(tree, url), is_article, about.is_list)
+    )
+    if stories:
+        return HtmlText(title, text, date, address, list_fault(stories), [])
+    extracted, title = title, title_of(tree, about, title, url)
+    if title != extracted and key_of(text.partition("\n")[0]) == key_of(title):
+        text = text.partition("\n")[2].strip()  # it was taken for a subtitle
+    heading = heading_with(tree, title)
+    notes = []
+    if text:
+        text, left_out = whole_body(tree, text, about.body, heading)
+        if left_out:
+            notes.append(
+                f"about {word_count(left_out):,} words may be missing, beginning with {left_out[:60]!r}"
+            )
+    declared = date_of(tree, about, heading, url)
+    date = declared or date or (_future_date(html, url) if text else None)
+    if text and date and not declared:
+        notes.append(f"the date {date} is a guess; give --published if it is wrong")
+    return HtmlText(title, text, date, address, fault_of(html, title, text), notes)
 
 
 def _future_date(html: str, url: str | None) -> str | None:

@@ -173,7 +173,9 @@ _NOT_SHOWN = ("script", "style", "template", "nav", "footer", "head", "select", 
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
-FaultKind = Literal["consent page", "robot check", "soft 404", "needs JavaScript", "paywall", "short text"]
+FaultKind = Literal[
+    "consent page", "robot check", "soft 404", "needs JavaScript", "paywall", "short text", "list of stories"
+]
 
 
 class Fault(str):
@@ -190,6 +192,11 @@ class Fault(str):
         fault = super().__new__(cls, clause)
         fault.kind = kind
         return fault
+
+
+def list_fault(stories: int, what: str = "a list") -> Fault:
+    """Return the fault of a page that lists stories."""
+    return Fault("list of stories", f"the page is {what} of {stories:,} stories, not an article")
 
 
 def word_count(text: str) -> int:

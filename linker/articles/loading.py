@@ -13,6 +13,7 @@ from linker.articles.extraction_process import read_pdf
 from linker.articles.incomplete_pages import word_count
 from linker.articles.page import Page, PageError, decode, looks_like_html
 from linker.articles.pdf import is_pdf
+from linker.articles.story_lists import stories_of_feed
 from linker.common.console import warn
 from linker.common.errors import DataError, Faults
 from linker.data.io.columns import ArticleColumns
@@ -113,7 +114,7 @@ def _in_file(source: str, force: bool) -> list[Article]:
     text = _characters(body, name)
     if named_json or (not has_name and text.lstrip().startswith("{")):
         return _in_json(text, name, article_id)
-    if named_html or looks_like_html(text):
+    if named_html or looks_like_html(text) or stories_of_feed(text) is not None:
         return [extract_article(Page("", text, "html"), article_id, name, force)]
     if urls := _addresses(text):
         return _at_addresses(urls, force)

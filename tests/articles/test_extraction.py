@@ -25,29 +25,32 @@ def published(head: str = "", body: str = "", url: str = "") -> datetime | None:
     return extract_article(Page(url, html, "html"), "a", "page").published
 
 
-def day(year: int, month: int, day: int) -> datetime:
-    """Midnight in UTC."""
-    return datetime(year, month, day, tzinfo=timezone.utc)
+def day(year: int, month: int, day: int, hour: int = 0, minute: int = 0) -> datetime:
+    """A time in UTC."""
+    return datetime(year, month, day, hour, minute, tzinfo=timezone.utc)
 
 
 @pytest.mark.parametrize(
-    ("head", "body", "url"),
+    ("head", "body", "url", "time"),
     [
-        ('<meta property="article:published_time" content="2021-05-14T08:30:00Z">', "", ""),
-        ('<meta name="date" content="2021-05-14">', "", ""),
+        ('<meta property="article:published_time" content="2021-05-14T10:30:00+02:00">', "", "", (8, 30)),
+        ('<meta name="date" content="2021-05-14">', "", "", ()),
         (
             '<script type="application/ld+json">{"@type": "NewsArticle", "datePublished": "2021-05-14T08:00"}</script>',
             "",
             "",
+            (8, 0),
         ),
-        ("", '<time datetime="2021-05-14T08:30:00Z">14 May</time>', ""),
-        ("", '<p class="byline">By our reporter, <time datetime="2021-05-14">last week</time></p>', ""),
-        ("", "", "https://news.example/2021/05/14/bridge-closed.html"),
+        ("", '<time datetime="2021-05-14T08:30:00Z">14 May</time>', "", (8, 30)),
+        ("", '<p class="byline">By our reporter, <time datetime="2021-05-14">last week</time></p>', "", ()),
+        ("", "", "https://news.example/2021/05/14/bridge-closed.html", ()),
     ],
     ids=["meta", "meta name", "JSON-LD", "time", "time in a byline", "address"],
 )
-def test_markup_and_addresses_tell_the_date(head: str, body: str, url: str) -> None:
-    assert published(head, body, url) == day(2021, 5, 14)
+def test_markup_and_addresses_tell_date_and_hour(
+    head: str, body: str, url: str, time: tuple[int, ...]
+) -> None:
+    assert published(head, body, url) == day(2021, 5, 14, *time)
 
 
 def test_of_several_dates_that_of_publication_counts() -> None:
@@ -55,12 +58,12 @@ def test_of_several_dates_that_of_publication_counts() -> None:
         '<meta property="article:modified_time" content="2022-01-02T08:30:00Z">'
         '<meta property="article:published_time" content="2021-05-14T08:30:00Z">'
     )
-    assert published(head) == day(2021, 5, 14)
+    assert published(head) == day(2021, 5, 14, 8, 30)
 
 
 def test_a_date_to_come_counts_where_the_page_has_no_other() -> None:
     page = Page("", (ROOT / "data" / "article.html").read_text(encoding="utf-8"), "html")
-    assert extract_article(page, "a").published == day(2031, 4, 30)
+    assert extract_article(page, "a").published == day(2031, 4, 30, 15, 30)
     body = '<time datetime="2021-05-14">14 May 2021</time>'
     event = '<p>It reopens on <time datetime="2091-06-01">1 June 2091</time>.</p>'
     assert published(body=event + body) == day(2021, 5, 14)

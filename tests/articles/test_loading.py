@@ -31,7 +31,7 @@ def test_a_page_becomes_its_article_without_menu_and_footer(site, article_html: 
     (article,) = load_articles(url)
     assert article.id == article.url == url
     assert article.title == TITLE
-    assert article.published == datetime(2021, 5, 14, tzinfo=timezone.utc)
+    assert article.published == datetime(2021, 5, 14, 8, 30, tzinfo=timezone.utc)
     assert "Two otters were filmed" in article.text
     assert "railway bridge until August" in article.text
     for noise in ("Sport", "Imprint", "cookie banner"):

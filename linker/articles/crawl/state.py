@@ -16,6 +16,7 @@ State = Literal[
     "short text",
     "consent page",
     "needs JavaScript",
+    "list of stories",
     "no article",
     "not HTML",
     "too large",

@@ -184,7 +184,7 @@ def _opt_out(outcome: Outcome, detail: str) -> None:
 
 def _extract(html: str, outcome: Outcome) -> None:
     try:
-        title, text, date, canonical, fault = read_html(html, outcome.url)
+        title, text, date, canonical, fault, _ = read_html(html, outcome.url)
     except LimitError as error:
         outcome.state, outcome.detail = "too large", str(error)
         return

@@ -1,0 +1,428 @@
+"""Title and date of the article of a page, from what the page declares and shows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta, timezone
+from html import unescape
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from linker.articles.blocks import in_other, key_of, text_of
+from linker.data.io.dates import parse_date
+
+_NO_JSON = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?://\s*)?(?:-->|\]\]>)\s*$|;\s*$")
+_TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")
+_LISTS = ("CollectionPage", "SearchResultsPage", "ItemList", "Blog")
+# `Title - Site`, `Site | Title`, `Title_Site` (in China).
+_PARTS = re.compile(r"\s+(?:[-–—|·•»«/~]+|::?)\s+|:\s+|\s*[|｜»_]\s*|(?<=[\u3040-\u9fff])\s*[-–—]\s*")
+_GENERIC = frozenset(
+    "home news start homepage startseite nachrichten accueil inicio index untitled liveblog".split()  # noqa: SIM905
+)
+_LOGO = re.compile(
+    r"(?<![a-z])(?:logo|site-?(?:title|name)|brand|masthead|blog-?(?:title|name))(?![a-z])", re.I
+)
+_UPDATE = re.compile(
+    r"(?<![a-z])(?:updates?|entry-list|live-?(?:blog-?)?(?:entry|post|update)|ticker-?\w*|card)(?![a-z])",
+    re.I,
+)
+_PUBLISHED = frozenset(
+    """
+    article:published_time og:article:published_time og:published_time og:pubdate datepublished pubdate date
+    publishdate publish-date publish_date published published_at published-date publication_date dc.date.issued dc.date
+    dc.date.created dcterms.date dcterms.issued dcterms.created parsely-pub-date sailthru.date article.published
+    cxenseparse:recs:publishtime originalpublicationdate article_date_original article:create_at bt:pubdate
+    rnews:datepublished citation_publication_date citation_date article:published displaydate datecreated
+    """.split()  # noqa: SIM905
+)
+_CHANGED = re.compile(r"modif|updat|aktualis|mise?-?a-?jour|actualiz|aggiorn", re.IGNORECASE)
+# Words of a line with the author and the date, at most; and of a line that is no text.
+_LONGEST_LINE, _SHORT_LINE = 25, 12
+_DAY_IN_PATH = re.compile(
+    r"(?<!\d)(20\d\d|19[89]\d)[/_-]?(0[1-9]|1[0-2]|[1-9](?=[/_-]))[/_-]?(0[1-9]|[12]\d|3[01])(?!\d)"
+)
+
+
+class Described(NamedTuple):
+    """What a page declares about its article in JSON-LD.
+
+    Attributes:
+        headline: its title; empty if missing.
+        published: when it was published, as written; empty if missing.
+        body: its text; empty if missing.
+        is_article: whether an article is declared.
+        is_list: whether the page is declared to be a list.
+        sites: names of the site.
+    """
+
+    headline: str = ""
+    published: str = ""
+    body: str = ""
+    is_article: bool = False
+    is_list: bool = False
+    sites: tuple[str, ...] = ()
+
+
+def described(tree: Any, address: str | None) -> Described:
+    """Return what the JSON-LD of a page says about its main article, not about videos and other stories.
+
+    Args:
+        tree: the page.
+        address: its address, if known.
+    """
+    nodes = list(_nodes(tree))
+    sites = [
+        _string(name)
+        for node in nodes
+        for name in (
+            _part(node, "publisher").get("name"),
+            node.get("name") if _types(node) & {"WebSite", "NewsMediaOrganization", "Organization"} else "",
+        )
+    ]
+    is_list = any(kind in _LISTS for node in nodes for kind in _types(node))
+    shown = {
+        key_of(text) for text in (_meta(tree, "og:title"), _title_tag(tree), *map(text_of, tree.iter("h1")))
+    }
+    here = {_path(link) for link in (address, *_addresses(tree)) if link}
+    articles = [node for node in nodes if any(_is_article(kind) for kind in _types(node))]
+
+    def fits(node: dict[str, Any]) -> int:
+        key = key_of(_string(node.get("headline") or node.get("name")))
+        links = [
+            node.get("url"),
+            node.get("@id"),
+            node.get("mainEntityOfPage"),
+            _part(node, "mainEntityOfPage").get("@id"),
+        ]
+        same = any(isinstance(link, str) and _path(link) in here for link in links if link)
+        return 2 * any(key and (key in other or (other and other in key)) for other in shown) + same
+
+    best = max(articles, key=fits, default=None)
+    if best is None or (len(articles) > 1 and not fits(best)):
+        return Described(is_list=is_list, sites=tuple(filter(None, sites)))
+    return Described(
+        _string(best.get("headline") or best.get("name")),
+        _string(best.get("datePublished")),
+        _plain(best.get("articleBody")),
+        True,
+        is_list and len(articles) > 1,
+        tuple(filter(None, sites)),
+    )
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    for script in tree.iter("script"):
+        if "ld+json" not in (script.get("type") or "").lower() or not script.text:
+            continue
+        text = _NO_JSON.sub("", script.text)
+        for written in (text, _TRAILING_COMMA.sub("", text)):
+            try:
+                yield from _flat(json.loads(written, strict=False))
+                break
+            except (ValueError, RecursionError):
+                continue
+
+
+def _flat(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+    if depth > 4:
+        return
+    if isinstance(value, list):
+        for item in value:
+            yield from _flat(item, depth + 1)
+    elif isinstance(value, dict):
+        yield value
+        for key in ("@graph", "mainEntity", "mainEntityOfPage"):
+            yield from _flat(value.get(key), depth + 1)
+
+
+def _types(node: dict[str, Any]) -> set[str]:
+    kinds = node.get("@type")
+    return {str(kind).rpartition("/")[2] for kind in (kinds if isinstance(kinds, list) else [kinds])}
+
+
+def _is_article(kind: str) -> bool:
+    return kind.endswith(("Article", "Posting", "Report")) and kind != "JobPosting"
+
+
+def _part(node: dict[str, Any], name: str) -> dict[str, Any]:
+    value = node.get(name)
+    value = value[0] if isinstance(value, list) and value else value
+    return value if isinstance(value, dict) else {}
+
+
+def _string(value: Any) -> str:
+    value = value[0] if isinstance(value, list) and value else value
+    return " ".join(unescape(unescape(value)).split()) if isinstance(value, str) else ""
+
+
+def _plain(value: Any) -> str:
+    """The text of an `articleBody`, which may be HTML."""
+    if isinstance(value, list):
+        value = "\n".join(part for part in value if isinstance(part, str))
+    if not isinstance(value, str):
+        return ""
+    text = re.sub(r"<(?:br|/p|/div|/li|/h\d)\b[^>]*>", "\n", unescape(value), flags=re.I)
+    lines = (" ".join(line.split()) for line in re.sub(r"<[a-z/!][^>]*>", " ", text, flags=re.I).splitlines())
+    return "\n".join(filter(None, lines))
+
+
+def _meta(tree: Any, *names: str) -> str:
+    for name, content in _metas(tree):
+        if name in names:
+            return content
+    return ""
+
+
+def _metas(tree: Any) -> Iterator[tuple[str, str]]:
+    for meta in tree.iter("meta"):
+        name = meta.get("property") or meta.get("name") or meta.get("itemprop") or ""
+        if content := _string(meta.get("content")):
+            yield name.strip().lower(), content
+
+
+def declares_article(tree: Any) -> bool:
+    """Return whether the page declares in Open Graph that it is an article."""
+    return _meta(tree, "og:type").lower() in ("article", "news")
+
+
+def _addresses(tree: Any) -> list[str]:
+    links = [
+        link.get("href") or "" for link in tree.iter("link") if (link.get("rel") or "").lower() == "canonical"
+    ]
+    return [*links, _meta(tree, "og:url")]
+
+
+def host_of_page(tree: Any, address: str | None) -> str:
+    """Return the host of a page by its address, or the one that it declares; empty: unknown."""
+    for link in (address, *_addresses(tree)):
+        if link and (host := _host(link)):
+            return host
+    return ""
+
+
+def _host(link: str) -> str:
+    try:
+        return (urlsplit(link).hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""
+
+
+def _path(link: str) -> str:
+    try:
+        parts = urlsplit(link)
+    except ValueError:
+        return link
+    return f"{parts.path.rstrip('/')}?{parts.query}" if parts.path.strip("/") or parts.query else link
+
+
+def _title_tag(tree: Any) -> str:
+    return next((text_of(title) for title in tree.iter("title") if title.getparent().tag == "head"), "")
+
+
+def title_of(tree: Any, found: Described, extracted: str, address: str | None) -> str:
+    """Return the title of the article, not that of the site, of an update or of another story.
+
+    Args:
+        tree: the page.
+        found: what its JSON-LD says.
+        extracted: the title that the extraction found; may be empty.
+        address: address of the page, if known.
+    """
+    whole = _title_tag(tree)
+    headings = [(tag, text_of(h), h) for tag in ("h1", "h2") for h in tree.iter(tag)]
+    sites = _sites(tree, found, whole, headings, address)
+    heads = [text for tag, text, h in headings if tag == "h1" and _may_be_title(text, h, sites)]
+    shown = [text for _, text, h in headings if _may_be_title(text, h, sites)]
+    for declared in (found.headline, _meta(tree, "og:title"), _meta(tree, "twitter:title")):
+        title = _without_site(declared, sites, shown)
+        if title and key_of(title) not in sites and title.lower() not in _GENERIC:
+            return next((head for head in heads if _continues(head, title)), title)
+    title = _without_site(whole, sites, shown)
+    for head in [*heads, *shown]:
+        if key_of(head) and (key_of(head) in key_of(whole) or (title and key_of(title) in key_of(head))):
+            return head
+    if heads and (len(heads) == 1 or not title):
+        return heads[0]
+    if title and key_of(title) not in sites and title.lower() not in _GENERIC:
+        return title
+    return heads[0] if heads else extracted if key_of(extracted) not in sites else shown[0] if shown else ""
+
+
+def _may_be_title(text: str, heading: Any, sites: set[str]) -> bool:
+    return bool(
+        key_of(text)
+        and key_of(text) not in sites
+        and text.lower() not in _GENERIC
+        and not in_other(heading, None)
+        and not any(_UPDATE.search(up.get("class") or "") for up in heading.iterancestors())
+        and not any(not _is_here(link.get("href")) for link in heading.iter("a"))
+    )
+
+
+def _is_here(href: str | None) -> bool:
+    return not href or href.startswith("#")
+
+
+def _sites(
+    tree: Any, found: Described, whole: str, headings: list[tuple[str, str, Any]], address: str | None
+) -> set[str]:
+    """Keys of the names of the site."""
+    names = [
+        *found.sites,
+        _meta(tree, "og:site_name"),
+        _meta(tree, "application-name", "al:android:app_name"),
+    ]
+    host = host_of_page(tree, address)
+    names += [host, *host.split(".")[:-1]]
+    parts = [key_of(part) for part in _PARTS.split(whole)]
+    others = {key_of(text) for _, text, _ in headings}
+    for tag, text, heading in headings:
+        up = [heading, *heading.iterancestors()][:3]
+        if any(_LOGO.search(f"{e.get('class') or ''} {e.get('id') or ''}") for e in up):
+            names.append(text)
+        elif tag == "h1" and key_of(text) in parts and len(parts) > 1:
+            in_text = any(e.tag in ("article", "main") for e in heading.iterancestors())
+            at_end = parts[-1] == key_of(text)
+            if at_end or (not in_text and any(part in others for part in parts if part != key_of(text))):
+                names.append(text)
+    return {key_of(name) for name in names} - {""}
+
+
+def _without_site(title: str, sites: set[str], shown: list[str]) -> str:
+    """Return a title without the name of the site before or behind it."""
+    while title:
+        matches = list(_PARTS.finditer(title))
+        if not matches:
+            return title
+        first, last = title[: matches[0].start()], title[matches[-1].end() :]
+        if key_of(last) in sites:
+            title = title[: matches[-1].start()]
+        elif key_of(first) in sites:
+            title = title[matches[0].end() :]
+        else:
+            break
+    for text in shown:
+        if (
+            key_of(text)
+            and key_of(text) != key_of(title)
+            and key_of(text) in {key_of(p) for p in _PARTS.split(title)}
+        ):
+            return text
+    return title.strip()
+
+
+def _continues(head: str, title: str) -> bool:
+    """Whether a heading is the title that was cut for search engines."""
+    cut = title.rstrip(" .…")
+    return len(cut) > 30 and len(head) > len(title) and key_of(head).startswith(key_of(cut))
+
+
+def date_of(tree: Any, found: Described, title: Any, address: str | None) -> str | None:
+    """Return when the article was published, in ISO 8601, by what the page declares or shows; None: not there.
+
+    In this order: JSON-LD and meta tags, a time near the title, the address. A time to come counts where there is no
+    other.
+
+    Args:
+        tree: the page.
+        found: what its JSON-LD says.
+        title: the element of the title; None: unknown.
+        address: address of the page, if known.
+    """
+    links = [link for link in (address, *_addresses(tree)) if link]
+    near, far = _times(tree, title)
+    written = [
+        found.published,
+        *(content for name, content in _metas(tree) if name in _PUBLISHED),
+        *near,
+        *("-".join(match.groups()) for link in links for match in _DAY_IN_PATH.finditer(link)),
+        *far,
+    ]
+    moments = list(_moments(written))
+    latest = datetime.now(timezone.utc) + timedelta(days=1)
+    moment = next((moment for moment in moments if moment <= latest), moments[0] if moments else None)
+    return moment.isoformat() if moment else None
+
+
+def _moments(written: Iterable[str]) -> Iterator[datetime]:
+    for text in written:
+        year, *rest = text.split("-")
+        if len(rest) == 2 and all(part.isdecimal() and len(part) < 3 for part in rest):
+            text = f"{year}-{rest[0]:>02}-{rest[1]:>02}"
+        try:
+            moment = parse_date(text)
+        except ValueError:
+            continue
+        if moment.year >= 1970:
+            yield moment
+
+
+def _times(tree: Any, title: Any) -> tuple[list[str], list[str]]:
+    """The times in the head of the article, those behind its title first; and those behind its text."""
+    marked: list[str] = []
+    behind: list[str] = []
+    before: list[str] = []
+    far: list[str] = []
+    passed, paragraphs = title is None, 0
+    for element in tree.iter():
+        passed = passed or element is title
+        if not isinstance(element.tag, str):
+            continue
+        paragraphs += passed and element.tag == "p" and len(text_of(element).split()) > _SHORT_LINE
+        name = (element.get("itemprop") or "").lower()
+        if element.tag != "time" and name != "datepublished" and not _is_hatom(element):
+            continue
+        around = (element, element.getparent())
+        labels = [f"{up.get('class') or ''} {up.get('itemprop') or ''}" for up in around if up is not None]
+        if any(map(_CHANGED.search, labels)) or _is_elsewhere(element, title):
+            continue
+        is_marked = name == "datepublished" or element.get("pubdate") is not None
+        place = marked if is_marked else before if not passed else behind if paragraphs < 2 else far
+        values = [element.get("datetime"), element.get("content"), element.get("title"), text_of(element)]
+        place += [value.strip() for value in values if value and value.strip()][:2]
+    return [*marked, *behind, *before], far
+
+
+def _is_hatom(element: Any) -> bool:
+    return element.tag in ("abbr", "span") and "published" in (element.get("class") or "").split()
+
+
+def _is_elsewhere(element: Any, title: Any) -> bool:
+    """Whether a time is one in the text, of another story, of a video, or of the site's head."""
+    if any(up.tag == "a" or _UPDATE.search(up.get("class") or "") for up in element.iterancestors()):
+        return True
+    holders = set() if title is None else set(title.iterancestors())
+    for up in element.iterancestors():
+        if up in holders:
+            return False
+        if up.tag in ("p", "li", "blockquote", "td") and len(text_of(up).split()) > _LONGEST_LINE:
+            return True
+        if up.tag in ("aside", "nav", "footer", "figure", "video") or (
+            up.tag != "header" and _is_other_story(up)
+        ):
+            return True
+    return False
+
+
+def _is_other_story(element: Any) -> bool:
+    if element.tag in ("html", "body", "main"):
+        return False
+    classes = f"{element.get('class') or ''} {element.get('id') or ''}"
+    return bool(_OTHER_STORY.search(classes)) or (
+        element.tag in ("article", "li", "div", "section")
+        and any(
+            not _is_here(link.get("href"))
+            for tag in ("h2", "h3", "h4")
+            for h in element.iter(tag)
+            for link in h.iter("a")
+        )
+    )
+
+
+_OTHER_STORY = re.compile(
+    r"(?<![a-z])(?:related|recommend\w*|teasers?|promos?|comments?|sidebar|video\w*|player|most-(?:read|popular)|widget|"
+    r"more-(?:stories|news|on)|popular|trending|footer|verwandte|mehr-zum)(?![a-z])",
+    re.IGNORECASE,
+)
