@@ -12,14 +12,6 @@
     //   for many pairs; `pairs` has no effect then, and `max_pairs` and the balance hold on average (decision
     //   103). Null: pairs in random order.
     class_pairs(pairs=32, max_pairs=null, seed=0, block_texts=null):: { type: 'class_pairs', pairs: pairs, [if max_pairs != null then 'max_pairs']: max_pairs, seed: seed, [if block_texts != null then 'block_texts']: block_texts },
-    // Batches for a `cross_encoder`: lists of one relevant pair and negatives from the ranking of another model.
-    //   model: the model whose ranking the negatives are from, usually the first stage of the `reranker`: `best`,
-    //   `distilled`, `bm25`, `tfidf` or a model folder.
-    //   lists: lists in a batch, ≥ 1.
-    //   negatives: negatives in a list, ≥ 1; where there are fewer, some occur repeatedly.
-    //   ranks: the first and the last rank, from 1, of negatives. Posts near the top may be relevant though nobody
-    //   linked them; a first rank above 1 leaves them out.
-    hard_negatives(model='best', lists=8, negatives=7, ranks=null):: { type: 'hard_negatives', model: model, lists: lists, negatives: negatives, [if ranks != null then 'ranks']: ranks },
     // Batches in which every article has a positive and hard negatives exist.
     //   articles: articles in a batch.
     //   posts_per_article: posts of each article; its other posts come in later batches.
@@ -130,9 +122,6 @@
     // InfoNCE of every positive against the negatives of its article, plus against the negatives of its post.
     //   temperature: divisor of the cosines, > 0; smaller is sharper.
     info_nce(temperature=0.05):: { type: 'info_nce', temperature: temperature },
-    // Cross entropy of the relevant pair among the pairs of its list, averaged over lists.
-    //   binary_weight: weight of the binary cross entropy, ≥ 0.
-    listwise(binary_weight=0.3):: { type: 'listwise', binary_weight: binary_weight },
     // Mean over pairs of ln(1 + exp(−κ p (μ − d))), where μ is the batch's median distance d, and p is ±1.
     //   kappa: κ, the steepness at the median; it must match the scale of the distances.
     median_based(kappa=160.0):: { type: 'median_based', kappa: kappa },
@@ -197,13 +186,6 @@
     //   score_center: log-odds of an article scored alone that users see as 50, of 0 to 100 (decision 169).
     //   score_width: width of that logistic curve, in log-odds, > 0; it does not change rankings.
     competing(model, temperature, null_score, neighbor_weight=0.0, time=null, score_center=0.0, score_width=1.0):: { type: 'competing', model: model, temperature: temperature, null_score: null_score, neighbor_weight: neighbor_weight, [if time != null then 'time']: time, score_center: score_center, score_width: score_width },
-    // A Hugging Face network that reads `[CLS] post [SEP] article [SEP]`, with a head that scores the pair.
-    //   path: folder of a Hugging Face or sentence-transformers model with the tokens `[CLS]` and `[SEP]`, or its
-    //   name on the Hugging Face hub.
-    //   max_tokens: pairs are truncated to this many tokens, including special tokens; the post keeps half of
-    //   them, or more if the article is shorter.
-    //   normalization: see `transformer`.
-    cross_encoder(path, max_tokens=112, normalization='none'):: { type: 'cross_encoder', path: path, max_tokens: max_tokens, normalization: normalization },
     // Log ratio of the densities of posts about an article and of all posts, as a function of the time between
     // them.
     //   weight: factor of the log ratio, > 0; below 1 because text and time are not independent.
@@ -253,13 +235,6 @@
     //   article_prefixes: see `transformer`.
     //   embedding_precision: see `transformer`.
     onnx_transformer(max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', title_weight=0.0, article_prefixes=null, embedding_precision='float32'):: { type: 'onnx_transformer', max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, title_weight: title_weight, [if article_prefixes != null then 'article_prefixes']: article_prefixes, embedding_precision: embedding_precision },
-    // Scores of a first stage; those of its best pairs are corrected by another model, such as a `cross_encoder`.
-    //   second_stage: the model that scores the best pairs again.
-    //   first_stage: the model that scores all pairs: `best`, `distilled` or a model folder. A copy of it is kept
-    //   in the folder of this model.
-    //   top: number of best posts of an article that are scored again, ≥ 1.
-    //   weight: what a point of the second stage's score adds to the first stage's, > 0.
-    reranker(second_stage, first_stage='best', top=50, weight=0.4):: { type: 'reranker', second_stage: second_stage, first_stage: first_stage, top: top, weight: weight },
     // Cosine of the embeddings of a pretrained sentence-transformers model.
     //   path: folder of a downloaded model, or its name on the Hugging Face hub (`organization/name` or
     //   `organization/name@revision`), where it is looked up by the rule of `linker.models.hub.is_hub_name`; with

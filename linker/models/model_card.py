@@ -27,7 +27,6 @@ _SCORE = {
     "competing": _LOG_ODDS,
     "ensemble": _COMBINATION,
     "hybrid": _COMBINATION,
-    "reranker": "that of the first stage, corrected for the best posts by a second one",
 }
 
 
@@ -51,7 +50,7 @@ def model_card(
         Markdown.
     """
     kind = config["model"]["type"]
-    encoder = config["model"].get("encoder") or config["model"].get("second_stage", kind)
+    encoder = config["model"].get("encoder", kind)
     name = encoder["type"] if isinstance(encoder, dict) else encoder
     data = f"{len(train.articles):,} articles and {len(train.posts):,} posts"
     if teacher := config["loss"].get("teacher"):
@@ -163,12 +162,11 @@ def hub_card(
     figures = {"dev set": dev} if isinstance(dev, dict) and dev else {}
     if evaluation is not None:
         figures[evaluation.size] = evaluation.models[evaluation.name]
-    reranks = any(part.get("type") == "reranker" for part in _parts(config["model"]))
     ours = ModelCardData(
         license=license,
         language=spoken or None,
         library_name="linker",
-        pipeline_tag="text-ranking" if reranks else "sentence-similarity",
+        pipeline_tag="sentence-similarity",
         tags=["linker", "news", "social-media", "information-retrieval"],
         datasets=list(datasets) if datasets else None,
         base_model=_base_models(config["model"]) or None,
@@ -181,8 +179,7 @@ def hub_card(
         ]
         or None,
     ).to_dict()
-    if not reranks:  # the example on the model's page
-        ours["widget"] = [_WIDGET]
+    ours["widget"] = [_WIDGET]  # the example on the model's page
     named = {"license": license, "language": languages, "datasets": datasets, "model-index": figures}
     kept = {key: value for key, value in known.items() if not named.get(key)}
     card.data = ModelCardData(**{**ours, **kept}, ignore_metadata_errors=True)
@@ -223,8 +220,7 @@ def _parts(config: Any) -> Iterator[dict[str, Any]]:
 
 def _base_models(config: Any) -> list[str]:
     """Return the names on the hub of the networks that training started from."""
-    kinds = ("transformer", "cross_encoder")
-    paths = (part.get("path") for part in _parts(config) if part.get("type") in kinds)
+    paths = (part.get("path") for part in _parts(config) if part.get("type") == "transformer")
     return sorted(
         {path for path in paths if isinstance(path, str) and re.fullmatch(r"\w[\w.-]*/[\w.-]+", path)}
     )

@@ -13,7 +13,7 @@ from linker.models.model import Model
 
 
 class TrainableModel(nn.Module, Model):
-    """Base of bi-encoders and cross-encoders: a network over token ids."""
+    """Base of bi-encoders: a network over token ids."""
 
     @property
     def output_dim(self) -> int:

@@ -108,7 +108,6 @@ def contributions(
     Scores that are sums over words, as of BM25, are divided exactly. For models with embeddings it is the loss of score
     when the word is left out of the post (content words only; may be negative). Ensembles add up the contributions in
     their members, weighted; if they standardize scores, contributions are normalized, and those of a post add up to 1.
-    The contributions in a reranker are those in its first stage.
 
     Args:
         model: the model that scored the posts.
@@ -123,15 +122,12 @@ def contributions(
     from linker.models.article_softmax import ArticleSoftmaxModel
     from linker.models.bundled_word_vectors import BundledWordVectorsModel
     from linker.models.ensemble import EnsembleModel
-    from linker.models.reranking.reranker import RerankerModel
 
     if isinstance(model, ArticleSoftmaxModel):
         inner = contributions(model.model, articles, posts, statistics, encode)
         return inner and [_times(carried, 1 / model.temperature) for carried in inner]
     if isinstance(model, EnsembleModel):
         return _together(model, articles, posts, statistics, encode)
-    if isinstance(model, RerankerModel):
-        return contributions(model.first_stage, articles, posts, statistics, encode)
     if isinstance(model, BundledWordVectorsModel):
         return contributions(model.vectors, articles, posts, statistics, encode)
     if encode and isinstance(model, Model) and type(model).post_vectors is not Model.post_vectors:

@@ -10,7 +10,6 @@ from linker.data.types import Article
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.ensemble import EnsembleModel
 from linker.models.model import Model
-from linker.models.reranking.reranker import RerankerModel
 from linker.ranking.contributions import SharesTerms
 
 TEXT, WORDS, DATE = "text_similarity", "shared_words", "date"
@@ -49,10 +48,6 @@ def parts_of(
         ratio = np.divide(shown + least, odds + least, out=np.ones_like(odds), where=odds != shown)
         parts = {name: part / model.temperature * ratio for name, part in inner.items()}
         return parts if dates is None else {**parts, DATE: dates}
-    if isinstance(model, RerankerModel):
-        first = _mean(scores_of(model.first_stage))
-        parts = parts_of(model.first_stage, articles, first, scores_of)
-        return {**parts, TEXT: parts.get(TEXT, 0) + scores - first}
     if isinstance(model, EnsembleModel):
         lexical = [isinstance(part, SharesTerms) for part in model.submodels()]
         if not all(lexical):

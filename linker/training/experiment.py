@@ -19,8 +19,6 @@ from linker.data.splitters.splitter import Splits
 from linker.models.archive import save_model
 from linker.models.model import Model, all_submodels
 from linker.models.model_card import model_card
-from linker.models.reranking.cross_encoder import CrossEncoderModel
-from linker.models.reranking.reranker import RerankerModel
 from linker.models.siamese.siamese import SiameseModel, save_weights
 from linker.models.trainable import TrainableModel
 from linker.modules.losses.loss import Loss
@@ -157,16 +155,10 @@ class Experiment:
         Raises:
             ConfigError: if the loss is for another kind of model.
         """
-        if self.loss.counts == "lists" and not isinstance(model, CrossEncoderModel):
-            raise ConfigError(
-                "loss: `listwise` is for a cross_encoder; train a bi-encoder with a loss of pairs such as `nt_xent`"
-            )
         if not isinstance(self.loss, DistillationLoss):
             return
         if not isinstance(model, SiameseModel):
-            raise ConfigError(
-                "loss: `distillation` is for bi-encoders; a cross_encoder is trained with `listwise`"
-            )
+            raise ConfigError("loss: `distillation` is for bi-encoders, `siamese` or `transformer`")
         lower = lower_type(self.trainer.precision, workers.device)
         with torch.autocast(workers.device.type, lower, enabled=lower is not None):
             teacher = self.loss.cached_teacher(cache, workers)
@@ -174,13 +166,8 @@ class Experiment:
 
 
 def _trained_part(model: Model) -> TrainableModel:
-    """Return the model itself or its only submodel with weights; of a reranker, that of the second stage."""
-    whole = model.second_stage if isinstance(model, RerankerModel) else model
-    found = [part for part in all_submodels(whole) if isinstance(part, TrainableModel)]
-    if isinstance(model, CrossEncoderModel):
-        raise ConfigError(
-            "model.type: a `cross_encoder` by itself would score every pair of the dev set; put it into a `reranker`"
-        )
+    """Return the model itself or its only submodel with weights."""
+    found = [part for part in all_submodels(model) if isinstance(part, TrainableModel)]
     if len(found) == 1:
         return found[0]
     problem = (

@@ -14,7 +14,6 @@ from torch import nn
 from linker.common.checks import above, at_least, between
 from linker.common.console import info, warn
 from linker.common.errors import ConfigError, LinkerError
-from linker.models.reranking.cross_encoder import CrossEncoderModel
 from linker.modules.precision import Precision
 from linker.training.batch_sampler import BatchSampler
 from linker.training.callbacks import Callback
@@ -23,14 +22,13 @@ from linker.training.checkpointing.signals import GracefulExit, StopSignals
 from linker.training.loss_rule import LossRule
 from linker.training.memory_bank import CrossBatchMemory
 from linker.training.optimizers import Optimizer, Schedule, scale_learning_rate
-from linker.training.reranking.state import RerankingState
 from linker.training.training_state import TrainingResult, TrainingState, TrainingTask
 from linker.training.validation import METRICS, dev_metrics
 from linker.training.weight_interpolation import InterpolatedWeights
 
 
 class Trainer:
-    """Trains a bi-encoder or a cross-encoder.
+    """Trains a bi-encoder.
 
     Args:
         optimizer: how the weights follow the gradients.
@@ -90,8 +88,7 @@ class Trainer:
         Raises:
             ConfigError: if the model has no trainable weights.
         """
-        state = RerankingState if isinstance(task.model, CrossEncoderModel) else TrainingState
-        return state(
+        return TrainingState(
             task,
             sampler=self.batches,
             optimizer=self.optimizer,

@@ -18,7 +18,6 @@ ROOT = Path(__file__).parents[2]
             "trainer+: { batches: { type: 'texts' } }",
             "trainer.batches.type: `texts` makes batches without articles",
         ),
-        ("loss: { type: 'listwise' }", "loss: `listwise` is for a cross_encoder"),
     ],
 )
 def test_parts_that_do_not_fit_together_are_refused(tmp_path: Path, change: str, problem: str) -> None:

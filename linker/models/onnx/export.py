@@ -27,7 +27,6 @@ from linker.models.onnx.graph import BertGraph, Ranges
 from linker.models.onnx.session import GRAPH
 from linker.models.onnx.siamese_graph import check_siamese, write_siamese_graph
 from linker.models.onnx.transformer import FOLDER, OnnxTransformerModel
-from linker.models.reranking.cross_encoder import CrossEncoderModel
 from linker.models.siamese.hugging_face import MODULES
 from linker.models.siamese.quantization import FILE, save_int8
 from linker.models.siamese.siamese import SiameseModel
@@ -65,10 +64,6 @@ def export_model(folder: Path, out: Path, texts: Sequence[str] = ()) -> None:
         for part, place in _places(model, Path())
         if isinstance(part, SiameseModel) and _needs_torch(part)
     ]
-    if any(isinstance(part, CrossEncoderModel) for part in all_submodels(model)):
-        raise ModelError(
-            f"{folder}: cannot be exported; it has a cross_encoder, which needs torch; export its first stage"
-        )
     if not parts:
         raise ModelError(
             f"{folder}: has no transformer or siamese to export; means of word vectors and lexical models need no torch"

@@ -17,7 +17,7 @@ class Loss(nn.Module, Registrable):
     default_component = "triplet_margin"
 
     #: What the loss averages over, for the progress line.
-    counts: Literal["pairs", "triplets", "texts", "lists"] = "pairs"
+    counts: Literal["pairs", "triplets", "texts"] = "pairs"
 
     def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
         """Return the loss, a scalar.

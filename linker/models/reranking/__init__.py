@@ -1,1 +1,0 @@
-"""Reranking: a cross-encoder reads the best posts again, together with the article."""

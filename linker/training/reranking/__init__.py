@@ -1,1 +1,0 @@
-"""Training of cross-encoders, with hard negatives from the ranking of a first stage."""
