@@ -1,17 +1,84 @@
-"""Entities and composed letters in texts that strangers wrote: in linear time, without errors."""
+"""The characters of texts that strangers wrote, as all models read them: in linear time, without errors."""
 
 from __future__ import annotations
 
 import html
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
+
+from linker.data.tokenizers.patterns import MARKS
 
 # Python refuses whole numbers of more than 4,300 digits.
 _LONG_REFERENCE = re.compile(r"&#[xX]?[0-9a-fA-F]{1000,};?")
 _REPLACEMENT = "\ufffd"
 # Composing takes quadratic time in a run of marks. A letter has some dozens at most, also where people overdo it.
-_SHORT, _MOST_MARKS = 2_000, 256
+_MOST_MARKS = 256
+#: What no reader sees, and Unicode calls ignorable: soft hyphens, spaces of no width, marks of direction, variation
+#: selectors, fillers. Joiners and tags are parts of emojis.
+_INVISIBLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0100-\U000e01ef"
+)
+_IS_INVISIBLE = re.compile(f"[{_INVISIBLE}]")
+# Most texts have only characters of this class, all of which are plain already: this one search is all they need.
+_NOT_PLAIN = re.compile(
+    "[^\x00-\x9f¡-§©«¬®°±¶·»¿-ıĴ-ľŁ-ňŊ-žΑ-ΡΣ-ΫάέήίΰαβγδεζηθικλμνξοπρςστυφχψωϊϋόύώА-ҁא-תء-غف-ي"
+    "‐‒-‖‘-•…‰‱‹›€☀-➿、。〈-】ぁ-ゖァ-ヺー一-鿿가-힣\U0001f300-\U0001faff]"
+)
+# Joiners choose the shape of letters in Arabic and Indic scripts and connect emojis; elsewhere they do nothing.
+_IDLE_JOINERS = re.compile(
+    "(?<![\u0590-\u1cff\u2100-\u2bff\ua800-\uabff\U00010a00-\U00011fff\U0001e900-\U0001faff])[\u200c\u200d]+"
+)
+#: Emojis that Unicode would replace by letters.
+_EMOJIS = re.compile("[™ℹⓂ㊗㊙\U0001f200-\U0001f2ff]")
+_PIECE = re.compile(
+    r"&#\w+;?|&[^\s<&#;]{1,32};?"
+    rf"|.(?:[{MARKS}{_INVISIBLE}\u1100-\u11ff\uff9e\uff9f\U0001d165-\U0001d172\U0001e000-\U0001e94f]|\u200d.)*",
+    re.DOTALL,
+)
+# What differs between spellings of a word that are the same to its readers: the kind of apostrophe, Turkish and Greek
+# letters that capitals do not tell apart, the tatweel and vowel signs of Arabic, the points of Hebrew.
+_FOLDED = str.maketrans(
+    dict.fromkeys("’‘‛ʼ′ꞌ", "'")
+    | {"ı": "i", "ς": "σ"}
+    | dict.fromkeys("\u0640\u0670\u200c\u200d")
+    | dict.fromkeys(
+        map(chr, [*range(0x64B, 0x653), *range(0x591, 0x5BE), 0x5BF, 0x5C1, 0x5C2, 0x5C4, 0x5C5, 0x5C7])
+    )
+)
+
+
+def plain(text: str) -> str:
+    """Return a text as all models read it: the same for all code points that show the same letters.
+
+    Entities of HTML are replaced by their characters. Letters are composed with their marks. Bold, wide and other
+    compatibility forms of letters and digits become plain ones, as in the form NFKC. Every kind of space becomes a
+    space. Characters that no reader sees are removed. Punctuation and emojis stay as they are.
+    """
+    if "&" in text:
+        text = unescaped(text)
+    if text.isascii() or not _NOT_PLAIN.search(text):
+        return text
+    text = unicodedata.normalize("NFD", _marks().sub(r"\1", text)).translate(_PLAIN_FORMS)
+    return unicodedata.normalize("NFC", _IDLE_JOINERS.sub("", text))
+
+
+def folded(text: str) -> str:
+    """Return a plain text in lower case, without what differs between spellings of the same word."""
+    text = text.lower()
+    return text if text.isascii() else text.replace("i\u0307", "i").translate(_FOLDED)
+
+
+def plain_pieces(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the pieces of a plain text, each with the start and end of its characters in the text."""
+    if text.isascii() and "&" not in text:
+        yield text, 0, len(text)
+        return
+    for match in _PIECE.finditer(text):
+        piece = match[0] if len(match[0]) == 1 and not _NOT_PLAIN.match(match[0]) else plain(match[0])
+        yield piece, *match.span()
 
 
 def unescaped(text: str) -> str:
@@ -19,30 +86,27 @@ def unescaped(text: str) -> str:
     return html.unescape(_LONG_REFERENCE.sub(_REPLACEMENT, text))
 
 
-def composed(text: str) -> str:
-    """Compose letters with their marks (Unicode's form NFC); of more than 256 marks in a row, keep 256."""
-    if len(text) > _SHORT:
-        text = _marks().sub(r"\1", text)
-    return unicodedata.normalize("NFC", text)
-
-
-def compatible(text: str) -> str:
-    """Replace characters by their plain equivalents (Unicode's form NFKC), for example bold or wide letters.
-
-    The result may be 18 times as long as the text. In long texts single characters are replaced first and the result is
-    composed: the same form in a tenth of the time.
-    """
-    if len(text) <= _SHORT:
-        return unicodedata.normalize("NFKC", text)
-    return unicodedata.normalize("NFC", text.translate(_CompatibleForms()))
-
-
-class _CompatibleForms(dict[int, str]):
-    """The form NFKC of single characters, made when `str.translate` first asks for one."""
+class _PlainForms(dict[int, str]):
+    """The plain form of single characters of decomposed texts, made when `str.translate` first asks for one."""
 
     def __missing__(self, code: int) -> str:
-        form = self[code] = unicodedata.normalize("NFKC", chr(code))
+        form = self[code] = _plain_form(chr(code))
         return form
+
+
+_PLAIN_FORMS = _PlainForms()
+
+
+def _plain_form(character: str) -> str:
+    if _IS_INVISIBLE.match(character):
+        return ""
+    form = unicodedata.normalize("NFKD", character)
+    category = unicodedata.category(character)
+    if category == "Zs":
+        return " "
+    # `…` and accents without a letter would become several marks.
+    is_word = any(map(str.isalnum, form)) and not _EMOJIS.match(character)
+    return form if is_word or (len(form) == 1 and not _EMOJIS.match(character)) else character
 
 
 @cache

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from linker.data.characters import unescaped
+from linker.data.characters import plain
 from linker.data.tokenizers.patterns import URL
 
 _URL = re.compile(URL)
@@ -30,9 +30,7 @@ _BLOCK = 1_000
 
 def normal_form(text: str) -> str:
     """Remove links, mentions, `RT`, punctuation, case and repeated spaces."""
-    if "&" in text:
-        text = unescaped(text)
-    words = _RETWEET.sub(" ", _MENTION.sub(" ", _URL.sub(" ", text))).lower()
+    words = _RETWEET.sub(" ", _MENTION.sub(" ", _URL.sub(" ", plain(text)))).lower()
     return " ".join(words.translate(_MARKS).split())
 
 

@@ -15,6 +15,7 @@ from linker.common.checks import at_least
 from linker.common.console import progress_bar
 from linker.common.errors import ModelError
 from linker.common.files import atomic_write
+from linker.data.characters import plain
 from linker.data.token_axis import TokenAxis, token_axis, token_batches
 from linker.data.tokenizers.tokenizer import Tokenizer
 from linker.data.vocabulary import EncodedText, Vocabulary
@@ -98,7 +99,7 @@ class AveragedWordVectorsModel(EmbeddingModel):
         """
         weighted: list[list[tuple[str, float]]] = []
         for text in texts:
-            tokens = self.tokenizer.tokenize(text)[:max_tokens]
+            tokens = self.tokenizer.tokenize(plain(text))[:max_tokens]
             axis = token_axis([self.vocabulary.encode(tokens)], len(self.vocabulary))
             vectors = self._word_vectors(axis)[axis.rows]  # (tokens, dim)
             along = np.maximum(vectors @ unit_length(_means(vectors, axis.lengths))[0], 0)

@@ -10,6 +10,7 @@ import numpy as np
 from typing_extensions import override
 
 from linker.common.checks import at_least, between
+from linker.data.characters import plain
 from linker.data.types import Article, Post
 from linker.data.vocabulary import EncodedText
 from linker.models.model import Model, index_of
@@ -76,10 +77,10 @@ class EmbeddingModel(Model):
         return self._beginning(post.text, self.max_post_tokens)
 
     def _beginning(self, text: str, limit: int) -> EncodedText:
-        return self._tokens(text[: limit * _CHARACTERS_PER_TOKEN], limit)
+        return self._tokens(plain(text[: limit * _CHARACTERS_PER_TOKEN]), limit)
 
     def _tokens(self, text: str, limit: int) -> EncodedText:
-        """Return the token ids of a text, truncated to `limit`."""
+        """Return the token ids of a plain text, truncated to `limit`."""
         raise NotImplementedError
 
     def encode(

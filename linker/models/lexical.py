@@ -13,7 +13,9 @@ from scipy import sparse
 from typing_extensions import override
 
 from linker.common.checks import at_least, between
+from linker.data.characters import folded, plain
 from linker.data.languages import function_words, language_of
+from linker.data.tokenizers.patterns import MARKS, WORD
 from linker.data.types import Article, Post
 from linker.models.independent_tfidf import independent_tfidf
 from linker.models.model import Model
@@ -42,10 +44,16 @@ ENGLISH = frozenset(
 
 StopWords = Literal["english", "none"]
 
-_LINK_OR_MENTION = re.compile(r"https?://\S+|www\.\S+|@\w+")
-_HASHTAG = re.compile(r"#(\w+)")
-_HASHTAG_PART = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])|\d+")
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+# Scripts whose words are not separated: Thai, Lao, Burmese, Khmer, Japanese, Chinese.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_UNSPACED_WORD = re.compile(rf"[{_UNSPACED}]+")
+_LINK_OR_MENTION = re.compile(rf"(?:https?://|www\.)[^\s{_UNSPACED}]+|@\w+")
+_HASHTAG = re.compile(rf"#({WORD})")
+_HASHTAG_PART = re.compile(rf"[^\W\d_]?(?:[^\W\d_A-Z]|[{MARKS}])+|[A-Z]+(?![a-z])|\d+")
+_ASCII_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_LETTERS = rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*"
+_WORD = re.compile(rf"{_LETTERS}(?:'{_LETTERS})*")
+_CHARACTER = re.compile(rf".[{MARKS}]*", re.DOTALL)
 _ROWS_AT_ONCE = 256
 #: BM25 score that users see as 50: about the median of linked posts (decision 169).
 _BM25_HALF = 0.4
@@ -55,22 +63,34 @@ def lexical_words(text: str, stop_words: str = "english") -> list[str]:
     """Split a text into the lower-cased words that lexical models match.
 
     Links, mentions and the English genitive are removed. A hashtag counts as a whole and by its parts (#ClimateMarch
-    gives climatemarch, climate and march).
+    gives climatemarch, climate and march). Scripts that do not separate words, such as Chinese, give every pair of
+    adjacent characters.
 
     Args:
         text: a text.
         stop_words: `english` removes English function words, `none` keeps all words. The ISO 639-1 code of another
             language removes its function words, and separates words at apostrophes (l'eau).
     """
-    text = _LINK_OR_MENTION.sub(" ", text).replace("’", "'")
+    text = _LINK_OR_MENTION.sub(" ", plain(text))
+    text = folded(_HASHTAG.sub(lambda tag: " ".join((tag[1], *_hashtag_parts(tag[1]))), text))
     if stop_words not in ("english", "none"):
         text = text.replace("'", " ")
-    text = _HASHTAG.sub(lambda tag: " ".join((tag[1], *_hashtag_parts(tag[1]))), text)
-    words = (word.removesuffix("'s") for word in _WORD.findall(text.lower()))
+    if text.isascii():
+        pattern = _ASCII_WORD
+    else:
+        pattern, text = _WORD, _UNSPACED_WORD.sub(_pairs, text)
+    words = (word.removesuffix("'s") for word in pattern.findall(text))
     if stop_words == "none":
         return list(words)
     removed = ENGLISH if stop_words == "english" else function_words(stop_words)
     return [word for word in words if word not in removed]
+
+
+def _pairs(match: re.Match[str]) -> str:
+    """Separate each pair of adjacent characters, with the marks of the second, from the others by spaces."""
+    characters = _CHARACTER.findall(match[0])
+    pairs = [first + second for first, second in pairwise(characters)] or characters
+    return f" {' '.join(pairs)} "
 
 
 def _hashtag_parts(tag: str) -> list[str]:

@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from linker.common.checks import at_least
 from linker.common.errors import ModelError
+from linker.data.characters import plain
 from linker.data.types import Article, Post
 from linker.models.hub import is_hub_name, split_hub_name
 from linker.models.model import Model
@@ -74,7 +75,10 @@ class SentenceTransformerModel(Model):
         if not texts:
             return np.empty((0, self._encoder.get_sentence_embedding_dimension() or 0), dtype=np.float32)
         vectors = self._encoder.encode(
-            texts, batch_size=self.batch_size, normalize_embeddings=True, show_progress_bar=False
+            list(map(plain, texts)),
+            batch_size=self.batch_size,
+            normalize_embeddings=True,
+            show_progress_bar=False,
         )
         return np.asarray(vectors, dtype=np.float32)
 

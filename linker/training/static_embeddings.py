@@ -18,6 +18,7 @@ from torch.nn import functional as F
 from torch.optim import Optimizer as TorchOptimizer
 
 from linker.common.errors import DataError
+from linker.data.characters import plain
 from linker.data.readers.texts import split_into_chunks
 from linker.data.tokenizers.tokenizer import Tokenizer
 from linker.data.types import LinkedPosts, Post
@@ -68,7 +69,7 @@ def distill_vectors(
         KeyboardInterrupt: if a signal stops the run; nothing is written.
     """
     chunks = split_into_chunks(texts)
-    tokens = [tokenizer.tokenize(chunk) for chunk in chunks]
+    tokens = [tokenizer.tokenize(plain(chunk)) for chunk in chunks]
     counts = Counter(chain.from_iterable(tokens))
     words = [word for word, count in sorted(counts.items(), key=_by_frequency) if count >= min_count]
     if not words:
@@ -128,7 +129,7 @@ class StaticEmbeddings(SiameseModel):
 
     def post_tokens(self, post: Post) -> EncodedText:
         """Return the ids of the words in the vocabulary: int64, possibly none."""
-        tokens = self.tokenizer.tokenize(post.text)
+        tokens = self.tokenizer.tokenize(plain(post.text))
         return EncodedText(np.array([self._ids[t] for t in tokens if t in self._ids], dtype=np.int64), ())
 
     def forward(self, texts: Sequence[EncodedText]) -> Tensor:

@@ -6,7 +6,7 @@ import re
 
 from typing_extensions import override
 
-from linker.data.characters import composed
+from linker.data.characters import plain
 from linker.data.tokenizers.tokenizer import Tokenizer
 
 _EYES, _NOSE = "[8:=;]", "['`-]?"
@@ -50,7 +50,7 @@ class GloveTwitterTokenizer(Tokenizer):
 
     @override
     def tokenize(self, text: str) -> list[str]:
-        text = composed(text)
+        text = plain(text)
         for pattern, tag in _STEPS:
             text = pattern.sub(tag, text)
         text = _HASHTAG.sub(_hashtag, text)

@@ -51,8 +51,10 @@ def _marks() -> str:
     return _class(codes | {0x200C, 0x200D} | set(range(0x11000, 0x12000)))
 
 
+#: Inside of a character class.
+MARKS = _marks()
 # One or more letters, digits, `_` with their marks.
-WORD = rf"\w+(?:[{_marks()}]+\w*)*"
+WORD = rf"\w+(?:[{MARKS}]+\w*)*"
 
 _UPPER = _class({code for code in range(0xFFFF) if chr(code).isupper()})
 _LETTER = r"[^\W\d_]"

@@ -8,7 +8,7 @@ from typing import Literal
 
 from typing_extensions import override
 
-from linker.data.characters import compatible, composed, unescaped
+from linker.data.characters import plain
 from linker.data.tokenizers.patterns import EMOJI, EMOTICON, KEYCAP, URL, WORD, hashtag_words
 from linker.data.tokenizers.tokenizer import Tokenizer
 
@@ -28,7 +28,6 @@ _IS_NUMBER = re.compile(_NUMBER)
 _IS_ACRONYM = re.compile(_ACRONYM)
 _IS_LINK = re.compile(URL)
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _EASTERN = re.compile(f"[{_HAN}]|[\u3040-\u309f]+|[\u30a0-\u30ff]+")
 _IS_EASTERN = re.compile(f"[{_HAN}\u3040-\u30ff]")
@@ -74,12 +73,9 @@ class SocialTokenizer(Tokenizer):
 
     @override
     def tokenize(self, text: str) -> list[str]:
-        if "&" in text:
-            text = unescaped(text)
+        text = plain(text)
         if "://" in text:  # a link may follow a word without a space
             text = text.replace("https://", " https://").replace("http://", " http://")
-        if not text.isascii():
-            text = composed(_INVISIBLE.sub("", text))
         # Normal forms are cached by piece. Joining and splitting drops empty forms and splits long ones, both in C.
         return " ".join(map(self._normal_forms.__getitem__, _TOKEN.findall(text))).split()
 
@@ -91,7 +87,7 @@ class SocialTokenizer(Tokenizer):
         if first in "@＠" and len(piece) > 1:
             return "<user>" if self.mentions == "mask" else self._cased("@" + piece[1:])
         if _IS_EMOJI.fullmatch(piece):
-            return piece.replace("\ufe0f", "")
+            return piece
         if first in "#＃" and len(piece) > 1:
             return self._hashtag(piece[1:])
         if _IS_NUMBER.fullmatch(piece):
@@ -113,17 +109,16 @@ class SocialTokenizer(Tokenizer):
         return piece.replace(",", "") if _GROUPED.fullmatch(piece) else piece
 
     def _hashtag(self, tag: str) -> str:
-        whole = "#" + self._cased(compatible(tag))
+        whole = "#" + self._cased(tag)
         if self.hashtags == "keep":
             return whole
         parts = [self._word(part) for part in hashtag_words(tag)]
         return " ".join([*parts, whole] if self.hashtags == "both" and len(parts) > 1 else parts)
 
     def _word(self, word: str) -> str:
-        # On social media, bold and wide letters are compatibility forms.
         if _IS_NUMBER.fullmatch(word):
             return self._number(word)
-        word = self._cased(compatible(word).replace("’", "'"))
+        word = self._cased(word).replace("’", "'")
         if not word.isascii() and _IS_EASTERN.search(word):
             word = _EASTERN.sub(r" \g<0> ", word)
         if _REPEATED.search(word) and not _NOT_ELONGATED.fullmatch(word.lower()):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from linker.common.console import info, track
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import write_lines
+from linker.data.characters import plain
 from linker.data.io.columns import PostColumns
 from linker.data.io.line_errors import BadLines, OnError
 from linker.data.io.platform_rows import deleted_in, post_rows, recognized
@@ -185,7 +186,7 @@ class _Corpus:
         total = 0
         with self.path.open("w", encoding="utf-8") as file:
             for text in track(texts, "tokenizing"):
-                tokens = tokenizer.tokenize(text)
+                tokens = tokenizer.tokenize(plain(text))
                 digest = blake2b(" ".join(tokens).encode(), digest_size=12).digest()
                 if digest in seen:
                     continue

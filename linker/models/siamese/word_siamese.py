@@ -16,6 +16,7 @@ from linker.common.checks import at_least
 from linker.common.errors import ConfigError, ModelError
 from linker.config import Lazy
 from linker.data.batch import collate
+from linker.data.characters import plain
 from linker.data.token_axis import length_buckets
 from linker.data.tokenizers.tokenizer import Tokenizer
 from linker.data.types import LinkedPosts
@@ -79,8 +80,8 @@ class WordSiamese(SiameseModel):
 
     def prepare(self, data: LinkedPosts) -> None:
         """Choose the vocabulary and build the modules, with pretrained vectors if the config names some."""
-        texts = [self.tokenizer.tokenize(article.full_text) for article in data.articles]
-        texts += [self.tokenizer.tokenize(post.text) for post in data.posts]
+        texts = [self.tokenizer.tokenize(plain(article.full_text)) for article in data.articles]
+        texts += [self.tokenizer.tokenize(plain(post.text)) for post in data.posts]
         counts = Counter(token for text in texts for token in text)
         if self.vectors is None:
             words = [
@@ -176,7 +177,7 @@ class WordSiamese(SiameseModel):
             Per text, pairs of token and weight (≥ 0, sum 1); None for encoders without token weights.
         """
         self.eval()
-        tokens = [self.tokenizer.tokenize(text)[:max_tokens] for text in texts]
+        tokens = [self.tokenizer.tokenize(plain(text))[:max_tokens] for text in texts]
         encoded = [self.vocabulary.encode(text) for text in tokens]
         weighted: list[list[tuple[str, float]]] = [[] for _ in texts]
         for bucket in length_buckets([len(text.ids) for text in encoded], TOKENS_TOGETHER):
