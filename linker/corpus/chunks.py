@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from linker.common.errors import LinkerError, ModelError
-from linker.corpus.encoding import VECTORS, encoded
+from linker.corpus.encoding import encoded
 from linker.corpus.engines.engine import Engine, NotThereError
-from linker.corpus.indexes.vectors import finite
+from linker.corpus.indexes.vectors import VECTORS, finite
 from linker.corpus.known_posts import post_keys
 from linker.corpus.storage.checksums import FACTS
 from linker.corpus.storage.data_files import DataFile

@@ -8,7 +8,7 @@ import numpy as np
 
 from linker.common.errors import ModelError
 from linker.corpus.indexes.near_duplicates import SIGNATURES, signed
-from linker.corpus.indexes.vectors import packed
+from linker.corpus.indexes.vectors import VECTORS, packed
 from linker.corpus.indexes.words import words_file, words_of
 from linker.data.types import Post
 from linker.models.article_softmax import ArticleSoftmaxModel
@@ -18,7 +18,6 @@ from linker.models.ensemble import EnsembleModel
 from linker.models.lexical import BM25Model, TfidfModel
 from linker.models.model import Model, embedding_submodel
 
-VECTORS = "vectors"
 #: Stop words of BM25 by `--fusion zscore`, and of explanations.
 ENGLISH = "english"
 

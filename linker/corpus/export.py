@@ -14,8 +14,7 @@ import numpy as np
 from linker.common.console import progress_bar
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import atomic_write
-from linker.corpus.encoding import VECTORS
-from linker.corpus.indexes.vectors import live_rows, stored_vectors, vectors_of
+from linker.corpus.indexes.vectors import VECTORS, live_rows, stored_vectors, vectors_of
 from linker.corpus.storage.reader import COLUMNS, ROWS_AT_ONCE, batches, schema
 from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import Store

@@ -72,13 +72,17 @@ def folded(text: str) -> str:
 
 
 def plain_pieces(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the pieces of a plain text, each with the start and end of its characters in the text."""
-    if text.isascii() and "&" not in text:
-        yield text, 0, len(text)
-        return
+    """Yield the pieces of a plain text, each with the start and end of its characters in the text.
+
+    A piece is a letter with its marks, or one character of what an entity stands for.
+    """
     for match in _PIECE.finditer(text):
-        piece = match[0] if len(match[0]) == 1 and not _NOT_PLAIN.match(match[0]) else plain(match[0])
-        yield piece, *match.span()
+        start, end = match.span()
+        piece = plain(match[0])
+        if piece == match[0]:
+            yield from ((character, at, at + 1) for at, character in enumerate(piece, start))
+        else:
+            yield piece, start, end
 
 
 def unescaped(text: str) -> str:

@@ -44,9 +44,14 @@ ENGLISH = frozenset(
 
 StopWords = Literal["english", "none"]
 
-# Scripts whose words are not separated: Thai, Lao, Burmese, Khmer, Japanese, Chinese.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_UNSPACED_WORD = re.compile(rf"[{_UNSPACED}]+")
+# Scripts whose words are not separated, Thai, Lao, Burmese, Khmer, Japanese, Chinese; and Hangul, whose words carry
+# particles.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+    "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+#: A run of these scripts.
+UNSPACED = re.compile(rf"[{_UNSPACED}]+")
 _LINK_OR_MENTION = re.compile(rf"(?:https?://|www\.)[^\s{_UNSPACED}]+|@\w+")
 _HASHTAG = re.compile(rf"#({WORD})")
 _HASHTAG_PART = re.compile(rf"[^\W\d_]?(?:[^\W\d_A-Z]|[{MARKS}])+|[A-Z]+(?![a-z])|\d+")
@@ -78,7 +83,7 @@ def lexical_words(text: str, stop_words: str = "english") -> list[str]:
     if text.isascii():
         pattern = _ASCII_WORD
     else:
-        pattern, text = _WORD, _UNSPACED_WORD.sub(_pairs, text)
+        pattern, text = _WORD, UNSPACED.sub(_pairs, text)
     words = (word.removesuffix("'s") for word in pattern.findall(text))
     if stop_words == "none":
         return list(words)

@@ -152,4 +152,6 @@ def _spans(text: str, weights: WordWeights) -> list[Span]:
     for start, end in spans:
         if not apart or start >= apart[-1][1]:
             apart.append((start, end))
+        elif start > apart[-1][0] and end > apart[-1][1]:  # pairs of characters, of a script without spaces
+            apart[-1] = (apart[-1][0], end)
     return apart

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from linker.models.lexical import ENGLISH
+from linker.data.characters import folded, plain_pieces
+from linker.models.lexical import ENGLISH, UNSPACED
 
 WordWeights = list[tuple[str, float]]
 Span = tuple[int, int]
@@ -17,19 +18,24 @@ _AHEAD = 80
 def align(text: str, tokens: Sequence[str]) -> list[Span | None]:
     """Return the span of each token in its text; None for tokens that are not in the text (`<user>`).
 
-    Tokens are in the order of the text, ignoring case. Only parts of a hashtag may overlap the token before them.
+    Tokens are in the order of the text, ignoring case and code points, see `plain`. Only parts of a hashtag, and pairs
+    of characters in scripts without spaces, may overlap the token before them.
     """
-    text = text.replace("’", "'")
-    lowered = text.lower()
-    if len(lowered) != len(text):  # some letters are longer in lower case: keep those
-        lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-    return list(_places(lowered, tokens))
+    if text.isascii() and "&" not in text:
+        return list(_places(text.lower(), tokens))
+    letters, starts, ends = [], list[int](), list[int]()
+    for piece, start, end in plain_pieces(text):
+        form = folded(piece)
+        letters.append(form)
+        starts += [start] * len(form)
+        ends += [end] * len(form)
+    return [span and (starts[span[0]], ends[span[1] - 1]) for span in _places("".join(letters), tokens)]
 
 
 def _places(text: str, tokens: Sequence[str]) -> Iterator[Span | None]:
     position, tag = 0, (0, 0)
     for token in tokens:
-        token = token.lower()
+        token = folded(token)
         within = text.find(token, *tag) if len(token) < tag[1] - tag[0] else -1
         if within >= 0:
             yield within, within + len(token)
@@ -38,9 +44,10 @@ def _places(text: str, tokens: Sequence[str]) -> Iterator[Span | None]:
         if start < 0:
             yield None
             continue
-        position = start + len(token)
-        tag = (start, position) if "#" in (text[start], text[start - 1 : start]) else (0, 0)
-        yield start, position
+        end = start + len(token)
+        position = start + 1 if UNSPACED.match(token) else end
+        tag = (start, end) if "#" in (text[start], text[start - 1 : start]) else (0, 0)
+        yield start, end
 
 
 # Frequent in posts and news of every topic. They may contribute to a score, but explain nothing.
@@ -74,5 +81,5 @@ def is_content_word(word: str) -> bool:
 
     In other languages than English all words with letters are content words.
     """
-    word = word.lower().replace("’", "'")
+    word = folded(word)
     return bool(_LETTER.search(word)) and word not in ENGLISH and word not in _COMMON and word[1:] != ""

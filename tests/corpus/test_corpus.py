@@ -36,7 +36,7 @@ ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
 
 def stored(folder: Path) -> list[Path]:
     """Return the files of embeddings of a corpus."""
-    return sorted((folder / "shards").glob("*/vectors-*"))
+    return sorted((folder / "shards").glob("*/embeddings-*"))
 
 
 @pytest.fixture

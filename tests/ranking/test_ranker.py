@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +19,9 @@ from hypothesis import strategies as st
 
 import linker
 from linker.common.errors import DataError, LinkerError, ModelError
+from linker.data.characters import folded, plain
 from linker.data.types import Article, Post
+from linker.models.lexical import lexical_words
 from linker.models.model import Model
 from linker.models.score_scale import UNSCALED, ScoreScale
 from linker.ranking.ranker import Ranker
@@ -302,13 +305,55 @@ def test_a_model_that_cannot_tell_gives_no_explanation() -> None:
         ("#RiverKeeper!", ["riverkeeper", "river", "keeper", "!"], ["RiverKeeper", "River", "Keeper", "!"]),
         ("don’t STOP", ["do", "n't", "stop"], ["do", "n’t", "STOP"]),
         ("soooo good", ["soo", "good"], ["soo", "good"]),
-        ("İstanbul is big", ["is", "big"], ["is", "big"]),
+        ("İstanbul is big", ["i\u0307stanbul", "is", "big"], ["İstanbul", "is", "big"]),
         ("", ["a"], [None]),
         ("a banana", ["a", "banana", "a"], ["a", "banana", None]),
     ],
 )  # fmt: skip
 def test_tokens_are_aligned_with_the_text(text: str, tokens: list[str], found: list[str | None]) -> None:
     assert [span and text[slice(*span)] for span in align(text, tokens)] == found
+
+
+@given(
+    st.lists(
+        st.sampled_from(["Muñoz", "ferry", "#BoatStrike", "渡轮罢工", "पानी", "ストライキ", "İzmir", "don’t"])
+    )
+)
+def test_words_are_found_in_the_text_in_any_code_points(parts: list[str]) -> None:
+    text = " ".join(parts)
+    decomposed = (
+        unicodedata.normalize("NFD", text).replace("rr", "r\u00adr").replace("oa", "\U0001d428\U0001d41a")
+    )
+
+    words = lexical_words(text, "none")
+    spans = align(decomposed, words)
+
+    assert words == lexical_words(decomposed, "none")
+    for word, span in zip(words, spans, strict=True):
+        assert span is not None
+        assert folded(plain(decomposed[slice(*span)])) == word
+
+
+@pytest.mark.parametrize("model", ["bm25", "tfidf"])
+def test_explanations_mark_the_words_in_the_original_text(model: str) -> None:
+    article = Article("a", "霍林贝港的渡轮船员罢工。 Strike in Hafnarfjörður", title="霍林贝港渡轮罢工")
+    posts = [
+        Post("han", "渡轮又罢工了！"),
+        Post("nfd", unicodedata.normalize("NFD", "A Str\u00adike in Hafnarfjörður")),
+        Post("other", "今天天气真好"),
+    ]
+
+    ranked = {one.post.id: one for one in linker.load(model).rank(article, posts, explain=True)}
+
+    def marked(name: str) -> list[str]:
+        explanation = ranked[name].explanation
+        assert explanation
+        return [ranked[name].post.text[slice(*span)] for span in explanation.post_spans]
+
+    assert marked("han") == ["渡轮", "罢工"]
+    assert marked("nfd")[0] == "Str\u00adike"
+    assert unicodedata.normalize("NFC", marked("nfd")[1]) == "Hafnarfjörður"
+    assert ranked["han"].score > ranked["other"].score == 0
 
 
 @given(st.text(max_size=60), st.lists(st.text(min_size=1, max_size=6), max_size=8))

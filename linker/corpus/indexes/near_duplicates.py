@@ -15,7 +15,7 @@ from linker.corpus.storage.array_files import mapped_by_worker
 from linker.corpus.storage.shards import Shard, Shards
 from linker.data.near_duplicates import BAND, BANDS, SIGNATURE, Links, band_links, row_keys, signatures
 
-SIGNATURES, GROUPS = "signatures", "groups"
+SIGNATURES, GROUPS = "plain-signatures", "plain-groups"
 # Posts that are compared by one call in one band, on average; they take 1 GB.
 _POSTS_AT_ONCE = 1 << 25
 # Few enough signatures for what is computed of them to stay in the CPU's cache.

@@ -8,14 +8,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from linker.corpus.encoding import VECTORS, check_parts, vector_parts
+from linker.corpus.encoding import check_parts, vector_parts
 from linker.corpus.engines.engine import Engine
 from linker.corpus.indexes.estimates import scores_at
 from linker.corpus.indexes.exact import Query
 from linker.corpus.indexes.postings import Postings, postings_of
 from linker.corpus.indexes.tfidf import TfidfQuery
 from linker.corpus.indexes.times import Times
-from linker.corpus.indexes.vectors import CorpusVectors, packed, stored_vectors, vectors_of
+from linker.corpus.indexes.vectors import CorpusVectors, made_again, vectors_of
 from linker.corpus.storage.shards import Shard, Shards
 from linker.data.types import Article, Post
 from linker.models.article_softmax import ArticleSoftmaxModel
@@ -211,12 +211,13 @@ class Parts:
         if id(part) not in self._vectors:
             name = self._names[id(part)]
 
+            def encode(texts: Sequence[str]) -> np.ndarray | None:
+                return part.post_vectors([Post("", text) for text in texts])
+
             def made(shard: Shard) -> dict[str, np.ndarray]:
-                if name == VECTORS and "vector" in shard.columns:  # a corpus of format 1
-                    return stored_vectors(shard)
-                vectors = part.post_vectors([Post("", text) for text in shard.texts()])
+                vectors = made_again(shard, name, encode)
                 assert vectors is not None  # it has vectors
-                return packed(vectors)
+                return vectors
 
             arrays = self.shards.arrays(name, "encoding posts", made)
             self._vectors[id(part)] = vectors_of(self.shards, arrays)

@@ -315,7 +315,7 @@ def test_what_goes_wrong_in_workers_is_reported_and_what_was_appended_stays(
 
     corpus = Corpus.open(tmp_path / "there", engine=cluster)
     corpus._posts.vectors()
-    next((tmp_path / "there" / "shards").glob("*/vectors-*")).unlink()
+    next((tmp_path / "there" / "shards").glob("*/embeddings-*")).unlink()
     with pytest.raises(LinkerError, match="put the corpus where all machines of the cluster see it"):
         corpus.rank(ARTICLE)
 
@@ -375,7 +375,7 @@ def test_a_killed_driver_resumes_without_loss_or_doubling(tmp_path, model_folder
     assert posts_in(store.folder) == posts_in(here)
     assert not list(faults(store))
     data = store.folder / "posts.lance" / "data"
-    assert len(list(data.iterdir())) == len(list((store.folder / "shards").glob("*/vectors-*")))
+    assert len(list(data.iterdir())) == len(list((store.folder / "shards").glob("*/embeddings-*")))
     assert results_of(Corpus.open(store.folder), top=None) == results_of(Corpus.open(here), top=None)
 
 

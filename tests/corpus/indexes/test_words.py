@@ -60,7 +60,7 @@ def scores(folder, articles) -> np.ndarray:
 
 
 def files(folder) -> list[Path]:
-    return sorted((folder / "shards").glob("*/words.english-*"))
+    return sorted((folder / "shards").glob("*/plain-words.english-*"))
 
 
 @pytest.mark.parametrize("articles", [[one] for one in ARTICLES] + [ARTICLES], ids=lambda a: str(len(a)))

@@ -30,7 +30,7 @@ from tests.corpus.conftest import arrays_in, some_posts, write_posts
 
 ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
 #: Files of arrays, which are computed again from the posts.
-ARRAYS = ("vectors", "signatures", "words.english", "groups")
+ARRAYS = ("embeddings", "plain-signatures", "plain-words.english", "plain-groups")
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_every_damaged_file_is_named(corpus, harm):
 @pytest.mark.parametrize("kind", ARRAYS)
 def test_what_is_computed_from_the_posts_is_computed_again(corpus, kind):
     expected = ranked(corpus)
-    for path in kinds(corpus)["groups"]:
+    for path in kinds(corpus)["plain-groups"]:
         path.unlink()  # while they are there, nobody needs signatures
     paths = kinds_of_arrays(corpus, kind)
     whole = {path: path.read_bytes() for path in paths}
@@ -135,8 +135,8 @@ def test_what_is_computed_from_the_posts_is_computed_again(corpus, kind):
 @pytest.mark.parametrize("kind", ARRAYS)
 @pytest.mark.parametrize("left", [0, 5, 100])
 def test_cut_files_of_arrays_are_refused(corpus, kind, left):
-    if kind != "groups":
-        for path in kinds(corpus)["groups"]:
+    if kind != "plain-groups":
+        for path in kinds(corpus)["plain-groups"]:
             path.unlink()
     for path in kinds_of_arrays(corpus, kind):
         path.write_bytes(path.read_bytes()[:left])
@@ -230,7 +230,7 @@ def no_room(*arguments: object, **options: object) -> None:
     raise OSError("LanceError(IO): No space left on device (os error 28), /home/runner/lance/writer.rs:190:9")
 
 
-@pytest.mark.parametrize("full", ["posts", "checksums", "vectors", "signatures"])
+@pytest.mark.parametrize("full", ["posts", "checksums", "embeddings", "plain-signatures"])
 def test_a_full_disk_stops_cleanly(corpus, tmp_path, monkeypatch, full):
     more = [write_posts(tmp_path / "more.jsonl", some_posts(100, start=900))]
     with monkeypatch.context() as patched:
@@ -277,8 +277,8 @@ def _raise_no_space(*_: object) -> None:
 def test_a_corpus_that_cannot_be_written_to_is_asked(corpus, tmp_path, monkeypatch):
     expected = ranked(corpus)
     by_words = Corpus.open(corpus).rank(ARTICLE, fusion="zscore")
-    (groups,) = kinds_of_arrays(corpus, "groups")
-    state = groups.name.split("-")[1]
+    (groups,) = kinds_of_arrays(corpus, "plain-groups")
+    state = groups.name.split("-")[2]
     groups.rename(groups.with_name(groups.name.replace(state, 16 * "0")))  # of other posts
     for path in sorted((corpus / SHARDS).glob("*/*.safetensors"))[::2]:
         path.unlink()
