@@ -10,7 +10,7 @@ import numpy as np
 
 from linker.common.console import progress_bar
 from linker.corpus.completion import complete_indexes
-from linker.corpus.indexes.words import FORMER_WORDS, WORDS, words_of
+from linker.corpus.indexes.words import WORDS, words_of
 from linker.corpus.storage.array_files import Arrays
 from linker.corpus.storage.shards import Shard, Shards
 from linker.corpus.storage.store import Store
@@ -100,8 +100,6 @@ def _arrays(run: Sequence[Shard], texts: Sequence[str]) -> dict[str, Mapping[str
     for name in sorted(set.intersection(*(set(shard.files.names()) for shard in run))):
         if name.startswith(WORDS):
             found[name] = words_of(texts, name.removeprefix(WORDS))
-            continue
-        if name.startswith(FORMER_WORDS):
             continue
         parts = [(shard, shard.files.read(name) or Arrays()) for shard in run]
         keys = {frozenset(arrays) for _, arrays in parts}

@@ -10,8 +10,6 @@ from linker.corpus.indexes.id_set import keys_of
 from linker.models.lexical import lexical_words
 
 WORDS = "plain-words."
-#: Beginning of the names of files of earlier versions, which hold words of texts that were not made `plain`.
-FORMER_WORDS = "words."
 
 
 def words_of(texts: Sequence[str], stop_words: str) -> dict[str, np.ndarray]:

@@ -43,6 +43,8 @@ LOCK = "writer.lock"
 _FORMER = re.compile(
     r"vectors(-\d+)?\.f32|signatures\.u32|groups\.i64|(all-)?words\.1.*|indexes-[0-9a-f]{16}"
 )
+# Files of arrays of versions that read texts without making them `plain`; their embeddings are still used.
+_FORMER_ARRAYS = re.compile(r"(signatures|groups-.+|words\..+|squares\..+)-[0-9a-f]{16}\.safetensors")
 # How Lance reports errors of the operating system.
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 
@@ -324,6 +326,9 @@ class Store:
         for path in shards.iterdir() if shards.is_dir() else ():
             if path.is_dir() and path.name not in stems:
                 shutil.rmtree(path, ignore_errors=True)
+        for path in shards.rglob("*.safetensors"):
+            if _FORMER_ARRAYS.fullmatch(path.name):
+                path.unlink(missing_ok=True)
         for path in self.folder.iterdir():
             if _FORMER.fullmatch(path.name):
                 shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
