@@ -13,8 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from linker.data import read_articles, read_posts
-from linker.data.characters import folded, plain
-from linker.data.tokenizers.patterns import MARKS
+from linker.data.characters import MARKS, folded, plain
 from linker.data.types import Article, LinkedPosts, Post
 from linker.evaluation.evaluate import evaluate
 from linker.models.lexical import BM25Model, TfidfModel, lexical_words

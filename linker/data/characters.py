@@ -8,7 +8,27 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache
 
-from linker.data.tokenizers.patterns import MARKS
+
+def character_class(codes: set[int]) -> str:
+    """Return the inside of a regular expression's character class for these characters."""
+    starts = sorted(code for code in codes if code - 1 not in codes)
+    ends = sorted(code for code in codes if code + 1 not in codes)
+    return "".join(f"{chr(start)}-{chr(end)}" for start, end in zip(starts, ends, strict=True))
+
+
+def _signs() -> str:
+    """Vowel signs, accents and joiners inside words.
+
+    Python's `\\w` lacks these, which would split words of Hindi, Tamil or Thai.
+    """
+    plane = range(0x300, 0xFE00)
+    codes = {code for code in plane if unicodedata.category(chr(code)) in ("Mn", "Mc")}
+    # Outside the basic plane the Indic blocks as a whole, because many small ranges slow down every search.
+    return character_class(codes | {0x200C, 0x200D} | set(range(0x11000, 0x12000)))
+
+
+#: Inside of a character class.
+MARKS = _signs()
 
 # Python refuses whole numbers of more than 4,300 digits.
 _LONG_REFERENCE = re.compile(r"&#[xX]?[0-9a-fA-F]{1000,};?")

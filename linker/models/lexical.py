@@ -13,9 +13,9 @@ from scipy import sparse
 from typing_extensions import override
 
 from linker.common.checks import at_least, between
-from linker.data.characters import folded, plain
+from linker.data.characters import MARKS, folded, plain
 from linker.data.languages import function_words, language_of
-from linker.data.tokenizers.patterns import MARKS, WORD
+from linker.data.tokenizers.patterns import WORD
 from linker.data.types import Article, Post
 from linker.models.independent_tfidf import independent_tfidf
 from linker.models.model import Model

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from linker.data.characters import MARKS, character_class
 
 # The pictographs of Unicode's emoji-data.txt, as ranges that include the gaps.
 _PICTOGRAPH = (
@@ -32,31 +33,10 @@ URL = (
     r"|(?:pic\.twitter\.com|t\.co|bit\.ly|youtu\.be)/[!-~]*[A-Za-z0-9_/=&#~-]"
 )
 
-
-def _class(codes: set[int]) -> str:
-    """The inside of a regular expression's character class for these characters."""
-    starts = sorted(code for code in codes if code - 1 not in codes)
-    ends = sorted(code for code in codes if code + 1 not in codes)
-    return "".join(f"{chr(start)}-{chr(end)}" for start, end in zip(starts, ends, strict=True))
-
-
-def _marks() -> str:
-    """Vowel signs, accents and joiners inside words.
-
-    Python's `\\w` lacks these, which would split words of Hindi, Tamil or Thai.
-    """
-    plane = range(0x300, 0xFE00)
-    codes = {code for code in plane if unicodedata.category(chr(code)) in ("Mn", "Mc")}
-    # Outside the basic plane the Indic blocks as a whole, because many small ranges slow down every search.
-    return _class(codes | {0x200C, 0x200D} | set(range(0x11000, 0x12000)))
-
-
-#: Inside of a character class.
-MARKS = _marks()
 # One or more letters, digits, `_` with their marks.
 WORD = rf"\w+(?:[{MARKS}]+\w*)*"
 
-_UPPER = _class({code for code in range(0xFFFF) if chr(code).isupper()})
+_UPPER = character_class({code for code in range(0xFFFF) if chr(code).isupper()})
 _LETTER = r"[^\W\d_]"
 # Word boundaries in a hashtag: BostonMarathon, NYTimes, election2014, 2014election; but not iPhone, G20.
 _HASHTAG_JOINT = re.compile(
