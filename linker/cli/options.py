@@ -26,25 +26,34 @@ PACKAGES = "LINKER_PACKAGES"
 
 
 def post_columns(
-    given: list[str] | None, format_: str | None = None, authors: Literal["hashed", "plain"] = "hashed"
+    given: list[str] | None,
+    format_: str | None = None,
+    authors: Literal["hashed", "plain"] = "hashed",
+    encoding: str | None = None,
+    sheet: str | None = None,
 ) -> PostColumns:
-    """Return how posts are read, by the options `--column`, `--posts-format` and `--authors`.
+    """Return how posts are read, by the options that name their columns, format, authors, encoding and sheet.
 
     Args:
         given: columns, like `text=body`; `id=` for no id column.
         format_: name of a platform's format; None: recognize it.
         authors: whether a platform's authors are hashed.
+        encoding: name of the encoding of text; None: recognize it.
+        sheet: name of the sheet of workbooks; None: find it.
 
     Raises:
-        LinkerError: if an option has another form, or the format is unknown or has columns of its own.
+        LinkerError: if an option has another form, or the format or encoding is unknown.
         ConfigError: if linker has no such column.
     """
     from linker.config import build
     from linker.data.io.columns import PostColumns
+    from linker.data.io.encodings import codec_of
     from linker.data.platforms.sniffing import check_format
 
     if format_ is not None:
         check_format(format_)
+    if encoding is not None:
+        codec_of(encoding)
     names: dict[str, list[str]] = {}
     for text in given or []:
         ours, equals, theirs = text.partition("=")
@@ -54,7 +63,9 @@ def post_columns(
     config: dict[str, Any] = {
         ours: theirs[0] if len(theirs) == 1 else theirs or None for ours, theirs in names.items()
     }
-    return build(PostColumns, {**config, "format": format_, "authors": authors})
+    return build(
+        PostColumns, {**config, "format": format_, "authors": authors, "encoding": encoding, "sheet": sheet}
+    )
 
 
 def check_files(
@@ -207,6 +218,24 @@ PostsFormat = Annotated[
         "--posts-format",
         metavar="NAME",
         help="Format of the posts, such as mastodon; else recognized.",
+        show_default=False,
+    ),
+]
+EncodingName = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of the posts, such as windows-1252; else recognized.",
+        show_default=False,
+    ),
+]
+SheetName = Annotated[
+    str | None,
+    typer.Option(
+        "--sheet",
+        metavar="NAME",
+        help="Sheet of a workbook with the posts; else found.",
         show_default=False,
     ),
 ]

@@ -11,12 +11,14 @@ import typer
 from linker.cli.articles import Articles, Force, load_and_report
 from linker.cli.options import (
     Authors,
+    EncodingName,
     ErrorsDir,
     ModelName,
     OnError,
     Packages,
     PostColumnNames,
     PostsFormat,
+    SheetName,
     include_packages,
 )
 from linker.cli.status import say
@@ -66,6 +68,8 @@ def start(
     ] = 13,
     column: PostColumnNames = None,
     posts_format: PostsFormat = None,
+    encoding: EncodingName = None,
+    sheet: SheetName = None,
     authors: Authors = "hashed",
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
@@ -87,7 +91,7 @@ def start(
     check_new(folder)
     faults = Faults()
     check_files(article, posts, None, faults)
-    columns = post_columns(column, posts_format, authors)
+    columns = post_columns(column, posts_format, authors, encoding, sheet)
     chosen = resolve_model(model or BEST).pinned(model or BEST)
     ordering, rule = component("--strategy", strategy or STRATEGY), component("--stop", stop or RULE)
     build(QueryStrategy, ordering)  # reports what is wrong with them

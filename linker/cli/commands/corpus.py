@@ -15,6 +15,7 @@ from linker.cli.options import (
     Authors,
     CorpusFolder,
     CorpusModel,
+    EncodingName,
     EngineName,
     ErrorsDir,
     ModelOrBest,
@@ -22,6 +23,7 @@ from linker.cli.options import (
     PassagesOption,
     PostColumnNames,
     PostsFormat,
+    SheetName,
     check_files,
     engine_of,
     include_packages,
@@ -65,6 +67,8 @@ def build(
     model: ModelOrBest = BEST,
     column: PostColumnNames = None,
     posts_format: PostsFormat = None,
+    encoding: EncodingName = None,
+    sheet: SheetName = None,
     authors: Authors = "hashed",
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
@@ -79,7 +83,13 @@ def build(
     where = engine_of(engine, address)
     with naming_columns():
         added = build_corpus(
-            out, posts, model, post_columns(column, posts_format, authors), on_error, str(errors_dir), where
+            out,
+            posts,
+            model,
+            post_columns(column, posts_format, authors, encoding, sheet),
+            on_error,
+            str(errors_dir),
+            where,
         )
     _report(out, added)
 
@@ -91,6 +101,8 @@ def add(
     model: CorpusModel = None,
     column: PostColumnNames = None,
     posts_format: PostsFormat = None,
+    encoding: EncodingName = None,
+    sheet: SheetName = None,
     authors: Authors = "hashed",
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
@@ -112,7 +124,7 @@ def add(
             corpus,
             posts,
             model,
-            post_columns(column, posts_format, authors),
+            post_columns(column, posts_format, authors, encoding, sheet),
             on_error,
             str(errors_dir),
             where,

@@ -10,10 +10,12 @@ import typer
 
 from linker.cli.options import (
     Authors,
+    EncodingName,
     ModelOrBest,
     Packages,
     PostColumnNames,
     PostsFormat,
+    SheetName,
     include_packages,
     post_columns,
 )
@@ -34,6 +36,8 @@ def mcp(
     model: ModelOrBest = BEST,
     column: PostColumnNames = None,
     posts_format: PostsFormat = None,
+    encoding: EncodingName = None,
+    sheet: SheetName = None,
     authors: Authors = "hashed",
     include_package: Packages = None,
 ) -> None:
@@ -54,7 +58,7 @@ def mcp(
     from linker.web.mcp_tools import Tools
 
     model = resolve_model(model).pinned(model)  # so that a hub is asked once
-    tools = Tools(allow or [Path()], model, post_columns(column, posts_format, authors))
+    tools = Tools(allow or [Path()], model, post_columns(column, posts_format, authors, encoding, sheet))
     if sys.stdin.isatty():
         print("waiting for a client on standard input; Ctrl-C stops the server", file=sys.stderr)
     create_server(tools).run("stdio")

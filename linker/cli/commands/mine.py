@@ -9,9 +9,11 @@ import typer
 
 from linker.cli.options import (
     Authors,
+    EncodingName,
     OnError,
     PostColumnNames,
     PostsFormat,
+    SheetName,
     naming_columns,
     post_columns,
 )
@@ -115,6 +117,8 @@ def links(
     ] = None,
     column: PostColumnNames = None,
     posts_format: PostsFormat = None,
+    encoding: EncodingName = None,
+    sheet: SheetName = None,
     authors: Authors = "hashed",
     on_error: OnError = "strict",
 ) -> None:
@@ -135,7 +139,7 @@ def links(
     check_inputs([*posts, *(not_in or [])])
     if missing is not None:
         check_writable(missing, posts)
-    columns = post_columns(column, posts_format, authors)
+    columns = post_columns(column, posts_format, authors, encoding, sheet)
     options = MiningOptions(
         languages=tuple(sorted(set(lang or []))),
         days=days,

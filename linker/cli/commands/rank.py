@@ -12,10 +12,12 @@ from linker.cli.articles import Articles, Force, load_and_report, prepare_for
 from linker.cli.commands.corpus import search_corpus
 from linker.cli.default_posts import find_posts
 from linker.cli.options import (
+    EncodingName,
     ModelName,
     OnError,
     PostColumnNames,
     PostsFormat,
+    SheetName,
     check_files,
     include_packages,
     naming_columns,
@@ -38,6 +40,8 @@ def rank(
     ] = None,
     column: PostColumnNames = None,
     posts_format: PostsFormat = None,
+    encoding: EncodingName = None,
+    sheet: SheetName = None,
     model: ModelName = None,
     top: shared.Top = None,
     since: shared.Since = None,
@@ -79,7 +83,7 @@ def rank(
             posts = found.files
     assert posts  # named or found
     check_files(article, posts, out, faults)
-    columns = post_columns(column, posts_format)
+    columns = post_columns(column, posts_format, encoding=encoding, sheet=sheet)
 
     from linker.data.io.records import read_posts
     from linker.models.resolve import resolve_model

@@ -16,11 +16,13 @@ import typer
 
 from linker.cli.options import (
     Authors,
+    EncodingName,
     ErrorsDir,
     OnError,
     Packages,
     PostColumnNames,
     PostsFormat,
+    SheetName,
     include_packages,
     naming_columns,
     post_columns,
@@ -109,6 +111,8 @@ def serve(
     ] = False,
     column: PostColumnNames = None,
     posts_format: PostsFormat = None,
+    encoding: EncodingName = None,
+    sheet: SheetName = None,
     authors: Authors = "hashed",
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
@@ -136,7 +140,7 @@ def serve(
         raise LinkerError("same session given twice; give each once")
     if model is not None:
         model = resolve_model(model).pinned(model)  # so that a hub is asked once
-    columns = post_columns(column, posts_format, authors)
+    columns = post_columns(column, posts_format, authors, encoding, sheet)
     if projects is not None and projects.exists() and not projects.is_dir():
         raise LinkerError(f"--projects {projects}: is a file; give a folder")
     searched = None

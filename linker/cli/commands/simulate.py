@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from linker.cli.options import Authors, ModelOrBest, Packages, PostColumnNames, PostsFormat, include_packages
+from linker.cli.options import (
+    Authors,
+    EncodingName,
+    ModelOrBest,
+    Packages,
+    PostColumnNames,
+    PostsFormat,
+    SheetName,
+    include_packages,
+)
 from linker.models.pretrained import BEST
 
 if TYPE_CHECKING:
@@ -101,6 +110,8 @@ def simulate(
     ] = None,
     column: PostColumnNames = None,
     posts_format: PostsFormat = None,
+    encoding: EncodingName = None,
+    sheet: SheetName = None,
     authors: Authors = "hashed",
     include_package: Packages = None,
 ) -> None:
@@ -133,7 +144,7 @@ def simulate(
         recall,
         growth,
     )
-    columns, found = post_columns(column, posts_format, authors), resolve_model(model)
+    columns, found = post_columns(column, posts_format, authors, encoding, sheet), resolve_model(model)
     columns.copied += tuple(filter(None, (relevant, task)))
     if out is not None:
         check_outputs(out, [articles, *posts])

@@ -110,7 +110,7 @@ def open_table(
             with parquet_table(file, b"", stream) as table:
                 yield table
         elif magic in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
-            yield spreadsheet_table(file, stream)
+            yield spreadsheet_table(file, stream, lambda cells: _known_in(cells, sniff_for), sheet)
         else:
             yield _text_file(file, stream, sniff_for, forced)
 

@@ -44,28 +44,37 @@ _NO_NAME = re.compile(r"[\d.,:+-]+|\S+://.*|.{80,}", re.DOTALL)
 
 
 @dataclass
-class _Record:
+class TextRow:
+    """A row of cells with text.
+
+    Attributes:
+        line: number of its first line, from 1.
+        cells: its cells; empty if it is broken.
+        raw: the text that it was read from.
+        error: why it is broken.
+    """
+
     line: int
     cells: list[str]
-    raw: str
+    raw: str = ""
     error: str = ""
 
 
 @dataclass
-class _Layout:
-    """How a delimited text is read.
+class Layout:
+    """The header of a table.
 
     Attributes:
-        delimiter: between the cells.
+        delimiter: between the cells of delimited text.
         columns: names of the columns.
-        header: the record with these names.
+        header: the row with these names.
         known: number of columns with known names.
         fitting: share of the records after the header that have its number of cells.
     """
 
     delimiter: str
     columns: list[str]
-    header: _Record
+    header: TextRow
     known: int
     fitting: float
 
@@ -157,10 +166,23 @@ def _head(lines: Iterator[Line]) -> tuple[list[Line], bool]:
 
 def _layout(
     head: list[Line], delimiter: str, is_all: bool, known_names: Callable[[Sequence[str]], int]
-) -> _Layout:
+) -> Layout:
     records = list(_records(iter(head), delimiter, any(_are_escaped(line.text) for line in head[:1])))
     if len(records) > 1 and not is_all:
         records.pop()  # it may go on
+    return layout_of(records, known_names, delimiter)
+
+
+def layout_of(
+    records: Sequence[TextRow], known_names: Callable[[Sequence[str]], int], delimiter: str = ""
+) -> Layout:
+    """Find the header among the first rows of a table.
+
+    Args:
+        records: the rows, of which one has text.
+        known_names: returns how many of some cells are names of columns that are read.
+        delimiter: between the cells of delimited text.
+    """
     records = [record for record in records if any(map(str.strip, record.cells)) or record.error]
     first, *_ = records
     candidates = [
@@ -170,7 +192,7 @@ def _layout(
         for layout in [_with_header(record, records[place + 1 :], delimiter, known_names)]
     ]
     if not candidates:
-        return _Layout(delimiter, _trimmed(first.cells), first, 0, 0.0)
+        return Layout(delimiter, _trimmed(first.cells), first, 0, 0.0)
     top = candidates[0]
     if top.known and (top.fitting >= 0.5 or (len(top.columns) > 1 and top.known > 1)):
         return top
@@ -184,13 +206,13 @@ def _layout(
 
 
 def _with_header(
-    record: _Record, below: list[_Record], delimiter: str, known_names: Callable[[Sequence[str]], int]
-) -> _Layout:
+    record: TextRow, below: list[TextRow], delimiter: str, known_names: Callable[[Sequence[str]], int]
+) -> Layout:
     columns = _trimmed(record.cells)
     fitting = sum(_fits(other.cells, len(columns)) for other in below) / len(below) if below else 1.0
     if fitting < 0.5 and _has_row_names(below, len(columns)):
         columns, fitting = ["", *columns], 1.0
-    return _Layout(delimiter, columns, record, known_names(columns), fitting)
+    return Layout(delimiter, columns, record, known_names(columns), fitting)
 
 
 def _trimmed(cells: list[str]) -> list[str]:
@@ -206,7 +228,7 @@ def _fits(cells: list[str], number: int) -> bool:
     return len(cells) >= number and not any(map(str.strip, cells[number:]))
 
 
-def _has_row_names(below: list[_Record], number: int) -> bool:
+def _has_row_names(below: list[TextRow], number: int) -> bool:
     """Whether the rows have one cell more than the header, a running number, as R's `write.table` writes them."""
     return bool(below) and all(
         len(record.cells) == number + 1 and record.cells[0] == str(place)
@@ -224,7 +246,7 @@ def _are_escaped(header: str) -> bool:
 
 def _records(
     lines: Iterator[Line], delimiter: str, escaped: bool = False, number: int | None = None
-) -> Iterator[_Record]:
+) -> Iterator[TextRow]:
     """Yield the records of some lines.
 
     Args:
@@ -239,12 +261,12 @@ def _records(
     while (line := source.take()) is not None:
         text = line.text
         if '"' not in text or quoted is False:
-            yield _Record(line.number, text.split(delimiter) if text else [], text)
+            yield TextRow(line.number, text.split(delimiter) if text else [], text)
             continue
         if quoted is None and any(cell.startswith('"') for cell in text.split(delimiter)):
             quoted = _are_quoted([line, *source.ahead(_HEAD_LINES)], delimiter)
         if not quoted:
-            yield _Record(line.number, text.split(delimiter), text)
+            yield TextRow(line.number, text.split(delimiter), text)
             continue
         record, taken = _quoted_record(line, source, delimiter, escaped)
         if record.error and not escaped and '\\"' in record.raw:
@@ -258,7 +280,7 @@ def _records(
         if record.error:
             # Only the first line is bad: what seemed to be quoted after it may be further records.
             source.put_back(taken)
-            record = _Record(line.number, [], line.text, record.error)
+            record = TextRow(line.number, [], line.text, record.error)
         yield record
 
 
@@ -285,7 +307,7 @@ class _Lines:
             self.take()
 
 
-def _quoted_record(first: Line, source: _Lines, delimiter: str, escaped: bool) -> tuple[_Record, list[Line]]:
+def _quoted_record(first: Line, source: _Lines, delimiter: str, escaped: bool) -> tuple[TextRow, list[Line]]:
     """A record with quotes, and the lines after its first that it has."""
     taken: list[Line] = []
 
@@ -302,7 +324,7 @@ def _quoted_record(first: Line, source: _Lines, delimiter: str, escaped: bool) -
     except csv.Error as broken:
         upto = f" (in a record up to line {taken[-1].number})" if taken else ""
         cells, error = [], f"{broken}{upto}"
-    return _Record(first.number, cells, "\n".join(line.text for line in [first, *taken]), error), taken
+    return TextRow(first.number, cells, "\n".join(line.text for line in [first, *taken]), error), taken
 
 
 def _are_quoted(lines: list[Line], delimiter: str) -> bool:
@@ -322,7 +344,7 @@ def _are_quoted(lines: list[Line], delimiter: str) -> bool:
     return True
 
 
-def _rows(records: Iterator[_Record], columns: list[str], file: InputFile) -> Iterator[Row]:
+def _rows(records: Iterator[TextRow], columns: list[str], file: InputFile) -> Iterator[Row]:
     # Only files written by linker: elsewhere an apostrophe has no special meaning.
     ours = columns[:4] == ["rank", "score", "id", "text"]
     for record in records:

@@ -1,4 +1,4 @@
-"""Workbooks of Excel and LibreOffice: one sheet with a header."""
+"""Workbooks of Excel and LibreOffice: the sheet and the row of the header are found."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
 from linker.common.limited_process import LimitedProcess
-from linker.data.io.formats.delimited import checked_header
+from linker.data.io.formats.delimited import Layout, TextRow, checked_header, layout_of
 from linker.data.io.line_errors import InputFile, LineError
 from linker.data.io.rows import Row, Table
 from linker.data.io.streams import shown_name
@@ -25,31 +25,70 @@ _PROGRAM = Path(__file__).with_name("workbook_process.py")
 _SECONDS, _MEGABYTES = 300.0, 6 * 1024
 
 
-def spreadsheet_table(file: InputFile, stream: BinaryIO) -> Table:
-    """Open the first non-empty sheet; rows have Excel's numbers.
+def spreadsheet_table(
+    file: InputFile,
+    stream: BinaryIO,
+    known_names: Callable[[Sequence[str]], int],
+    sheet: str | None = None,
+) -> Table:
+    """Open the sheet whose header has most columns with known names; rows have Excel's numbers.
 
     A process of its own (decision 186) holds the sheet in memory, about 700 bytes for a row of six cells.
 
+    Args:
+        file: the input.
+        stream: its content.
+        known_names: returns how many of some cells are names of columns that are read.
+        sheet: name of the sheet; None: find it.
+
     Raises:
-        DataError: if it is not a workbook, is damaged or empty, or takes too much time or memory.
+        DataError: if it is not a workbook, is damaged or empty, has no such sheet, or takes too much time or memory.
     """
     shown = shown_name(file.path)
-    rows = _sheet(shown, stream)
-    sheets, above = next(rows)
+    rows = _sheets(shown, stream)
+    sheets = [found for found in next(rows) if any(_text(cell) for row in found["head"] for cell in row)]
     if not sheets:
         raise DataError(f"{shown}: the file is empty; add a header line")
-    header = [_cell(value) for value in next(rows)]
-    names = ["" if value is None else str(value) for value in header]
-    while names and not names[-1].strip():
-        names.pop()
-    columns = checked_header([name or f"column {number}" for number, name in enumerate(names, 1)], file)
-    other = ", ".join(f'"{name}"' for name in sheets[1:6])
-    notes = (f'sheet "{sheets[0]}" (ignored: {other})',) if other else ()
-    return Table("xlsx", columns, _rows(rows, columns, above + 2, file), notes)
+    names = [found["name"] for found in sheets]
+    if sheet is not None and sheet.casefold() not in map(str.casefold, names):
+        raise DataError(
+            f'{shown}: no sheet "{sheet}" with cells; name one of {", ".join(names)} with --sheet'
+        )
+    wanted = [found for found in sheets if sheet is None or found["name"].casefold() == sheet.casefold()]
+    layouts = [_layout(found, known_names) for found in wanted]
+    place = max(range(len(wanted)), key=lambda place: (layouts[place].known, layouts[place].fitting >= 0.5))
+    chosen, layout = wanted[place], layouts[place]
+    header = layout.header.line
+    columns = checked_header(
+        [name or f"column {number}" for number, name in enumerate(layout.columns, 1)], file, header
+    )
+    notes = []
+    if other := [name for name in names if name != chosen["name"]]:
+        listed = ", ".join(f'"{name}"' for name in other[:5])
+        more = f" and {len(other) - 5} more" if len(other) > 5 else ""
+        notes.append(f'sheet "{chosen["name"]}" (ignored: {listed}{more})')
+    above = [row for row in chosen["head"][: header - 1 - chosen["first"]] if any(map(_text, row))]
+    if above:
+        notes.append(f"header in row {header}")
+        file.left_out["lines above the header"] += len(above)
+    rows.send(chosen["name"])
+    return Table("xlsx", columns, _rows(rows, columns, chosen["first"] + 1, header, file), tuple(notes))
 
 
-def _sheet(shown: str, stream: BinaryIO) -> Iterator[Any]:
-    """Yield the names of the sheets with cells and the number of empty rows above; then the rows of the first sheet.
+def _layout(sheet: dict[str, Any], known_names: Callable[[Sequence[str]], int]) -> Layout:
+    rows = enumerate(sheet["head"], sheet["first"] + 1)
+    return layout_of([TextRow(number, list(map(_text, cells))) for number, cells in rows], known_names)
+
+
+def _text(value: Any) -> str:
+    value = _cell(value)
+    return "" if value is None else str(value)
+
+
+def _sheets(shown: str, stream: BinaryIO) -> Generator[Any, str, None]:
+    """Yield the sheets with cells: `name`, `first` (row of the first cell, from 0) and `head` (the first rows).
+
+    The name that is sent back chooses one; then its rows.
 
     Raises:
         DataError: see `spreadsheet_table`.
@@ -75,7 +114,9 @@ def _sheet(shown: str, stream: BinaryIO) -> Iterator[Any]:
                 raise DataError(
                     f"{shown}: not an Excel workbook, or damaged ({reply['error']}); save it as .xlsx or CSV"
                 )
-            yield reply["sheets"], reply["first"]
+            chosen = yield reply["sheets"]
+            process.send({"sheet": chosen})
+            yield None
             while (reply := process.receive()) is not None and "end" not in reply:
                 yield from reply["rows"]
             if reply is None:
@@ -84,8 +125,12 @@ def _sheet(shown: str, stream: BinaryIO) -> Iterator[Any]:
             process.kill()
 
 
-def _rows(rows: Iterator[Sequence[Any]], columns: list[str], first: int, file: InputFile) -> Iterator[Row]:
+def _rows(
+    rows: Iterator[Sequence[Any]], columns: list[str], first: int, header: int, file: InputFile
+) -> Iterator[Row]:
     for number, cells in enumerate(rows, start=first):
+        if number <= header:
+            continue
         file.lines = number
         values = [_cell(cell) for cell in cells]
         raw = json.dumps(values, ensure_ascii=False, default=str)

@@ -1,8 +1,9 @@
 """The program of the process that reads workbooks (decision 186): it imports nothing of linker.
 
 The first argument is the module search path, as JSON. Standard input has one line of JSON with the `path` of the
-workbook. Standard output has an empty object as soon as the library is there; then `error`, or `sheets` (names of those
-with cells) and `first` (the row of the first cell, from 0); then lines with `rows`, and one with `end`.
+workbook, and then one with the `sheet` to read. Standard output has an empty object as soon as the library is there;
+then `error`, or `sheets`, those with cells: their `name`, `first` (the row of the first cell, from 0) and `head` (their
+first rows); after the sheet is named, lines with `rows`, and one with `end`.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import json
 import signal
 import sys
 from datetime import date, datetime
+from itertools import islice
 from typing import Any
 
 _ROWS_AT_ONCE = 500
+_HEAD = 200
 
 
 def _plain(value: Any) -> Any:
@@ -39,16 +42,21 @@ def _main() -> None:
     try:
         book = CalamineWorkbook.from_path(json.loads(sys.stdin.buffer.readline())["path"])
         names = [sheet.name for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
-        sheet, filled = None, []
+        sheets, last = [], None
         for name in names:
             found = book.get_sheet_by_name(name)
             if found.start is not None:
-                filled.append(name)
-                sheet = sheet or found
+                head = [[_plain(value) for value in row] for row in islice(found.iter_rows(), _HEAD)]
+                sheets.append({"name": name, "first": found.start[0], "head": head})
+                last = found
     except (CalamineError, OSError, ValueError) as error:
         answer(error=str(error))
         return
-    answer(sheets=filled, first=sheet.start[0] if sheet and sheet.start else 0)
+    answer(sheets=sheets)
+    if not (chosen := sys.stdin.buffer.readline()):
+        return
+    name = json.loads(chosen)["sheet"]
+    sheet = last if len(sheets) == 1 else book.get_sheet_by_name(name)
     rows: list[list[Any]] = []
     for row in sheet.iter_rows() if sheet else ():
         rows.append([_plain(value) for value in row])

@@ -12,6 +12,7 @@ import xlsxwriter
 
 from linker.common.errors import DataError
 from linker.data import read_posts
+from linker.data.io.columns import PostColumns
 
 
 def workbook(path: Path, **sheets: Sequence[Sequence[object]]) -> str:
@@ -86,3 +87,33 @@ def test_cells_in_opposite_corners_are_one_message(tmp_path: Path) -> None:
     book.close()
     with pytest.raises(DataError, match=r"far\.xlsx: damaged, or too large .*save it as CSV"):
         read_posts(str(tmp_path / "far.xlsx"))
+
+
+def test_the_sheet_and_the_row_of_the_header_are_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    about = [["Export of", "Ferry"], ["made on", "2024-01-01"]]
+    posts = [
+        ["Ferry strike, all posts"],
+        [],
+        ["From:", "2024"],
+        [None, "id", "text"],
+        [None, 1, "x"],
+        [],
+        [None, 2, "y"],
+    ]
+    path = workbook(tmp_path / "p.xlsx", About=about, Posts=posts)
+    assert [(post.id, post.text) for post in read_posts(path)] == [("1", "x"), ("2", "y")]
+    assert capsys.readouterr().err == (
+        f'{path}: sheet "Posts" (ignored: "About"), header in row 4\n{path}: 2 lines above the header left out\n'
+    )
+
+
+def test_a_sheet_can_be_named(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "p.xlsx", First=[["id", "text"], [1, "x"]], Second=[["id", "text"], [2, "y"]])
+    assert [post.id for post in read_posts(path)] == ["1"]
+    assert [post.id for post in read_posts(path, PostColumns(sheet="second"))] == ["2"]
+    with pytest.raises(
+        DataError, match='no sheet "Third" with cells; name one of First, Second with --sheet'
+    ):
+        read_posts(path, PostColumns(sheet="Third"))
