@@ -61,9 +61,7 @@ def measured(thresholds: Thresholds, score: float, scores: np.ndarray, relevant:
     return found
 
 
-def drawn(
-    way: str, count: int, posts: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+def drawn(way: str, count: int, posts: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Ranks that get labels, and whether each was drawn at random."""
     best = {"random": 0, "top": count, "both": count // 2}[way]
     others = rng.choice(np.arange(best, posts), count - best, replace=False)

@@ -10,7 +10,8 @@ from linker.calibration.thresholds import Share, Thresholds, percent
 from linker.models.score_scale import UNSCALED, ScoreScale
 
 _SEED = 13
-# Factor between the share of relevant posts by the calibration and the one that their scores suggest, to report it, and posts for it.
+# Factor between the share of relevant posts by the calibration and the one that their scores suggest, to report it, and
+# posts for it.
 _APART = 2.0
 _ENOUGH = 50
 
@@ -41,8 +42,8 @@ class CalibratedThresholds(Thresholds):
         self.basis = (
             f"by a calibration on {calibration.articles:,} articles and {calibration.posts:,} posts, of whose pairs "
             f"{100 * calibration.prior:.2g} % were relevant, an average for articles and posts like those: "
-            f"{self._share_of(calibration, counts)} of these posts are relevant. Labels of some of these posts are more "
-            "reliable (--labels)"
+            f"{self._share_of(calibration, counts)} of these posts are relevant. Labels of some of these posts are "
+            "more reliable (--labels)"
         )
 
     def _share_of(self, calibration: Calibration, counts: np.ndarray) -> str:

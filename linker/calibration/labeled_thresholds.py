@@ -25,7 +25,10 @@ _LEAST_RANDOM = 20
 # second number.
 _FEW, _ENOUGH = 5, 20
 _NOT_RANDOM = "not known: no random sample"
-_REMEDY = "`linker annotate start --strategy random` draws one; `linker annotate export` marks its posts in the column `sample`"
+_REMEDY = (
+    "`linker annotate start --strategy random` draws one; "
+    "`linker annotate export` marks its posts in the column `sample`"
+)
 
 
 class LabeledThresholds(Thresholds):
@@ -192,7 +195,10 @@ class LabeledThresholds(Thresholds):
             )
         else:
             self._no_interval = _NOT_RANDOM
-            reason = "not known to be of a random sample: estimates may be biased, and intervals need posts labeled from one"
+            reason = (
+                "not known to be of a random sample: estimates may be biased, "
+                "and intervals need posts labeled from one"
+            )
         return f"{labels}, {reason} ({_REMEDY})"
 
 

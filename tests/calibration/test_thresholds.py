@@ -232,7 +232,9 @@ _SCORES = st.lists(st.floats(-3, 3, width=32).map(lambda score: round(score, 1))
 
 
 @settings(max_examples=60, deadline=None)
-@given(_SCORES, st.randoms(use_true_random=False), st.sampled_from(["labels", "calibration"]), st.floats(0.01, 1))
+@given(
+    _SCORES, st.randoms(use_true_random=False), st.sampled_from(["labels", "calibration"]), st.floats(0.01, 1)
+)
 def test_thresholds_are_sums_of_probabilities(
     scores: list[float], random: Random, by: str, target: float
 ) -> None:
