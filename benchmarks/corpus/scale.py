@@ -76,7 +76,7 @@ def main() -> None:
     assert empty is not None, "a model of embeddings"
     store = Store.create(folder, CorpusMetadata(options.model, "", "cosine", empty.shape[1]))
     added, known = Added(), KnownPosts()
-    reader = ChunkReader(PostColumns(), "strict", False, set(), POSTS_AT_ONCE, CHARACTERS_AT_ONCE)
+    reader = ChunkReader(PostColumns(), "strict", set(), POSTS_AT_ONCE, CHARACTERS_AT_ONCE)
     chunks = reader(0, [options.posts])
     dataset = None
     with store.writing():

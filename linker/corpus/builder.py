@@ -9,8 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-
 from linker.common.console import progress_bar
 from linker.common.errors import LinkerError, ModelError
 from linker.corpus.chunks import (
@@ -28,7 +26,7 @@ from linker.corpus.deletion import condition_of, delete_by_files, delete_rows
 from linker.corpus.encoding import check_parts
 from linker.corpus.engines.engine import Engine
 from linker.corpus.fingerprint import fingerprint
-from linker.corpus.known_posts import Added, KnownPosts, keys_in
+from linker.corpus.known_posts import Added, Answer, KnownPosts, keys_in
 from linker.corpus.storage.reader import parts_of, schema
 from linker.corpus.storage.store import FACTS, CorpusMetadata, Store, check_local
 from linker.data.io.columns import PostColumns
@@ -82,7 +80,7 @@ def add_posts(
     """
     with store.writing(), BadLines(on_error, errors_dir) as bad_lines, engine or Engine() as at_work:
         store.recover()
-        files, several = files_of(paths, columns, bad_lines)
+        files = files_of(paths, columns, bad_lines)
         # Inputs that can be read only once are read here, and other files with them, which they may delete from.
         readers = Engine() if any(map(is_read_once, files)) else at_work
         groups = groups_of(files, divided(files, columns, readers))
@@ -91,7 +89,7 @@ def add_posts(
         whole = (group.files for group in groups if group.part is None)
         for found in readers.map(DeletionReader(columns), ((some,) for some in whole)):
             deleted |= found
-        reader = ChunkReader(columns, on_error, several, deleted, POSTS_AT_ONCE, CHARACTERS_AT_ONCE)
+        reader = ChunkReader(columns, on_error, deleted, POSTS_AT_ONCE, CHARACTERS_AT_ONCE)
         chunks = readers.stream(reader, ((group.first, group.files, group.part) for group in groups))
         # Closed before the engine, so that calls under way are canceled while it is there.
         with closing(chunks), _Progress(groups) as progress:
@@ -119,7 +117,7 @@ def _append(
     with_vectors = dataset is not None and "vector" in dataset.schema.names  # a corpus of format 1
     replay = Replay(bad_lines)
 
-    def new() -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
+    def new() -> Iterator[tuple[Any, Answer]]:
         for chunk, posts in chunks:
             progress.read(len(chunk.keys), replay.apply(chunk.reports))
             if bad_lines.on_error == "strict" and bad_lines.total:
@@ -127,7 +125,7 @@ def _append(
             answer = known.answer(chunk.keys, added)
             progress.done(len(chunk.keys) - len(answer.rows))
             if len(answer.rows):
-                yield posts, answer.rows, answer.replaced
+                yield posts, answer
 
     with _Committer(store, added) as committer:
         for written in engine.map(ChunkWriter(store, model, with_vectors), new()):

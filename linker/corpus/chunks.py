@@ -14,11 +14,12 @@ from linker.common.errors import LinkerError, ModelError
 from linker.corpus.encoding import encoded
 from linker.corpus.engines.engine import Engine, NotThereError
 from linker.corpus.indexes.vectors import VECTORS, finite
-from linker.corpus.known_posts import post_keys
+from linker.corpus.known_posts import Answer, post_keys
 from linker.corpus.storage.checksums import FACTS
 from linker.corpus.storage.data_files import DataFile
 from linker.corpus.storage.reader import table_of, with_vectors
 from linker.corpus.storage.store import Store
+from linker.data.identity import repeated
 from linker.data.io.columns import PostColumns
 from linker.data.io.file_ranges import FileRange, lines_in, range_rows, ranges_of
 from linker.data.io.line_errors import OnError
@@ -67,7 +68,6 @@ class ChunkReader:
     Attributes:
         columns: column names of the files.
         on_error: as for `read_posts`; in strict mode, the chunk with the first bad line is the last.
-        several: see `files_of`.
         deleted: what the files delete, see `deleted_in`; files that can be read only once add to it.
         posts: maximum number of posts of a chunk.
         characters: number of characters of their texts after which a chunk ends.
@@ -75,7 +75,6 @@ class ChunkReader:
 
     columns: PostColumns
     on_error: OnError
-    several: bool
     deleted: set[bytes]
     posts: int
     characters: int
@@ -97,7 +96,7 @@ class ChunkReader:
         _check_there(files)
         lines = RecordedLines(self.on_error, first)
         rows_of = None if part is None else lambda path: range_rows(path, part, lines)
-        source = posts_of_files(files, self.several, self.columns, lines, self.deleted, rows_of)
+        source = posts_of_files(files, self.columns, lines, self.deleted, rows_of)
         posts, characters = Posts(), 0
         try:
             for post in source:
@@ -250,13 +249,12 @@ class ChunkWriter:
     model: Model
     with_vectors: bool
 
-    def __call__(self, posts: Sequence[Post], rows: np.ndarray, replaced: np.ndarray) -> Written:
-        """Write some posts of a chunk.
+    def __call__(self, posts: Sequence[Post], answer: Answer) -> Written:
+        """Write the new posts of a chunk.
 
         Args:
             posts: the chunk.
-            rows: rows of the posts to write, see `Answer`.
-            replaced: those of them that replace others.
+            answer: which are new.
 
         Raises:
             LinkerError: if they cannot be written.
@@ -268,7 +266,11 @@ class ChunkWriter:
                 f"{folder}: a worker does not see the corpus; put it where all machines of the cluster see it "
                 "under the same path"
             )
-        chosen = [posts[row] for row in rows.tolist()]
+        chosen = [
+            post if repeat == 1 else replace(post, id=repeated(post.id, repeat))
+            for row, repeat in zip(answer.rows.tolist(), answer.repeats.tolist())
+            for post in (posts[row],)
+        ]
         files = encoded(self.model, chosen)
         vectors = files[VECTORS]
         if vectors["values"].shape[1] != facts.dim:
@@ -280,4 +282,6 @@ class ChunkWriter:
             values, scales = vectors["values"], vectors.get("scales")
             table = with_vectors(table, values if scales is None else values * scales[:, None])
         with self.store.write_errors():
-            return Written(DataFile.write(folder, table, files), [posts[row].id for row in replaced.tolist()])
+            return Written(
+                DataFile.write(folder, table, files), [posts[row].id for row in answer.replaced.tolist()]
+            )

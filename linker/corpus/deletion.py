@@ -11,7 +11,7 @@ from linker.corpus.engines.engine import Engine
 from linker.corpus.search.filters import Filter, places
 from linker.corpus.storage.reader import Part, parts_of
 from linker.corpus.storage.store import Store
-from linker.data.io.fields import is_missing
+from linker.data.io.fields import clean_id, is_missing
 from linker.data.io.line_errors import BadLines, LineError
 from linker.data.io.paths import check_inputs
 from linker.data.io.platform_rows import deletes
@@ -121,8 +121,10 @@ def read_ids(paths: Sequence[str]) -> list[str]:
             with open_table(file, {"id"}) as table:
                 for row in table.rows:
                     value = row.values.get("id", row.values.get("text") if table.format == "txt" else None)
-                    if isinstance(value, bool) or not isinstance(value, str | int) or is_missing(value):
-                        file.bad(row.line, LineError("no id", "give one a line, or a column id"), row.raw)
-                    else:
-                        found[str(value)] = None
+                    try:
+                        if is_missing(value):
+                            raise LineError("no id", "give one a line, or a column id")
+                        found[clean_id(value)] = None
+                    except LineError as error:
+                        file.bad(row.line, error, row.raw)
     return list(found)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from base64 import b32encode
+from collections import Counter
+from collections.abc import Container
 from datetime import datetime, timedelta, timezone
 from hashlib import blake2b
 
@@ -13,6 +15,8 @@ from linker.data.types import Post
 
 #: A pseudonym of an author, see `hashed`. 16 decimal digits are rather the number of an account, as on Facebook.
 _PSEUDONYM = re.compile(r"(?!\d{16})[0-9a-f]{16}")
+#: Content ids: the letters and digits, and the number of an exact repeat.
+CONTENT_ID = re.compile(r"(p[a-z2-7]{16})(?:-([1-9]\d{0,8}))?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -73,6 +77,31 @@ def second(time: datetime | None) -> str:
 def _field(post: Post, name: str) -> str:
     value = post.extra.get(name)
     return value.strip() if isinstance(value, str) else str(value) if isinstance(value, int) else ""
+
+
+class ContentIds:
+    """Numbers exact repeats of posts in one input: the second post with a content id gets `-2` after it, and so on.
+
+    Args:
+        taken: ids of the posts so far; the caller adds each id that it uses.
+    """
+
+    def __init__(self, taken: Container[str] = ()) -> None:
+        self._taken = taken
+        self._repeats: Counter[str] = Counter()
+
+    def numbered(self, made: str) -> str:
+        """Return a content id, numbered if it is taken."""
+        found = made
+        while found in self._taken:
+            self._repeats[made] += 1
+            found = repeated(made, self._repeats[made] + 1)
+        return found
+
+
+def repeated(made: str, number: int) -> str:
+    """Return the id of an exact repeat, `number` from 2, of the post with a content id."""
+    return f"{made}-{number}"
 
 
 def normal_text(text: str) -> str:

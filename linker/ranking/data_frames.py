@@ -47,7 +47,7 @@ class Frame:
         raise NotImplementedError
 
     def labels(self) -> Sequence[object]:
-        """Return ids for rows without an id column: a unique pandas index, else 0, 1, 2, ..."""
+        """Return names of the rows in messages: a unique pandas index, else 0, 1, 2, ..."""
         return range(len(self))
 
     def take(self, rows: Sequence[int]) -> Any:

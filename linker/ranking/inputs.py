@@ -14,6 +14,7 @@ from linker.articles.extraction import article_from_text
 from linker.articles.loading import check_source, is_url, load_articles
 from linker.common.console import info
 from linker.common.errors import DataError
+from linker.data.identity import ContentIds
 from linker.data.io.column_detection import columns_of
 from linker.data.io.columns import ArticleColumns, PostColumns
 from linker.data.io.line_errors import LineError
@@ -28,8 +29,6 @@ from linker.ranking.data_frames import ArrowStream, Frame, frame_of, row_of, ser
 _FILE_OF_POSTS = re.compile(
     r"[^\s]+\.(jsonl?|ndjson|csv|tsv|parquet|xlsx|txt)(\.(gz|bz2|xz|zst))?", re.IGNORECASE
 )
-# Floats are exact for whole numbers up to here.
-_EXACT = 2**53
 _SHOWN_FAULTS = 5
 _EXPECTED = "give the path of a file, a list of texts, dicts or linker.Post objects, or a data frame"
 
@@ -87,7 +86,7 @@ def as_posts(
         return found
     if known_rows := [row for row in rows if row is not None]:
         known, _ = _found("posts", known_rows, known, check=len(known_rows) == len(rows))
-    return _checked([(f"post {where}", item, where) for where, item in items], known)
+    return _checked([(f"post {where}", item) for where, item in items], known)
 
 
 def post_columns(columns: AnyColumns | None) -> PostColumns:
@@ -119,7 +118,7 @@ def _in_file(path: str, columns: PostColumns) -> list[Post]:
 
 
 def _post_items(given: Any, columns: PostColumns) -> list[tuple[str, Any]]:
-    """Return the single posts, each with an id in case it has none."""
+    """Return the single posts, each with its place in messages."""
     row = row_of(given)
     if isinstance(given, (Post, Mapping)):
         return [("1", given)]
@@ -150,7 +149,7 @@ def _of_frame(frame: Frame, columns: PostColumns) -> list[Post]:
     if not len(frame):
         raise DataError(f"{shown} has no rows; no post was given")
     known, found = _found(shown, frame.rows(), columns)
-    rows = ((f"row {label}", row, str(label)) for label, row in zip(frame.labels(), found))
+    rows = ((f"row {label}", row) for label, row in zip(frame.labels(), found))
     remedy = {"pandas.DataFrame": "dropna(subset=[{!r}])", "polars.DataFrame": "drop_nulls({!r})"}.get(
         frame.kind, ""
     )
@@ -189,8 +188,8 @@ def _note(line: str) -> None:
     info(line)
 
 
-def _checked(rows: Iterable[tuple[str, Any, str]], columns: PostColumns, if_empty: str = "") -> list[Post]:
-    """Return the posts in rows of (name in messages, item, id in case it has none).
+def _checked(rows: Iterable[tuple[str, Any]], columns: PostColumns, if_empty: str = "") -> list[Post]:
+    """Return the posts in rows of (name in messages, item).
 
     Args:
         rows: the posts.
@@ -201,10 +200,13 @@ def _checked(rows: Iterable[tuple[str, Any, str]], columns: PostColumns, if_empt
     places: list[str] = []
     faults: list[str] = []
     remedies: dict[str, None] = {}
-    for where, item, number in rows:
+    taken: set[str] = set()
+    ids = ContentIds(taken)
+    for where, item in rows:
         try:
-            posts.append(_post(item, columns, number))
+            posts.append(_post(item, columns, ids))
             places.append(where)
+            taken.add(posts[-1].id)
         except _WrongTypeError:
             faults.append(f"{where} is {type_name(item)}")
             remedies.setdefault(_expected(item))
@@ -228,7 +230,7 @@ class _WrongTypeError(LineError):
     pass
 
 
-def _post(item: Any, columns: PostColumns, number: str) -> Post:
+def _post(item: Any, columns: PostColumns, ids: ContentIds) -> Post:
     """Return a post.
 
     Raises:
@@ -241,7 +243,7 @@ def _post(item: Any, columns: PostColumns, number: str) -> Post:
         raise _WrongTypeError(type_name(item))
     if columns.id == "id" and "id" not in row:
         columns = _without_id(columns)
-    return post_from_row(_with_whole_id(row, columns.names("id")), columns, number)
+    return post_from_row(dict(row), columns, ids=ids)
 
 
 # All rows of an input have the same columns.
@@ -250,26 +252,6 @@ def _without_id(columns: PostColumns) -> PostColumns:
     found = columns.of_file({"id": None}, columns.date_styles)
     assert isinstance(found, PostColumns)
     return found
-
-
-def _with_whole_id(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return a row with an integer id: columns of numbers with gaps contain floats.
-
-    Raises:
-        LineError: if the float may have lost digits.
-    """
-    values = dict(row)
-    for name in names:
-        value = values.get(name)
-        if isinstance(value, float) and value.is_integer():
-            if abs(value) > _EXACT:
-                raise LineError(
-                    "id that lost digits",
-                    f'"{name}" is {value!r}, a float; read it as text, as with '
-                    f'pandas.read_csv(…, dtype={{"{name}": str}})',
-                )
-            values[name] = int(value)
-    return values
 
 
 def _repeated(posts: Sequence[Post], places: Sequence[str]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from tests.corpus.conftest import some_posts, write_posts
 
 
 def reader(on_error: OnError = "strict", characters: int = 10**6) -> ChunkReader:
-    return ChunkReader(PostColumns(), on_error, True, set(), 30, characters)
+    return ChunkReader(PostColumns(), on_error, set(), 30, characters)
 
 
 def files(folder: Path, bad: tuple[int, ...] = ()) -> list[str]:
@@ -142,7 +142,7 @@ def test_posts_are_the_same_in_another_process(tmp_path):
 @pytest.mark.parametrize("on_error", ["strict", "skip"])
 @pytest.mark.parametrize("at_once", [1, 900, 2_000])
 def test_a_large_file_is_read_in_ranges(tmp_path, monkeypatch, capsys, at_once, on_error):
-    """Without ids, so that these are line numbers; with blank lines, nested texts, and dates that are left out."""
+    """Without ids; with blank lines, nested texts, and dates that are left out."""
     path = tmp_path / "large.jsonl"
     lines = [
         json.dumps({"post": {"text": post["text"]}, "when": "05/06/2031"}) + "\n" for post in some_posts(60)
@@ -167,12 +167,14 @@ def test_a_large_file_is_read_in_ranges(tmp_path, monkeypatch, capsys, at_once, 
     with BadLines(on_error, str(tmp_path)) as bad_lines:
         replay = Replay(bad_lines)
         for group in groups:
-            reading = ChunkReader(columns, on_error, False, set(), 7, 10**6)
+            reading = ChunkReader(columns, on_error, set(), 7, 10**6)
             for chunk, posts in reading(group.first, group.files, group.part):
                 replay.apply(chunk.reports)
                 found += posts
         assert bad_lines.bytes_read == path.stat().st_size
-    assert [(post, post.extra) for post in found] == [(post, post.extra) for post in expected]
+    assert [(post, post.extra, post.source) for post in found] == [
+        (post, post.extra, post.source) for post in expected
+    ]
     assert capsys.readouterr().err == messages
     assert (sorted(side.read_text().splitlines()) if on_error == "skip" else []) == set_aside
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 import linker
 from linker.common.errors import DataError
+from linker.data.identity import content_id
 from linker.data.types import Article, Post
 from linker.ranking.data_frames import frame_of
 from linker.ranking.inputs import _note, as_articles, as_posts
@@ -76,16 +77,18 @@ def test_columns_are_guessed_as_in_files_and_that_is_reported_once(
 
 
 @libraries
-def test_rows_without_ids_are_counted_from_0_as_frames_count(make: Make) -> None:
-    assert [post.id for post in as_posts(make({"text": TEXTS}))] == ["0", "1", "2"]
+def test_rows_without_ids_get_ids_from_their_content(make: Make) -> None:
+    expected = [content_id(None, None, None, text) for text in TEXTS]
+    assert [post.id for post in as_posts(make({"text": TEXTS}))] == expected
+    assert [post.id for post in as_posts(TEXTS)] == expected
+    assert [post.id for post in as_posts([TEXTS[0], *TEXTS])] == [
+        expected[0],
+        f"{expected[0]}-2",
+        *expected[1:],
+    ]
 
 
-def test_a_pandas_index_gives_the_ids_where_it_identifies_rows() -> None:
-    frame = pd.DataFrame({"text": TEXTS})
-    assert [post.id for post in as_posts(frame[frame.text != TEXTS[1]])] == ["0", "2"]
-    assert [post.id for post in as_posts(frame.set_axis(["x", "y", "z"]))] == ["x", "y", "z"]
-    assert [post.id for post in as_posts(frame.set_axis([4, 4, 5]))] == ["0", "1", "2"]
-    assert [post.id for post in as_posts(frame.set_axis([0.5, 1.5, 2.5]))] == ["0", "1", "2"]
+def test_a_named_pandas_index_is_a_column() -> None:
     named = pd.DataFrame({"id": [7, 8, 9], "text": TEXTS}).set_index("id")
     assert [post.id for post in as_posts(named)] == ["7", "8", "9"]
     assert as_posts(named.set_axis(pd.Index([1, 2, 3], name="user")))[0].extra == {"user": 1}
@@ -93,18 +96,18 @@ def test_a_pandas_index_gives_the_ids_where_it_identifies_rows() -> None:
 
 def test_series_and_arrays_are_texts() -> None:
     series = pd.Series(TEXTS)
-    assert [(post.id, post.text) for post in as_posts(series[1:])] == [("1", TEXTS[1]), ("2", TEXTS[2])]
+    assert [post.text for post in as_posts(series[1:])] == TEXTS[1:]
     for given_ in (series, pl.Series(TEXTS), pa.array(TEXTS), pa.chunked_array([TEXTS])):
-        assert [(post.id, post.text) for post in as_posts(given_)] == list(zip("012", TEXTS))
+        assert [post.text for post in as_posts(given_)] == TEXTS
     for given_ in (np.array(TEXTS), iter(TEXTS), tuple(TEXTS), (text for text in TEXTS)):
-        assert [(post.id, post.text) for post in as_posts(given_)] == list(zip("123", TEXTS))
+        assert [post.text for post in as_posts(given_)] == TEXTS
 
 
 def test_single_posts_and_articles() -> None:
     assert (
         as_posts({"text": "an otter", "likes": 3})
         == as_posts(["an otter"])
-        == as_posts(Post("1", "an otter"))
+        == as_posts(Post(content_id(None, None, None, "an otter"), "an otter"))
     )
     row = pd.DataFrame({"title": ["Otters"], "text": ["In the river."], "published": ["2021-05-01"]})
     expected = Article(
@@ -126,7 +129,7 @@ def test_numbers_that_pandas_made_floats_are_ids_again_unless_digits_were_lost()
     with_gap = pd.DataFrame({"id": [1, None, 3], "text": TEXTS})
     assert [post.id for post in as_posts(with_gap.dropna())] == ["1", "3"]
     lost = pd.DataFrame({"id": [1_390_000_000_000_000_001, None], "text": TEXTS[:2]}).dropna()
-    with pytest.raises(DataError, match=r"id that lost digits.*dtype=\{\"id\": str\}"):
+    with pytest.raises(DataError, match=r"rounded id.*export ids as text"):
         as_posts(lost)
 
 

@@ -20,10 +20,12 @@ from hypothesis import strategies as st
 import linker
 from linker.common.errors import DataError, LinkerError, ModelError
 from linker.data.characters import folded, plain
+from linker.data.identity import content_id
 from linker.data.types import Article, Post
 from linker.models.lexical import lexical_words
 from linker.models.model import Model
 from linker.models.score_scale import UNSCALED, ScoreScale
+from linker.ranking.inputs import as_posts
 from linker.ranking.ranker import Ranker
 from linker.ranking.words import align
 
@@ -51,9 +53,9 @@ class Lengths(Model):
 def test_posts_come_best_first_with_ranks_from_one() -> None:
     ranking = Ranker(Lengths()).rank(Article("a", "x"), ["bb", "cccc", "a"])
     assert [(r.rank, r.score, r.post.id, r.post.text) for r in ranking] == [
-        (1, 4.0, "2", "cccc"),
-        (2, 2.0, "1", "bb"),
-        (3, 1.0, "3", "a"),
+        (1, 4.0, content_id(None, None, None, "cccc"), "cccc"),
+        (2, 2.0, content_id(None, None, None, "bb"), "bb"),
+        (3, 1.0, content_id(None, None, None, "a"), "a"),
     ]
 
 
@@ -108,7 +110,7 @@ def test_several_articles_are_one_query_with_mean_scores() -> None:
     raw = loaded.model.score(articles, [Post(str(n), text) for n, text in enumerate(TEXTS)])
     assert raw.shape == (2, 5)
     ranking = loaded.rank(articles, TEXTS, copies=True)
-    expected = dict(zip("12345", loaded.model.score_scale()(raw.mean(axis=0))))
+    expected = dict(zip((post.id for post in as_posts(TEXTS)), loaded.model.score_scale()(raw.mean(axis=0))))
     assert {r.post.id: r.score for r in ranking} == pytest.approx(expected, rel=1e-6)
     assert [r.score for r in loaded.rank([ARTICLE, ARTICLE], TEXTS)] == pytest.approx(
         [r.score for r in loaded.rank(ARTICLE, TEXTS)]

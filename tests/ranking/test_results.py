@@ -252,7 +252,7 @@ def test_a_ranking_is_saved_by_the_ending_of_the_name(tmp_path: Path) -> None:
     lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line) for line in lines] == ranking.to_dicts()
     ranking.save(tmp_path / "out.trec")
-    assert (tmp_path / "out.trec").read_text().splitlines()[0] == "a+1 Q0 2 1 4 lengths"
+    assert (tmp_path / "out.trec").read_text().splitlines()[0] == f"a+1 Q0 {ranking[0].post.id} 1 4 lengths"
     with pytest.raises(LinkerError, match=r"out\.docx"):
         ranking.save(tmp_path / "out.docx")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "out.jsonl", "out.trec"]

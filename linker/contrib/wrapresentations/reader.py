@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from linker.data.identity import ContentIds
 from linker.data.io.columns import Columns, PostColumns
 from linker.data.io.fields import id_of, label_of, text_of
 from linker.data.io.line_errors import BadLines, LineError, OnError
-from linker.data.io.records import empty_input_error, iter_posts, iter_records
+from linker.data.io.records import empty_input_error, identified, iter_posts, iter_records
 from linker.data.io.rows import Row
 from linker.data.readers.reader import PairReader
 from linker.data.types import Article, LinkedPosts, Post
 
 
 class LabelColumns(Columns):
-    """Columns of a file of labels; `text` is read if no other file has the texts, `id: null` numbers the lines."""
+    """Columns of a file of labels; `text` is read if no other file has the texts, `id: null` makes ids from them."""
 
     required = ("id", "label")
     any_of = ("label",)
@@ -82,8 +83,9 @@ class LabeledTexts(PairReader):
             if self.texts is not None:
                 texts = {post.id: post.text for post in iter_posts(self.texts, self.columns.texts, bad_lines)}
 
-            def take(row: Row, columns: Columns, number: str) -> Post:
-                return self._labeled(row, columns, number, texts)
+            def take(row: Row, columns: Columns, source: str, ids: ContentIds) -> Post:
+                post = self._labeled(row, columns, texts)
+                return post if post.id else identified(post, ids)
 
             labeled = list(iter_records(self.labels, self.columns.labels, bad_lines, take))
         if not labeled:
@@ -96,9 +98,9 @@ class LabeledTexts(PairReader):
         posts = [Post(p.id, p.text, related[p.extra["class"]], split=p.split, extra=p.extra) for p in labeled]
         return LinkedPosts(articles, posts)
 
-    def _labeled(self, row: Row, columns: Columns, number: str, texts: dict[str, str] | None) -> Post:
+    def _labeled(self, row: Row, columns: Columns, texts: dict[str, str] | None) -> Post:
         values = row.values
-        text_id = id_of(values, columns) if columns.names("id") else number
+        text_id = id_of(values, columns) if columns.names("id") else ""
         label = id_of(values, columns, "label")
         if self.classes is not None and label not in self.classes:
             raise LineError("unknown class", f"{label} (known: {', '.join(self.classes)})")

@@ -100,7 +100,7 @@ def _guess_one(found: Guess, ours: str, free: Sequence[str], rows: Rows) -> None
         if ours == "id":
             unfit = f' ("{named[0]}" has empty or repeated values)' if named else ""
             found.names["id"] = None
-            found.notes.append(f"ids are the line numbers{unfit}")
+            found.notes.append(f"ids are made from the content of posts{unfit}")
         elif ours == "text" and (longest := _longest(free, rows)):
             found.likely["text"] = longest
         return
@@ -375,5 +375,5 @@ def report_left_out(file: InputFile, columns: Columns, bad_lines: BadLines) -> N
         shown,
         [note for ours, style in columns.date_styles.items() for note in style.notes(columns.names(ours)[0])],
     )
-    if left_out := file.left_out_note():
-        bad_lines.info(f"{shown}: {left_out}")
+    if notes := list(filter(None, (file.left_out_note(), file.cleaned_note()))):
+        bad_lines.info(f"{shown}: {', '.join(notes)}")

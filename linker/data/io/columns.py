@@ -146,7 +146,7 @@ class ArticleColumns(Columns):
 
 
 class PostColumns(Columns):
-    """Columns of a file of posts; with `id: null` the line numbers are the ids.
+    """Columns of a file of posts; with `id: null` ids are made from the content of posts.
 
     Columns that were not renamed and that the file does not have are detected, see `linker.data.io.column_detection`.
     If none was renamed, records of known platforms are recognized, see `linker.data.platforms`.
@@ -199,7 +199,7 @@ class PostColumns(Columns):
 
 
 class SingleFileColumns(Columns):
-    """Columns of a file with an article and a post on every line; without `id` the line numbers are the ids."""
+    """Columns of a file with an article and a post on every line; without `id` ids are made from the posts' content."""
 
     required = ("url", "article")
     dates = ("created_at", "published")

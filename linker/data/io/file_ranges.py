@@ -19,7 +19,7 @@ from linker.data.io.platform_rows import recognized
 from linker.data.io.recorded_lines import RecordedLines
 from linker.data.io.rows import MAX_LINE, Line, Row
 from linker.data.io.streams import shown_name
-from linker.data.io.tables import line_of
+from linker.data.io.tables import line_of, without_headers
 
 _SUFFIXES = (".jsonl", ".ndjson")
 _BLOCK = 1 << 20
@@ -120,7 +120,8 @@ def range_rows(
     columns = deepcopy(part.columns)  # counts dates that are left out
     if part.line == 1:
         bad_lines.note(shown_name(path), part.notes)
-    for row in with_paths(json_table(file, _lines(path, part, file)).rows, part.paths):
+    table = without_headers(json_table(file, _lines(path, part, file)), file)
+    for row in with_paths(table.rows, part.paths):
         yield file, columns, row
     bad_lines.part_read(file, columns, part.is_last)
 

@@ -20,6 +20,8 @@ from linker.data.io.streams import shown_name
 
 OnError = Literal["strict", "skip"]
 SHOWN = 20
+#: Name of posts that are left out because an earlier one has their id.
+DUPLICATES = "duplicates"
 
 
 class LineError(ValueError):
@@ -45,7 +47,10 @@ class InputFile:
         reasons: number of bad lines by reason.
         side_path: file with the bad lines; None: not opened.
         posts: number of posts read from records of a platform.
-        left_out: number of blank lines, and of records of a platform that are not posts, by name.
+        left_out: number of blank lines, duplicates and repeated headers, and of records of a platform that are not
+            posts, by name.
+        other_texts: number of the duplicates whose text differs from that of the post that is kept.
+        cleaned: number of ids that lost what a program had added, see `clean_id`.
         changed: number of characters that could not be read as they are, by what became of them.
         notes: information for the user, printed when the file is read.
     """
@@ -58,6 +63,9 @@ class InputFile:
         self.posts = 0
         self.left_out: Counter[str] = Counter()
         self.changed: Counter[str] = Counter()
+        self.other_texts = 0
+        self.cleaned = 0
+        self._cleaned_as = ""
         self.notes: list[str] = []
         self.side_path: Path | None = None
         self._bad_lines = bad_lines
@@ -79,6 +87,23 @@ class InputFile:
         """Count a line, or row, with nothing in it; it is left out."""
         self.left_out["blank lines"] += 1
 
+    def duplicate(self, has_other_text: bool) -> None:
+        """Count a post with the id of an earlier one; it is left out."""
+        self.left_out[DUPLICATES] += 1
+        self.other_texts += has_other_text
+
+    def clean(self, written: str, id_: str) -> None:
+        """Count an id that lost what a program had added."""
+        self.cleaned += 1
+        self._cleaned_as = self._cleaned_as or f"{written} is {id_}"
+
+    def cleaned_note(self) -> str:
+        """Return how many ids were cleaned, with an example; empty if none was."""
+        if not self.cleaned:
+            return ""
+        ids = "id" if self.cleaned == 1 else "ids"
+        return f"{self.cleaned:,} {ids} that a program had changed restored ({self._cleaned_as})"
+
     def left_out_note(self) -> str:
         """Return how many lines and records were left out, by name, such as `2 likes, 1 blank line left out`.
 
@@ -86,6 +111,11 @@ class InputFile:
         """
         listed = ", ".join(
             f"{count:,} {_singular(name) if count == 1 else name}"
+            + (
+                f" ({self.other_texts:,} with another text)"
+                if name == DUPLICATES and self.other_texts
+                else ""
+            )
             for name, count in self.left_out.most_common()
         )
         return f"{listed} left out" if listed else ""

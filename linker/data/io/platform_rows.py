@@ -247,6 +247,7 @@ def _report(file: InputFile, title: str, unit: str | None, times: PostTimes) -> 
         counted = f"{_counted(records, 'record')} in {_counted(file.lines, unit)}"
     line = f"read as {title}: {_counted(file.posts, 'post')} of {counted}"
     notes = [f"{line}; {left_out}" if left_out else line]
+    notes += filter(None, [file.cleaned_note()])
     return notes + times.notes()
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from linker.common.console import info
 from linker.common.errors import DataError
 from linker.data.html_text import plain_text
+from linker.data.identity import ContentIds, content_id_of
 from linker.data.io.column_detection import columns_of, open_records, report_left_out
 from linker.data.io.columns import ArticleColumns, Columns, PostColumns
 from linker.data.io.fields import Values, date_of, first_of, id_of, label_of, labels_of, required_text
@@ -61,8 +63,9 @@ def read_posts(
 ) -> list[Post]:
     """Read all posts of some files (`-`: standard input), in order; they need no article ids.
 
-    Files may also be plain text (.txt), one post per line. Posts without ids get their line numbers as ids
-    (`<file>:<line>` for several files). For the arguments and errors see `read_articles`.
+    Files may also be plain text (.txt), one post per line. Posts without ids get ids made from their content, see
+    `linker.data.identity`. Of posts with the same id, the first is kept and the others are counted. For the arguments
+    and errors see `read_articles`.
     """
     with BadLines(on_error, errors_dir) as bad_lines:
         posts = list(iter_posts(paths, columns or PostColumns(), bad_lines))
@@ -76,7 +79,7 @@ def iter_articles(
 ) -> Iterator[Article]:
     """Yield the articles of some files; bad lines are reported when the iterator passes them."""
     return iter_records(
-        paths, columns, bad_lines, lambda row, columns, number: article_from_row(row.values, columns)
+        paths, columns, bad_lines, lambda row, columns, source, ids: article_from_row(row.values, columns)
     )
 
 
@@ -92,8 +95,8 @@ def iter_posts(
         known: ids of the articles; a line with any other article id is bad. None: not checked.
     """
 
-    def parse(row: Row, columns: Columns, number: str) -> Post:
-        post = post_from_row(row.values, columns, number)
+    def parse(row: Row, columns: Columns, source: str, ids: ContentIds) -> Post:
+        post = post_from_row(row.values, columns, source, ids)
         unknown = [] if known is None else [i for i in post.article_ids if i not in known]
         if unknown:
             raise LineError("unknown article id", ", ".join(unknown))
@@ -108,7 +111,7 @@ def stream_posts(
     bad_lines: BadLines,
     deleted: set[bytes] | None = None,
 ) -> Iterator[Post]:
-    """Yield the posts of some files in constant memory; repeated ids are not detected.
+    """Yield the posts of some files in constant memory; repeated ids, and repeats without ids, are not detected.
 
     Args:
         paths: see `read_articles`.
@@ -116,15 +119,14 @@ def stream_posts(
         bad_lines: where bad lines are reported.
         deleted: receives digests of what the files delete, see `deletes`.
     """
-    files, several = files_of(paths, columns, bad_lines)
+    files = files_of(paths, columns, bad_lines)
     deleted = set() if deleted is None else deleted
     deleted |= deleted_in(files, columns)
-    yield from posts_of_files(files, several, columns, bad_lines, deleted)
+    yield from posts_of_files(files, columns, bad_lines, deleted)
 
 
 def posts_of_files(
     files: Sequence[str],
-    several: bool,
     columns: PostColumns,
     bad_lines: BadLines,
     deleted: set[bytes],
@@ -133,8 +135,7 @@ def posts_of_files(
     """Yield the posts of some files as `stream_posts` does.
 
     Args:
-        files: some of the files that `files_of` returns.
-        several: see `files_of`.
+        files: some of the files that `input_files` returns.
         columns: names of the columns in the files.
         bad_lines: where bad lines are reported.
         deleted: what all the files delete, see `deleted_in`.
@@ -145,13 +146,11 @@ def posts_of_files(
         shown = shown_name(path)
         for file, known_columns, row in rows_of(path):
             try:
-                post = post_from_row(
-                    row.values, known_columns, f"{shown}:{row.line}" if several else str(row.line)
-                )
+                post = post_from_row(row.values, known_columns, f"{shown}:{row.line}")
             except LineError as error:
                 file.bad(row.line, error, row.raw)
             else:
-                file.posts += 1
+                _count(file, post, row, known_columns)
                 yield post
 
 
@@ -172,14 +171,14 @@ def posts_of_records(shown: str, records: Sequence[Values], columns: PostColumns
         posts: dict[str, Post] = {}
         for flat, row in post_rows(file, table, formats, columns, deleted):
             try:
-                post = post_from_row(row.values, flat, str(row.line))
+                post = post_from_row(row.values, flat)
             except LineError as error:
                 file.bad(row.line, error, row.raw)
                 continue
             if post.id in posts:
-                file.left_out["duplicates"] += 1
+                file.duplicate(post.text != posts[post.id].text)
             else:
-                file.posts += 1
+                _count(file, post, row, flat)
                 posts[post.id] = post
         info(f"{shown}: {', '.join(file.notes)}")
     return list(posts.values())
@@ -201,13 +200,14 @@ def article_from_row(values: Values, columns: Columns) -> Article:
     )
 
 
-def post_from_row(values: Values, columns: Columns, number: str) -> Post:
-    """Make a post of a row.
+def post_from_row(values: Values, columns: Columns, source: str = "", ids: ContentIds | None = None) -> Post:
+    """Make a post of a row; if the file has no column of ids, its id is made from its content.
 
     Args:
         values: the row, by column of the file.
         columns: names of the columns in the file.
-        number: the post's id if the file has no column of ids.
+        source: where the row was read, see `Post`.
+        ids: numbers exact repeats; None: they get the same id.
 
     Raises:
         LineError: if a value is missing or of the wrong type.
@@ -229,14 +229,30 @@ def post_from_row(values: Values, columns: Columns, number: str) -> Post:
         text = plain_text(text)
     if not text:
         raise LineError("empty text", "only HTML tags")
-    return Post(
-        id=id_of(values, columns) if columns.names("id") else number,
+    post = Post(
+        id=id_of(values, columns) if columns.names("id") else "",
         text=text,
         article_ids=tuple(dict.fromkeys(article_ids)),
         created_at=date_of(values, columns, "created_at"),
         split=label_of(values, columns, "split"),
         extra=extra,
+        source=source,
     )
+    return post if post.id else identified(post, ids)
+
+
+def identified(post: Post, ids: ContentIds | None = None) -> Post:
+    """Return a post with an id made from its content; exact repeats are numbered if there are `ids`."""
+    made = content_id_of(post)
+    return replace(post, id=made if ids is None else ids.numbered(made))
+
+
+def _count(file: InputFile, record: _Identified, row: Row, columns: Columns) -> None:
+    """Count a record, and whether its id was changed by `clean_id`."""
+    file.posts += 1
+    for name in columns.names("id"):
+        if (written := row.values.get(name)) is not None and str(written).strip() != record.id:
+            file.clean(str(written), record.id)
 
 
 def iter_rows(
@@ -284,12 +300,9 @@ def as_list(paths: str | Sequence[str]) -> list[str]:
     return [paths] if isinstance(paths, str) else list(paths)
 
 
-def files_of(paths: str | Sequence[str], columns: Columns, bad_lines: BadLines) -> tuple[list[str], bool]:
-    """Return the files of some inputs with records, and whether ids that are line numbers must name the file."""
-    inputs = as_list(paths)
-    files = files_with_records(inputs, columns, bad_lines)
-    # A folder or pattern may match more files later; the posts' ids must not change then.
-    return files, len(files) > 1 or files != inputs
+def files_of(paths: str | Sequence[str], columns: Columns, bad_lines: BadLines) -> list[str]:
+    """Return the files of some inputs with records."""
+    return files_with_records(as_list(paths), columns, bad_lines)
 
 
 def empty_input_error(paths: str | Sequence[str], kind: str) -> DataError:
@@ -301,34 +314,40 @@ def iter_records(
     paths: str | Sequence[str],
     columns: Columns,
     bad_lines: BadLines,
-    parse: Callable[[Row, Columns, str], Record],
+    parse: Callable[[Row, Columns, str, ContentIds], Record],
 ) -> Iterator[Record]:
-    """Yield the records that `parse` makes of the rows; a repeated id makes a line bad.
+    """Yield the records that `parse` makes of the rows, each id once.
+
+    Of posts with the same id, as in two crawls, the first is kept and the others are counted. Any other repeated id,
+    and a post with a link that the first one does not have, makes a line bad.
 
     Args:
         paths: see `read_articles`.
         columns: names of the columns in the files.
         bad_lines: where bad lines are reported.
-        parse: takes a row, its file's columns and the id to use if the file has none; raises LineError.
+        parse: takes a row, its file's columns, where it was read, and what numbers exact repeats of records without an
+            id; raises LineError.
     """
-    first: dict[str, tuple[str, int]] = {}
-    files, several = files_of(paths, columns, bad_lines)
+    first: dict[str, tuple[str, int, int, tuple[str, ...]]] = {}
+    files, ids = files_of(paths, columns, bad_lines), ContentIds(first)
     deleted = deleted_in(files, columns)
     for path in files:
         shown = shown_name(path)
         for file, known_columns, row in iter_rows(path, columns, bad_lines, deleted):
             try:
-                record = parse(row, known_columns, f"{shown}:{row.line}" if several else str(row.line))
-                if record.id in first:
-                    if isinstance(known_columns, PostColumns) and known_columns.plain:  # of a platform
-                        file.left_out["duplicates"] += 1
+                record = parse(row, known_columns, f"{shown}:{row.line}", ids)
+                text, articles = hash(getattr(record, "text", None)), getattr(record, "article_ids", ())
+                if (before := first.get(record.id)) is not None:
+                    where, line, other, others = before
+                    # A link to another article must not be lost.
+                    if isinstance(record, Post) and set(articles) <= set(others):
+                        file.duplicate(text != other)
                         continue
-                    where, line = first[record.id]
                     earlier = f"line {line}" if where == shown else f"{where}, line {line}"
                     raise LineError("duplicate id", f"{record.id} (first in {earlier})")
             except LineError as error:
                 file.bad(row.line, error, row.raw)
             else:
-                first[record.id] = (shown, row.line)
-                file.posts += 1
+                first[record.id] = (shown, row.line, text, articles)
+                _count(file, record, row, known_columns)
                 yield record

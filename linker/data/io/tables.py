@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -28,7 +29,7 @@ from linker.data.io.formats.json_pages import (
 from linker.data.io.formats.parquet import parquet_table
 from linker.data.io.formats.spreadsheets import spreadsheet_table
 from linker.data.io.known_columns import normal
-from linker.data.io.line_errors import InputFile
+from linker.data.io.line_errors import InputFile, LineError
 from linker.data.io.rows import MAX_LINE, Format, Line, Row, Table
 from linker.data.io.streams import STANDARD_INPUT, changed, open_bytes, rejoined, shown_name
 from linker.data.io.zip_archives import name_inside
@@ -110,9 +111,10 @@ def open_table(
             with parquet_table(file, b"", stream) as table:
                 yield table
         elif magic in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
-            yield spreadsheet_table(file, stream, lambda cells: _known_in(cells, sniff_for), sheet)
+            found = spreadsheet_table(file, stream, lambda cells: _known_in(cells, sniff_for), sheet)
+            yield without_headers(found, file)
         else:
-            yield _text_file(file, stream, sniff_for, forced)
+            yield without_headers(_text_file(file, stream, sniff_for, forced), file)
 
 
 def _text_file(file: InputFile, stream: BinaryIO, sniff_for: SniffFor, forced: str | None) -> Table:
@@ -160,6 +162,34 @@ def _in_utf_8(file: InputFile, stream: BinaryIO, forced: str | None) -> BinaryIO
     ends = Counter(_END.findall(_QUOTED.sub(b"", ahead)))
     stream = rejoined(first, stream)
     return changed(stream, line_feeds()) if ends[b"\r"] > ends[b"\n"] + ends[b"\r\n"] else stream
+
+
+def without_headers(table: Table, file: InputFile) -> Table:
+    """Leave out and count rows that repeat the header, as in `cat a.csv b.csv` and pandas' `to_csv(mode="a")`.
+
+    A header of the same columns in another order is a bad line, as the rows below it would be read by the wrong names.
+    """
+    if table.format == "txt":
+        return table
+    names = set(table.columns or ())
+
+    def rows() -> Iterator[Row]:
+        for row in table.rows:
+            name, value = next(iter(row.values.items()), ("", ""))
+            if value not in (None, name) and not (isinstance(value, str) and value.strip() in names):
+                yield row  # nearly all rows
+                continue
+            filled = {
+                name: str(value).strip() for name, value in row.values.items() if value not in (None, "")
+            }
+            if len(filled) > (not names) and all(name == value for name, value in filled.items()):
+                file.left_out["repeated headers"] += 1
+            elif len(filled) > 1 and set(filled.values()) == names:
+                file.bad(row.line, LineError("another header", "the same columns in another order"), row.raw)
+            else:
+                yield row
+
+    return replace(table, rows=rows())
 
 
 def _first_line(stream: BinaryIO) -> tuple[bytes, bytes]:

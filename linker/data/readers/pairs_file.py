@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from linker.common.errors import DataError
+from linker.data.identity import ContentIds
 from linker.data.io.columns import Columns, SingleFileColumns
 from linker.data.io.fields import Values, date_of, id_of, label_of, required_text, text_of
 from linker.data.io.line_errors import BadLines, LineError, OnError
-from linker.data.io.records import empty_input_error, iter_records
+from linker.data.io.records import empty_input_error, identified, iter_records
 from linker.data.io.rows import Row
 from linker.data.readers.reader import PairReader
 from linker.data.types import Article, LinkedPosts, Post
@@ -54,8 +55,8 @@ class SingleFile(PairReader):
         articles: dict[str, Article] = {}
         posts = []
 
-        def parse(row: Row, columns: Columns, number: str) -> _Pair:
-            post = _post(row.values, columns, number)
+        def parse(row: Row, columns: Columns, source: str, ids: ContentIds) -> _Pair:
+            post = _post(row.values, columns, source, ids)
             return _Pair(post.id, _article(row.values, columns, articles) if post.article_ids else None, post)
 
         with BadLines(self.on_error, self.errors_dir) as bad_lines:
@@ -68,19 +69,21 @@ class SingleFile(PairReader):
         return LinkedPosts(list(articles.values()), posts)
 
 
-def _post(values: Values, columns: Columns, number: str) -> Post:
+def _post(values: Values, columns: Columns, source: str, ids: ContentIds) -> Post:
     url = label_of(values, columns, "url")
     if url is None and text_of(values, columns, "article"):
         id_of(values, columns, "url")
     taken = columns.all_names()
-    return Post(
-        id=id_of(values, columns) if columns.names("id") else number,
+    post = Post(
+        id=id_of(values, columns) if columns.names("id") else "",
         **required_text(values, columns),
         article_ids=(url,) if url else (),
         created_at=date_of(values, columns, "created_at"),
         split=label_of(values, columns, "split"),
         extra={name: value for name, value in values.items() if name not in taken},
+        source=source,
     )
+    return post if post.id else identified(post, ids)
 
 
 def _article(values: Values, columns: Columns, seen: dict[str, Article]) -> Article:

@@ -15,8 +15,11 @@ from hypothesis import strategies as st
 
 from linker.common.errors import DataError
 from linker.data import PostColumns, read_posts
+from linker.data.identity import content_id
 from linker.data.io.columns import MissingColumnsError
 from linker.data.io.known_columns import KNOWN_NAMES, normal
+from linker.data.io.line_errors import BadLines
+from linker.data.io.records import iter_posts
 
 MOMENT = datetime(2024, 5, 1, 12, 30, tzinfo=timezone.utc)
 
@@ -72,8 +75,8 @@ EXPORTS = [
     (
         ["Nr.", "Beitrag", "Datum", "Sprache"],
         ["1", "der Damm ist gebrochen", "01.05.2024 12:30", "de"],
-        ("2", "der Damm ist gebrochen", MOMENT, "de"),
-        'text from "Beitrag", ids are the line numbers, time from "Datum", language from "Sprache"',
+        (content_id(None, None, MOMENT, "der Damm ist gebrochen"), "der Damm ist gebrochen", MOMENT, "de"),
+        'text from "Beitrag", ids are made from the content of posts, time from "Datum", language from "Sprache"',
     ),
     # By hand in Excel
     (
@@ -107,7 +110,11 @@ def test_exports_are_read(
 def test_what_was_named_is_not_guessed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_csv(tmp_path / "p.csv", ["post_id", "body", "title"], ["1", "the dam", "not this"])
     (post,) = read_posts(path, PostColumns(text="body", id=None, created_at=None))
-    assert (post.id, post.text, post.extra) == ("2", "the dam", {"post_id": "1", "title": "not this"})
+    assert (post.id, post.text, post.extra) == (
+        content_id(None, None, None, "the dam"),
+        "the dam",
+        {"post_id": "1", "title": "not this"},
+    )
     assert capsys.readouterr().err == ""
 
 
@@ -152,12 +159,11 @@ def test_a_name_alone_does_not_make_a_column(tmp_path: Path, capsys: pytest.Capt
     path = write(tmp_path / "p.jsonl", *rows)
     posts = read_posts(path)
     assert [(post.id, post.text, post.created_at) for post in posts] == [
-        ("1", "the dam broke", None),
-        ("2", "the dam held", None),
+        (content_id(None, None, None, text), text, None) for text in ("the dam broke", "the dam held")
     ]
     assert capsys.readouterr().err == (
-        f'{path}: text from "caption", ids are the line numbers ("post_id" has empty or repeated values), '
-        "no time: \"date\" has too few dates that can be read, such as 'soon'\n"
+        f'{path}: text from "caption", ids are made from the content of posts ("post_id" has empty or repeated '
+        "values), no time: \"date\" has too few dates that can be read, such as 'soon'\n"
     )
 
 
@@ -197,7 +203,7 @@ def test_the_time_is_the_only_column_of_dates(
     path = write_csv(tmp_path / "p.csv", header, row)
     (post,) = read_posts(path)
     assert post.created_at == (MOMENT if read else None)
-    assert capsys.readouterr().err == f"{path}: ids are the line numbers{note}\n"
+    assert capsys.readouterr().err == f"{path}: ids are made from the content of posts{note}\n"
 
 
 def test_a_date_between_dots_is_no_number(tmp_path: Path) -> None:
@@ -320,13 +326,11 @@ def test_whatever_the_columns_every_row_is_a_post_or_a_reported_error(
     side = tmp_path / "p.csv.errors.jsonl"
     side.unlink(missing_ok=True)
     try:
-        posts = read_posts(path, on_error="skip", errors_dir=str(tmp_path))
+        with BadLines("skip", str(tmp_path)) as bad_lines:
+            posts = list(iter_posts(path, PostColumns(), bad_lines))
     except MissingColumnsError as error:
         missing = error.remedy.keys()
         assert missing == {"text"}
         return
-    except DataError:  # not one post
-        posts = []
     errors = side.read_bytes().splitlines() if side.exists() else []
-    blank = sum(not any(map(str.strip, row)) for row in rows)
-    assert len(posts) + len(errors) + blank == len(rows)
+    assert len(posts) + len(errors) + bad_lines.left_out.total() == len(rows)

@@ -17,6 +17,7 @@ import pyarrow.parquet
 import pytest
 
 from linker.common.errors import DataError, LinkerError
+from linker.data.identity import content_id
 from linker.data.io import streams
 from linker.data.io.paths import check_inputs, input_files
 from linker.data.io.records import read_posts
@@ -164,10 +165,11 @@ def test_a_folder_of_texts_whose_ids_stay_when_there_are_more(
     monkeypatch.chdir(tmp_path)
     Path("texts").mkdir()
     Path("texts/b.txt").write_text("one\ntwo\n")
-    assert ids("texts") == ids("texts/*.txt") == ["texts/b.txt:1", "texts/b.txt:2"]
-    assert ids("texts/b.txt") == ["1", "2"]
+    one, two, three = (content_id(None, None, None, text) for text in ("one", "two", "three"))
+    assert ids("texts") == ids("texts/*.txt") == ids("texts/b.txt") == [one, two]
+    assert [post.source for post in read_posts("texts")] == ["texts/b.txt:1", "texts/b.txt:2"]
     Path("texts/a.txt").write_text("three\n")
-    assert ids("texts") == ["texts/a.txt:1", "texts/b.txt:1", "texts/b.txt:2"]
+    assert ids("texts") == [three, one, two]
 
 
 def test_a_file_called_like_a_pattern(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

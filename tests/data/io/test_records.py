@@ -15,7 +15,10 @@ from hypothesis import strategies as st
 
 from linker.common.errors import DataError, LinkerError
 from linker.data import Article, ArticleColumns, PairColumns, Post, PostColumns, read_articles, read_posts
+from linker.data.identity import content_id
 from linker.data.io.columns import SingleFileColumns
+from linker.data.io.line_errors import BadLines
+from linker.data.io.records import iter_posts
 from linker.data.readers.articles_and_posts import ArticlesAndPosts
 from linker.data.readers.concatenated import Concatenated
 from linker.data.readers.pairs_file import SingleFile
@@ -57,7 +60,7 @@ BAD_LINES = [
     (b'{"id": "a\\u0000b", "text": "a"}', "unusable id"),
     (b'{"id": "x", "txt": "a"}', 'missing column: column "text" is missing; did you mean "txt"?'),
     (b'{"ID": "x", "text": "a"}', 'missing column: column "id" is missing'),
-    (b'{"id": "ok", "text": "a"}', "duplicate id: ok (first in line 1)"),
+    (b'{"id": "ok", "text": "a", "article_id": "b"}', "duplicate id: ok (first in line 1)"),
     (b'{"id": "x", "text": "a", "article_ids": "[\\"a\\""}', 'wrong type: "article_ids"'),
     (b'{"id": "x", "text": "a", "article_ids": ["a", null]}', 'wrong type: "article_ids"'),
 ]
@@ -120,8 +123,9 @@ def test_blank_lines_are_left_out_and_counted(
     assert [post.text for post in posts] == ["one", "two"]
     number = above.count("\n") + 3 + first.count("\n")
     assert f"{path}: {number} blank lines left out" in capsys.readouterr().err
-    if name == "p.txt":  # ids are line numbers of the file
-        assert [post.id for post in posts] == [str(above.count("\n") + 1), str(above.count("\n") + 4)]
+    if name == "p.txt":
+        lines = [above.count("\n") + 1, above.count("\n") + 4]
+        assert [post.source for post in posts] == [f"{path}:{line}" for line in lines]
 
 
 def test_line_numbers_count_blank_lines(tmp_path: Path) -> None:
@@ -250,10 +254,10 @@ def test_every_json_line_is_a_post_or_a_reported_error(
     path.write_bytes(b"\n".join([good, *lines]) + end)
     for stale in tmp_path.glob("*.errors*"):
         stale.unlink()
-    posts = read_posts(str(path), on_error="skip", errors_dir=str(tmp_path))
+    with BadLines("skip", str(tmp_path)) as bad_lines:
+        posts = list(iter_posts(str(path), PostColumns(), bad_lines))
     errors = errors_of(str(path), tmp_path)
-    blank = sum(not line.strip() for line in lines)
-    assert len(posts) + len(errors) + blank == 1 + len(lines)
+    assert len(posts) + len(errors) + bad_lines.left_out.total() == 1 + len(lines)
     assert len({post.id for post in posts}) == len(posts)
     for error in errors:
         line = lines[error["line"] - 2]
@@ -277,9 +281,9 @@ def test_every_csv_record_is_a_post_or_a_reported_error(tmp_path: Path, records:
     path.write_bytes("\n".join(["id,text", "first,good", *quoted, ""]).encode())
     for stale in tmp_path.glob("*.errors*"):
         stale.unlink()
-    posts = read_posts(str(path), on_error="skip", errors_dir=str(tmp_path))
-    blank = sum(not any(map(str.strip, record)) for record in records)
-    assert len(posts) + len(errors_of(str(path), tmp_path)) + blank == 1 + len(records)
+    with BadLines("skip", str(tmp_path)) as bad_lines:
+        posts = list(iter_posts(str(path), PostColumns(), bad_lines))
+    assert len(posts) + len(errors_of(str(path), tmp_path)) + bad_lines.left_out.total() == 1 + len(records)
 
 
 def test_posts_with_their_articles(tmp_path: Path) -> None:
@@ -399,11 +403,14 @@ def test_single_file(tmp_path: Path) -> None:
         Article("u2", "It rained.", "Rain", url="u2"),
     ]
     assert [(post.id, post.text, post.article_ids, post.split) for post in data.posts] == [
-        ("1", "one", ("u1",), "train"),
-        ("2", "two", ("u2",), "train"),
-        ("3", "three", ("u1",), "train"),
-        ("4", "four", ("u2",), "dev"),
-        ("5", "about nothing", (), None),
+        (content_id(None, None, None, text), text, articles, split)
+        for text, articles, split in (
+            ("one", ("u1",), "train"),
+            ("two", ("u2",), "train"),
+            ("three", ("u1",), "train"),
+            ("four", ("u2",), "dev"),
+            ("about nothing", (), None),
+        )
     ]
     assert data.posts[1].extra == {"likes": 3}
 
@@ -438,7 +445,10 @@ def test_concatenated(tmp_path: Path) -> None:
         Concatenated([first, second]).read()
     data = Concatenated([first, second], ["x:", "y:"]).read()
     assert [article.id for article in data.articles] == ["x:u", "y:u"]
-    assert [(post.id, post.article_ids) for post in data.posts] == [("x:1", ("x:u",)), ("y:1", ("y:u",))]
+    assert [(post.id, post.article_ids) for post in data.posts] == [
+        ("x:" + content_id(None, None, None, "one"), ("x:u",)),
+        ("y:" + content_id(None, None, None, "two"), ("y:u",)),
+    ]
 
 
 def test_rows_of_a_json_list_are_checked_as_lines_are(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ import pytest
 
 from linker.common.errors import DataError
 from linker.data import read_posts
+from linker.data.identity import content_id
 from linker.data.io import streams
 from linker.data.io.columns import PostColumns
 from linker.data.io.line_errors import BadLines
@@ -111,7 +112,10 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, form: str, packing: str
 
 def test_plain_text_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"hello, world\nnext")))
-    assert [(post.id, post.text) for post in read_posts("-")] == [("1", "hello, world"), ("2", "next")]
+    assert [(post.source, post.text) for post in read_posts("-")] == [
+        ("standard input:1", "hello, world"),
+        ("standard input:2", "next"),
+    ]
 
 
 @pytest.mark.parametrize("packing", [packing for packing in PACKERS if packing])
@@ -152,12 +156,12 @@ def test_utf_16(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str, 
 
 
 @pytest.mark.parametrize(
-    ("content", "posts"),
+    ("content", "posts"),  # lines and texts
     [
         # Excel's "Text (Tab delimited)", in two languages, and "Unicode text"; cells with quotes are quoted.
-        ('id\ttext\n7\t"say ""run"""\n', [("7", 'say "run"')]),
+        ('id\ttext\n7\t"say ""run"""\n', [("2", 'say "run"')]),
         ("Beitrag\tDatum\nder Damm\t01.05.2024\n", [("2", "der Damm")]),
-        ("id\ttext\tnotes, mine\n7\tthe dam\t\n", [("7", "the dam")]),
+        ("id\ttext\tnotes, mine\n7\tthe dam\t\n", [("2", "the dam")]),
         # One post per line, whatever it has.
         ("the dam\tbroke\nid, text\n", [("1", "the dam\tbroke"), ("2", "id, text")]),
         ("text\nthe dam\n", [("1", "text"), ("2", "the dam")]),
@@ -169,7 +173,9 @@ def test_text_files_with_a_header_between_tabs_are_tables(
 ) -> None:
     path = tmp_path / "posts.txt"
     path.write_bytes(content.replace("\n", "\r\n").encode(encoding))
-    assert [(post.id, post.text) for post in read_posts(str(path))] == posts
+    assert [(post.source, post.text) for post in read_posts(str(path))] == [
+        (f"{path}:{line}", text) for line, text in posts
+    ]
 
 
 @pytest.mark.parametrize(
@@ -230,15 +236,14 @@ def test_ten_megabyte_line(tmp_path: Path) -> None:
     assert [len(post.text) for post in read_posts(str(path))] == [len(text), 5]
 
 
-def test_line_numbers_as_ids(tmp_path: Path) -> None:
+def test_lines_are_where_posts_come_from(tmp_path: Path) -> None:
     text = tmp_path / "posts.txt"
     text.write_text("one\ntwo\n")
     table = tmp_path / "posts.csv"
     table.write_text('text\n"one\nmore"\ntwo\n')
-    assert [post.id for post in read_posts(str(text))] == ["1", "2"]
-    assert [post.id for post in read_posts(str(table), PostColumns(id=None))] == ["2", "4"]
-    both = [post.id for post in read_posts([str(text), str(table)], PostColumns(id=None))]
-    assert both == [f"{text}:1", f"{text}:2", f"{table}:2", f"{table}:4"]
+    both = read_posts([str(text), str(table)], PostColumns(id=None))
+    assert [post.source for post in both] == [f"{text}:1", f"{text}:2", f"{table}:2", f"{table}:4"]
+    assert [post.id for post in both][2:] == [content_id(None, None, None, "one more"), f"{both[1].id}-2"]
 
 
 @pytest.mark.parametrize("name", ["posts.jsonl", "posts.jsonl.gz"])

@@ -103,7 +103,10 @@ def test_damage_is_reported(tmp_path: Path, byte: int) -> None:
     content[byte] ^= 255
     path.write_bytes(content)
     try:
-        assert len(texts(path)) == 149  # what does not matter, such as the date of the file
+        assert texts(path) == [
+            "otters swim",
+            "dams hold",
+        ]  # what does not matter, such as the date of the file
     except DataError as error:
         assert str(path) in str(error)  # noqa: PT017
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from linker.common.errors import DataError
 from linker.data import PostColumns, read_posts
+from linker.data.identity import content_id
 from linker.data.io.formats import json_documents
 from linker.data.io.line_errors import BadLines
 from linker.data.io.records import stream_posts
@@ -111,7 +112,7 @@ def test_columns_of_different_length_and_values_beside_them(tmp_path: Path) -> N
 def test_lists_of_texts(tmp_path: Path, name: str, indent: int | None) -> None:
     texts = ["the dam broke", 'say "run" ]', "🌊"]
     found = read(tmp_path / name, json.dumps(texts, indent=indent))
-    assert found == [{"id": str(n), "text": text} for n, text in enumerate(texts, 1)]
+    assert found == [{"id": content_id(None, None, None, text), "text": text} for text in texts]
     (tmp_path / name).write_text('["a", 3, "b"]')
     with pytest.raises(DataError, match="line 2: not a JSON object: but 3"):
         read_posts(str(tmp_path / name))
