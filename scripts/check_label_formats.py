@@ -19,8 +19,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from types import SimpleNamespace
 
-from linker.annotation.formats import read, write
+from linker.annotation.formats import write
 from linker.annotation.formats.records import LabeledPost
+from linker.data.labels.reading import read_labels
 from linker.data.types import Post
 
 NOON = datetime(2026, 3, 1, 12, 30, 15, tzinfo=timezone.utc)
@@ -36,7 +37,7 @@ EXPECTED = [("1", "anna", "relevant", "sure"), ("1", "ben", "not", ""), ("2", "a
 
 def facts(path: Path, name: str) -> list[tuple[str, str | None, str, str]]:
     """The labels of a file, without their times."""
-    return [(one.post_id, one.annotator, one.value, one.note) for one in read(path, name)]
+    return [(one.post_id, one.annotator, one.value, one.note) for one in read_labels(path, name).labels]
 
 
 def argilla(folder: Path) -> list[Path]:

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.reliability.commands import DATA, ROOT, Tally
-from linker.annotation.formats.relevance import read_relevance
 from linker.annotation.session.session import Session
 from linker.articles.loading import load_articles
 from linker.common.errors import LinkerError
 from linker.config import load_config
 from linker.data.io.records import read_articles, read_posts
+from linker.data.labels.reading import read_labels
 from linker.data.types import Article, Post
 from linker.ranking.ranker import load
 
@@ -141,7 +141,7 @@ def _targets(folder: Path) -> list[tuple[Path, Callable[[], object]]]:
     )
     add("page.html", (DATA / "article.html").read_bytes(), lambda path: load_articles(path, force=True))
     add("article.json", b'{"id": "a", "title": "Otters", "text": "Two otters were seen."}', load_articles)
-    add("labels.csv", b"id,relevant\n1,1\n2,0\n3,1\n", read_relevance)
+    add("labels.csv", b"id,relevant\n1,1\n2,0\n3,1\n", read_labels)
     add("config.jsonnet", (ROOT / "configs" / "ast.jsonnet").read_bytes(), load_config)
     _session(folder / "session")
     for path in sorted((folder / "session").iterdir()):

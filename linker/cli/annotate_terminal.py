@@ -19,7 +19,7 @@ from linker.annotation.session.session import Session
 from linker.annotation.session.status import Agreement, Status
 from linker.annotation.session.suggestion import Suggestion
 from linker.common.errors import LinkerError
-from linker.data.io.labels import LabelValue
+from linker.data.labels.values import LabelValue
 from linker.ranking.output import marked_text, printable
 
 _LEVELS = " ▁▂▃▄▅▆▇█"

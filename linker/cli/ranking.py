@@ -62,7 +62,7 @@ Cut = Annotated[
 ]
 Labels = Annotated[
     Path | None,
-    typer.Option("--labels", metavar="FILE", help="Relevance labels of some posts (CSV, JSON Lines)."),
+    typer.Option("--labels", metavar="FILE", help="Relevance labels of some posts, in any format."),
 ]
 CalibrationFile = Annotated[
     Path | None,
@@ -153,9 +153,12 @@ def request_of(
         raise LinkerError("--labels and --calibration: give one; labels of the posts themselves are better")
     relevant = learned = None
     if labels is not None:
-        from linker.annotation.formats.relevance import read_relevance
+        from linker.data.labels.post_labels import PostLabels
+        from linker.data.labels.reading import read_labels
 
-        relevant = read_relevance(labels)
+        found = read_labels(labels)
+        say(found.summary)
+        relevant = PostLabels(found.labels, found.shown)
     if calibration is not None:
         from linker.calibration.calibration import Calibration
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +26,7 @@ from linker.models.passage_pooling import Passages
 from linker.models.resolve import resolve_model
 from linker.models.score_scale import ScoreScale
 from linker.ranking.inputs import AnyArticles, as_articles
+from linker.ranking.labels import AnyLabels
 from linker.ranking.languages import warn_of_languages
 from linker.ranking.request import RankRequest, rank_scored
 from linker.ranking.results import Ranking
@@ -109,7 +110,7 @@ class Corpus:
         threshold: float | None = None,
         precision: float | None = None,
         recall: float | None = None,
-        labels: Mapping[str, bool] | None = None,
+        labels: AnyLabels | None = None,
         calibration: Calibration | None = None,
         explain: bool = False,
         passages: Passages = "whole",
@@ -182,7 +183,7 @@ class Corpus:
     def thresholds(
         self,
         article: AnyArticles,
-        labels: Mapping[str, bool] | None = None,
+        labels: AnyLabels | None = None,
         calibration: Calibration | None = None,
         passages: Passages = "whole",
         filter: Filter | None = None,

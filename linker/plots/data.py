@@ -10,9 +10,9 @@ import numpy as np
 
 from linker.common.errors import DataError, LinkerError
 from linker.data.io.fields import is_missing
-from linker.data.io.labels import parse_label
 from linker.data.io.line_errors import BadLines, LineError
 from linker.data.io.tables import open_table
+from linker.data.labels.values import parse_label
 from linker.data.types import LinkedPosts
 from linker.models.model import Model
 from linker.models.score_scale import UNSCALED, ScoreScale

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, cast
 
@@ -20,6 +20,7 @@ from linker.models.passage_pooling import Passages, with_passages
 from linker.models.resolve import ModelReference, resolve_model
 from linker.ranking.data_frames import Frame, frame_of
 from linker.ranking.inputs import AnyArticles, AnyColumns, AnyPosts, as_articles, as_posts
+from linker.ranking.labels import AnyLabels
 from linker.ranking.languages import warn_of_languages
 from linker.ranking.recent_embeddings import RecentEmbeddings
 from linker.ranking.request import RankRequest, rank_scored
@@ -54,7 +55,7 @@ class Ranker:
         threshold: float | None = None,
         precision: float | None = None,
         recall: float | None = None,
-        labels: Mapping[str, bool] | None = None,
+        labels: AnyLabels | None = None,
         calibration: Calibration | None = None,
         explain: bool = False,
         passages: Passages = "whole",
@@ -83,7 +84,8 @@ class Ranker:
                 needs `labels` or `calibration`.
             recall: leave out posts below the highest threshold that reaches this recall, above 0 and up to 1; needs
                 `labels` or `calibration`.
-            labels: relevance of some of the posts by id; gives every post a probability.
+            labels: relevance of some of the posts, which gives every post a probability: a dict or Series by id, a data
+                frame, records or a file, with any words for relevant and not.
             calibration: what `linker calibrate` learned from other articles and posts; likewise.
             explain: fill in `RankedPost.explanation`, if the model supports it; whole articles only.
             passages: score `whole` articles, or cut them into passages and take the `best` or `mean` passage score.
@@ -135,7 +137,7 @@ class Ranker:
         self,
         article: AnyArticles,
         posts: AnyPosts,
-        labels: Mapping[str, bool] | None = None,
+        labels: AnyLabels | None = None,
         calibration: Calibration | None = None,
         passages: Passages = "whole",
         filter: Filter | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,11 +15,13 @@ from linker.ranking.results import Ranking
 if TYPE_CHECKING:
     from linker.calibration.calibration import Calibration
     from linker.calibration.thresholds import Thresholds
+    from linker.data.labels.post_labels import PostLabels
     from linker.data.post_filter import Filter
     from linker.data.types import Article, Post
     from linker.models.passage_pooling import Passages
     from linker.models.score_scale import ScoreScale
     from linker.ranking.data_frames import Frame
+    from linker.ranking.labels import AnyLabels
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class RankRequest:
         threshold: leave out posts with a lower score, 0 to 100.
         precision: leave out posts below the lowest threshold that reaches this precision, above 0 and up to 1.
         recall: leave out posts below the highest threshold that reaches this recall, above 0 and up to 1.
-        labels: relevance of some of the posts by id.
+        labels: relevance of some of the posts: whatever `as_labels` takes.
         calibration: what scores mean, learned from other articles and posts by `linker calibrate`.
         explain: fill in `RankedPost.explanation`, if the model supports it.
         passages: how articles are scored: `whole`, or cut into passages of which the `best` counts or the `mean`.
@@ -49,7 +51,7 @@ class RankRequest:
     threshold: float | None = None
     precision: float | None = None
     recall: float | None = None
-    labels: Mapping[str, bool] | None = None
+    labels: AnyLabels | None = None
     calibration: Calibration | None = None
     explain: bool = False
     passages: Passages = "whole"
@@ -75,6 +77,16 @@ class RankRequest:
         check_targets(self.threshold, self.precision, self.recall, self.has_evidence)
         if self.calibration is not None:
             self.calibration.check(passages=self.passages)
+
+    def labels_of(self, articles: Sequence[Article]) -> PostLabels:
+        """Return the labels of the articles.
+
+        Raises:
+            DataError: if labels cannot be read, or all are of other articles.
+        """
+        from linker.ranking.labels import as_labels
+
+        return as_labels({} if self.labels is None else self.labels).of_articles(articles)
 
     @property
     def has_evidence(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -103,7 +103,7 @@ class ScoredPosts:
         scores = self._scores[at]
         if request.calibration is not None:
             return CalibratedThresholds(request.calibration, scores, self.scale)
-        labels: Mapping[str, bool] = request.labels or {}
+        labels = request.labels_of(self.articles).among(self._posts)
         ids = [self._posts[int(i)].id for i in at]
         return LabeledThresholds.of(scores, ids, labels, self.scale)
 

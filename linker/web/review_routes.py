@@ -21,7 +21,7 @@ from linker.annotation.formats.label_format import LabelFormat
 from linker.annotation.session.journal import Action
 from linker.annotation.session.review import Dispute
 from linker.common.errors import DataError, LinkerError
-from linker.data.io.labels import LabelValue
+from linker.data.labels.values import LabelValue
 from linker.web.serializers import AsciiJsonResponse, post_view
 from linker.web.served_sessions import ServedSessions
 from linker.web.session_api import SessionApi
@@ -88,7 +88,7 @@ def review_routes(sessions: ServedSessions) -> APIRouter:
         key: str,
         request: Request,
         name: Annotated[str, Query(min_length=1, max_length=1000)],
-        format: str = "csv",
+        format: str = "",
         annotator: Annotated[str, Query(max_length=200)] = "",
         machine: bool = False,
     ) -> AsciiJsonResponse:
@@ -110,15 +110,16 @@ def review_routes(sessions: ServedSessions) -> APIRouter:
 
 def _import(
     api: SessionApi, path: Path, name: str, format_: str, annotator: str, machine: bool
-) -> dict[str, int]:
+) -> dict[str, int | str]:
     shown = re.split(r"[\\/]", name)[-1][:200]
     try:
-        labels = read(path, format_)
+        found = read(path, format_ or None, api.session.label_set.meanings)
     except DataError as error:
         raise DataError(str(error).replace(str(path), shown)) from error
     return {
-        "read": len(labels),
-        "new": api.session.import_labels(labels, annotator or None, shown, machine),
+        "read": len(found.labels),
+        "new": api.session.import_labels(found.labels, annotator or None, shown, machine),
+        "summary": found.summary.replace(found.shown, shown),
     }
 
 

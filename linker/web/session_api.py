@@ -18,7 +18,7 @@ from linker.annotation.stopping_rules.estimate import Estimate
 from linker.annotation.stopping_rules.stopping_rule import Decision
 from linker.common.errors import LinkerError
 from linker.common.files import real_path
-from linker.data.io.labels import LabelValue
+from linker.data.labels.values import LabelValue
 from linker.data.languages import language_of_post
 from linker.web.post_context import PostContext
 from linker.web.serializers import article_view, labeled_view, status_view, suggestion_view

@@ -1,12 +1,15 @@
-"""Label formats, found by name."""
+"""Formats of labels, found by name; `linker.data.labels` reads all that linker knows, plugins read theirs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from linker.annotation.formats.label_format import LabelFormat
-from linker.annotation.formats.records import ImportedLabel, LabeledPost
+from linker.annotation.formats.records import LabeledPost
+from linker.data.labels.reading import FORMATS, read_labels
+from linker.data.labels.records import LabelFile
+from linker.data.labels.values import LabelValue
 
 __all__ = ["read", "write"]
 
@@ -21,11 +24,16 @@ def write(path: str | Path, format: str, records: Sequence[LabeledPost], guideli
     return LabelFormat.by_name(format)().write(Path(path), records, guidelines)
 
 
-def read(path: str | Path, format: str) -> list[ImportedLabel]:
-    """Return the labels of a file, in its order; records without a label are skipped.
+def read(
+    path: str | Path, format: str | None = None, names: Mapping[str, LabelValue] | None = None
+) -> LabelFile:
+    """Read the labels of a file, in a format of linker or of a plugin; see `read_labels`.
 
     Raises:
         ConfigError: if the format is unknown.
-        DataError: if the file cannot be read or is not in the format, with the line or record.
+        DataError: if the file cannot be read, a label is unknown, or no record has a label.
     """
-    return LabelFormat.by_name(format)().read(Path(path))
+    if format is None or format in FORMATS:
+        return read_labels(path, format, names)
+    labels = LabelFormat.by_name(format)().read(Path(path))
+    return LabelFile(str(path), labels, len(labels))

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from linker.annotation.formats.label_format import (
     LabelFormat,
-    a_list,
-    an_object,
     by_post,
-    id_of,
-    read_json_list,
-    text_of,
-    value_of,
     write_json,
 )
-from linker.annotation.formats.records import ImportedLabel, LabeledPost
+from linker.annotation.formats.records import LabeledPost
+from linker.data.labels.argilla import user_id
 
 
 @LabelFormat.register("argilla")
@@ -36,40 +30,12 @@ class ArgillaFormat(LabelFormat):
         write_json(settings, _settings(guidelines))
         return [path, settings]
 
-    def read(self, path: Path) -> list[ImportedLabel]:
-        """Return the labels of a file, in its order."""
-        labels = []
-        for number, where, record in read_json_list(path):
-            metadata = an_object(record.get("metadata") or {}, f"{where}: metadata")
-            names = [str(name) for name in a_list(metadata.get("annotators"), f"{where}: annotators")]
-            known = {_user(name): name for name in names}
-            post_id = text_of(metadata, "post_id", where) or id_of(record, where, "id")
-            questions = an_object(record.get("responses") or {}, f"{where}: responses")
-            responses = {
-                question: [
-                    an_object(answer, f"{where}: {question}")
-                    for answer in a_list(questions.get(question), f"{where}: {question}")
-                ]
-                for question in ("label", "note")
-            }
-            notes = {answer.get("user_id"): text_of(answer, "value", where) for answer in responses["note"]}
-            for response in responses["label"]:
-                user, value = text_of(response, "user_id", where), value_of(response.get("value"), where)
-                # Argilla writes discarded responses without a status, and mostly without a value.
-                if response.get("status") == "discarded" or value is None:
-                    value = "skip"
-                note = notes.get(response.get("user_id"), "")
-                name = None if user == _user("") else known.get(user, user or None)
-                if response.get("status") != "draft":
-                    labels.append(ImportedLabel(post_id, name, value, note, None, number))
-        return labels
-
 
 def _record(group: Sequence[LabeledPost]) -> dict[str, Any]:
     post, given = group[0].post, [record for record in group if record.value]
     responses: dict[str, list[dict[str, Any]]] = {"label": [], "note": []}
     for record in given:
-        user = _user(record.annotator or "")
+        user = user_id(record.annotator or "")
         skipped = record.value == "skip"
         status = "discarded" if skipped else "submitted"
         responses["label"].append(
@@ -86,14 +52,6 @@ def _record(group: Sequence[LabeledPost]) -> dict[str, Any]:
         "responses": {question: answer for question, answer in responses.items() if answer},
         "vectors": {},
     }
-
-
-def _user(name: str) -> str:
-    return str(
-        uuid.uuid5(
-            uuid.NAMESPACE_URL, "linker:annotator:" + name.encode("utf-8", "backslashreplace").decode()
-        )
-    )
 
 
 def _settings(guidelines: str) -> dict[str, Any]:

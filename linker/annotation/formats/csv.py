@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from linker.annotation.formats.jsonl import flat, unflat
-from linker.annotation.formats.label_format import LabelFormat, read_text
-from linker.annotation.formats.records import ImportedLabel, LabeledPost
-from linker.common.errors import DataError
+from linker.annotation.formats.jsonl import flat
+from linker.annotation.formats.label_format import LabelFormat
+from linker.annotation.formats.records import LabeledPost
 from linker.common.files import atomic_write
 
 _COLUMNS = ("post_id", "text", "article_id", "score", "label", "annotator", "note", "time", "created_at")
@@ -42,27 +41,6 @@ class CsvFormat(LabelFormat):
             file.write(text.getvalue().encode("utf-8", "replace"))
         return [path]
 
-    def read(self, path: Path) -> list[ImportedLabel]:
-        """Return the labels of a file, in its order."""
-        lines = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True)
-        labels = []
-        try:
-            for names in (("post_id", "id"), ("label",)):
-                if not set(names) & set(lines.fieldnames or ()):
-                    raise DataError(f"{path}, line 1: column {names[0]} not found")
-            before = lines.line_num
-            for record in lines:
-                line, before = before + 1, lines.line_num
-                where = f"{path}, line {line}"
-                if None in record:
-                    raise DataError(f"{where}: has more fields than line 1 has columns")
-                label = unflat({key: plain(value) for key, value in record.items()}, line, where)
-                if label is not None:
-                    labels.append(label)
-        except csv.Error as error:
-            raise DataError(f"{path}, line {lines.line_num}: not CSV ({error})") from error
-        return labels
-
 
 def columns_of(records: Sequence[LabeledPost]) -> list[str]:
     """Return the columns that records need, in order."""
@@ -72,8 +50,3 @@ def columns_of(records: Sequence[LabeledPost]) -> list[str]:
 def guarded(value: Any) -> Any:
     """Return a field that no spreadsheet runs as a formula."""
     return f"'{value}" if isinstance(value, str) and _TO_GUARD.match(value) else value
-
-
-def plain(value: str | None) -> str | None:
-    """Return a field as it was before `guarded`."""
-    return value[1:] if value and _GUARDED.match(value) else value

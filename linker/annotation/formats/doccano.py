@@ -9,16 +9,9 @@ from typing import Any
 from linker.annotation.formats.jsonl import flat
 from linker.annotation.formats.label_format import (
     LabelFormat,
-    a_list,
-    id_of,
-    read_json_lines,
-    text_of,
-    time_of,
-    value_of,
     write_json_lines,
 )
-from linker.annotation.formats.records import ImportedLabel, LabeledPost
-from linker.common.errors import DataError
+from linker.annotation.formats.records import LabeledPost
 
 
 @LabelFormat.register("doccano")
@@ -33,29 +26,6 @@ class DoccanoFormat(LabelFormat):
         """Write the records; return the files written."""
         write_json_lines(path, map(_example, records))
         return [path]
-
-    def read(self, path: Path) -> list[ImportedLabel]:
-        """Return the labels of a file, in its order."""
-        found = []
-        for number, where, record in read_json_lines(path):
-            labels = a_list(record.get("label"), f"{where}: label")
-            if len(labels) > 1:
-                raise DataError(f"{where}: has {len(labels)} labels; a post is relevant, not, or skipped")
-            post_id, value = id_of(record, where), value_of(labels[0], where) if labels else None
-            if value is None:
-                continue
-            comments = [str(comment) for comment in a_list(record.get("Comments"), f"{where}: Comments")]
-            found.append(
-                ImportedLabel(
-                    post_id,
-                    text_of(record, "annotator", where) or None,
-                    value,
-                    "\n".join(comments) or text_of(record, "note", where),
-                    time_of(record.get("time"), where),
-                    number,
-                )
-            )
-        return found
 
 
 def _example(record: LabeledPost) -> dict[str, Any]:

@@ -8,14 +8,9 @@ from typing import Any
 
 from linker.annotation.formats.label_format import (
     LabelFormat,
-    id_of,
-    read_json_lines,
-    text_of,
-    time_of,
-    value_of,
     write_json_lines,
 )
-from linker.annotation.formats.records import ImportedLabel, LabeledPost
+from linker.annotation.formats.records import LabeledPost
 
 
 @LabelFormat.register("jsonl")
@@ -29,14 +24,6 @@ class JsonLinesFormat(LabelFormat):
         """Write the records; return the files written."""
         write_json_lines(path, map(flat, records))
         return [path]
-
-    def read(self, path: Path) -> list[ImportedLabel]:
-        """Return the labels of a file, in its order."""
-        return [
-            label
-            for number, where, record in read_json_lines(path)
-            if (label := unflat(record, number, where)) is not None
-        ]
 
 
 def flat(record: LabeledPost) -> dict[str, Any]:
@@ -55,21 +42,3 @@ def flat(record: LabeledPost) -> dict[str, Any]:
         **({"choice": record.choice} if record.choice is not None else {}),
         **({"machine": True} if record.machine else {}),
     }
-
-
-def unflat(record: dict[str, Any], number: int, where: str) -> ImportedLabel | None:
-    """Return the label of a flat object; None if it has none.
-
-    Raises:
-        DataError: if the post's id is missing, or label or time cannot be read.
-    """
-    key = "post_id" if "post_id" in record else "id"  # what `linker rank` writes
-    post_id, value = id_of(record, where, key), value_of(record.get("label"), where)
-    if value is None:
-        return None
-    annotator, note = text_of(record, "annotator", where) or None, text_of(record, "note", where)
-    machine = value_of(record.get("machine"), f"{where}: machine") == "relevant"  # true, yes, 1
-    choice = text_of(record, "choice", where) or None
-    return ImportedLabel(
-        post_id, annotator, value, note, time_of(record.get("time"), where), number, choice, machine
-    )

@@ -8,20 +8,11 @@ from typing import Any
 
 from linker.annotation.formats.label_format import (
     LabelFormat,
-    a_list,
-    an_object,
     by_post,
-    id_of,
-    read_json_list,
-    text_of,
-    time_of,
-    value_of,
     write_json,
 )
-from linker.annotation.formats.records import ImportedLabel, LabeledPost
-from linker.common.errors import DataError
+from linker.annotation.formats.records import LabeledPost
 from linker.common.files import atomic_write
-from linker.data.io.labels import LabelValue
 
 _CONFIG = """<View>
   <Header value="Is this post about the article $article_id?"/>
@@ -65,21 +56,6 @@ class LabelStudioFormat(LabelFormat):
             file.write(_CONFIG)
         return [path, config]
 
-    def read(self, path: Path) -> list[ImportedLabel]:
-        """Return the labels of a file, in its order."""
-        labels = []
-        for number, where, task in read_json_list(path):
-            post_id = id_of(an_object(task.get("data"), f"{where}: data"), f"{where}: data")
-            for value in a_list(task.get("annotations"), f"{where}: annotations"):
-                annotation = an_object(value, f"{where}: annotation")
-                value, note = _label_and_note(annotation, where)
-                if value is not None:
-                    time = time_of(annotation.get("updated_at") or annotation.get("created_at"), where)
-                    labels.append(
-                        ImportedLabel(post_id, _annotator(annotation, where), value, note, time, number)
-                    )
-        return labels
-
 
 def _annotation(record: LabeledPost) -> dict[str, Any]:
     result: list[dict[str, Any]] = []
@@ -97,33 +73,3 @@ def _annotation(record: LabeledPost) -> dict[str, Any]:
 
 def _region(control: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:
     return {"id": control, "from_name": control, "to_name": "text", "type": kind, "value": value}
-
-
-def _label_and_note(annotation: dict[str, Any], where: str) -> tuple[LabelValue | None, str]:
-    """Return the label and the note of an annotation."""
-    choices: list[Any] = []
-    notes: list[str] = []
-    for item in a_list(annotation.get("result"), f"{where}: result"):
-        region = an_object(item, f"{where}: result")
-        value = an_object(region.get("value", {}), f"{where}: value")
-        choices += a_list(value.get("choices"), f"{where}: choices")
-        if region.get("type") == "textarea":
-            texts = value.get("text")
-            notes += [texts] if isinstance(texts, str) else map(str, a_list(texts, f"{where}: text"))
-    note = "\n".join(notes)
-    if annotation.get("was_cancelled"):
-        return "skip", note
-    if len(choices) > 1:
-        raise DataError(f"{where}: has {len(choices)} choices; a post is relevant, not, or skipped")
-    return (value_of(choices[0], where) if choices else None), note
-
-
-def _annotator(annotation: dict[str, Any], where: str) -> str | None:
-    user = annotation.get("completed_by")
-    if isinstance(user, dict):
-        user = user.get("email") or user.get("username") or user.get("id")
-    return (
-        text_of({"completed_by": user}, "completed_by", where)
-        or text_of(annotation, "annotator", where)
-        or None
-    )

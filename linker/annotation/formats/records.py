@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from linker.data.io.labels import LabelValue
+from linker.data.labels.values import LabelValue
 from linker.data.types import Post
 
 
@@ -34,30 +34,5 @@ class LabeledPost:
     annotator: str | None = None
     note: str | None = None
     time: datetime | None = None
-    choice: str | None = None
-    machine: bool = False
-
-
-@dataclass(frozen=True)
-class ImportedLabel:
-    """A label read from a file of an annotation tool.
-
-    Attributes:
-        post_id: id of the post.
-        annotator: name of the annotator; None if the file has none.
-        value: the label.
-        note: the annotator's note, or empty.
-        time: time of the label; None if the file has none.
-        line: line number from 1, or record number in formats without lines.
-        choice: name of the label in the session's label set; None if the file has none.
-        machine: whether the file says that a program gave the label.
-    """
-
-    post_id: str
-    annotator: str | None
-    value: LabelValue
-    note: str = ""
-    time: datetime | None = None
-    line: int = 0
     choice: str | None = None
     machine: bool = False

@@ -7,13 +7,11 @@ from io import BytesIO
 from pathlib import Path
 
 from linker.annotation.formats.csv import columns_of
-from linker.annotation.formats.jsonl import flat, unflat
+from linker.annotation.formats.jsonl import flat
 from linker.annotation.formats.label_format import LabelFormat
-from linker.annotation.formats.records import ImportedLabel, LabeledPost
-from linker.common.errors import DataError, LinkerError
+from linker.annotation.formats.records import LabeledPost
+from linker.common.errors import LinkerError
 from linker.common.files import atomic_write
-from linker.data.io.line_errors import BadLines
-from linker.data.io.tables import open_table
 
 _ROWS, _CHARACTERS = 1_048_575, 32_767
 """Excel's limits: rows below the header, characters in a cell."""
@@ -62,21 +60,3 @@ class ExcelFormat(LabelFormat):
             book.close()
             file.write(packed.getbuffer())
         return [path]
-
-    def read(self, path: Path) -> list[ImportedLabel]:
-        """Return the labels of the first sheet, in its order."""
-        labels = []
-        with (
-            BadLines(skippable=False) as bad_lines,
-            open_table(bad_lines.file(str(path)), set()) as table,
-        ):
-            if table.format != "xlsx":
-                raise DataError(f"{path}: not a workbook")
-            for names in (("post_id", "id"), ("label",)):
-                if not set(names) & set(table.columns or ()):
-                    raise DataError(f"{path}, line 1: column {names[0]} not found")
-            for row in table.rows:
-                label = unflat(dict(row.values), row.line, f"{path}, line {row.line}")
-                if label is not None:
-                    labels.append(label)
-        return labels

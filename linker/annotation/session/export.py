@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timezone
 
-from linker.annotation.formats.records import ImportedLabel, LabeledPost
+from linker.annotation.formats.records import LabeledPost
 from linker.annotation.pool import Pool
 from linker.annotation.session.journal import Event, annotator_name, now
 from linker.annotation.session.label_set import LabelSet
 from linker.annotation.session.state import SessionState
 from linker.common.errors import DataError, LinkerError
+from linker.data.labels.matching import match_labels
+from linker.data.labels.post_labels import article_names, labels_of_articles
+from linker.data.labels.records import ImportedLabel
 from linker.data.types import Article, Post
 
 
@@ -85,9 +88,14 @@ def events_of(
     annotator: str | None,
     source: str,
     label_set: LabelSet,
+    pool: Pool,
+    posts: Sequence[Post],
     machine: bool = False,
 ) -> list[Event]:
     """Return the events that import labels; labels that the session already has are left out.
+
+    Labels belong to posts by id, else by text; those that match none, or are of other articles, are left out and
+    counted on standard error.
 
     Args:
         labels: labels read from a file.
@@ -95,11 +103,13 @@ def events_of(
         annotator: annotator of labels without a name in the file.
         source: name of the file in messages.
         label_set: the labels of the session.
+        pool: its distinct posts.
+        posts: all posts.
         machine: whether programs gave the labels, whatever the file says.
 
     Raises:
-        DataError: if a post is not in the session, a label has no annotator, or a name is that of a person and a
-            machine.
+        DataError: if no label is of a post and article of the session, a label has no annotator, or a name is that
+            of a person and a machine.
     """
     events: list[Event] = []
     held = {
@@ -112,11 +122,16 @@ def events_of(
     }
     people = {name for name, who in state.annotators.items() if who.given}
     machines = set(state.machines)
-    for label in labels:
+    if not labels:
+        return events
+    kept = labels_of_articles(labels, article_names(pool.articles), source)
+    matches = match_labels(posts, kept)
+    matches.report(source)
+    for label, post_id in zip(kept, matches.post_ids):
+        if post_id is None:
+            continue
         unit = "record" if source.endswith(".json") else "line"
         where = f"{source}, {unit} {label.line}" if label.line else source
-        if label.post_id not in state.places:
-            raise DataError(f"{where}: post {label.post_id!r} is not in the session; nothing was imported")
         author = label.annotator or annotator
         if author is None:
             raise DataError(f"{where}: a label without an annotator; name one with --annotator")
@@ -134,7 +149,7 @@ def events_of(
             label_set.check(label.value, label.choice)
         except LinkerError as error:
             raise DataError(f"{where}: {error}; nothing was imported") from error
-        place = state.places[label.post_id]
+        place = state.places[post_id]
         before = held.get((place, name), (None, None, ""))
         note = label.note or before[2]
         if before == (label.value, label.choice, note):
@@ -147,7 +162,7 @@ def events_of(
             Event(
                 "machine" if by_machine else "label",
                 name,
-                label.post_id,
+                post_id,
                 label.value,
                 label.note or None,
                 choice=label.choice,

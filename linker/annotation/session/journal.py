@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 from linker.common.errors import DataError, LinkerError
 from linker.common.locks import lock
-from linker.data.io.labels import LabelValue
+from linker.data.labels.values import LabelValue
 
 Kind = Literal["hand", "label", "undo", "note", "resolve", "machine"]
 VALUES: tuple[str, ...] = get_args(LabelValue)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from linker.common.errors import LinkerError
-from linker.data.io.labels import LabelValue
+from linker.data.labels.values import LabelValue
 
 _VALUES = get_args(LabelValue)
 _MOST = 9
@@ -55,6 +55,11 @@ class LabelSet:
         """The names of the labels in ascending order, without those that count as `skip`, if all are whole numbers."""
         names = [one.name for one in self.choices if one.value != "skip"]
         return sorted(names, key=int) if all(name.isdecimal() for name in names) else []
+
+    @property
+    def meanings(self) -> dict[str, LabelValue]:
+        """What the names of the labels mean, for reading files."""
+        return {one.name: one.value for one in self.choices} if self.choices != USUAL else {}
 
     def check(self, value: str | None, name: str | None) -> None:
         """Check a label.

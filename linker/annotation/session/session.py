@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linker.annotation.formats.records import ImportedLabel, LabeledPost
+from linker.annotation.formats.records import LabeledPost
 from linker.annotation.pool import Pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.assignment import Assigner
@@ -34,7 +34,8 @@ from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRul
 from linker.common.errors import ConfigError, DataError, LinkerError
 from linker.common.files import real_path
 from linker.config import build
-from linker.data.io.labels import LabelValue
+from linker.data.labels.records import ImportedLabel
+from linker.data.labels.values import LabelValue
 from linker.data.types import Article, Post
 from linker.models.pretrained import BEST
 
@@ -292,7 +293,7 @@ class Session:
         """Import labels from a file; those that the session already has are skipped.
 
         Args:
-            labels: from `linker.annotation.formats`.
+            labels: from `linker.data.labels.reading`.
             annotator: annotator of labels without a name in the file.
             source: name of the file in messages.
             machine: whether programs gave these labels, whatever the file says (decision 176).
@@ -305,7 +306,9 @@ class Session:
         """
         with self._guard, self._journal.locked() as news:
             self._take(news)
-            events = events_of(labels, self._state, annotator, source, self.label_set, machine)
+            events = events_of(
+                labels, self._state, annotator, source, self.label_set, self.pool, self.posts, machine
+            )
             if events:
                 self._add(events)
             return len(events)

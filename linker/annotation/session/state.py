@@ -12,7 +12,7 @@ import numpy as np
 from linker.annotation.pool import Labels
 from linker.annotation.session.journal import Event
 from linker.annotation.session.label_set import LabelSet
-from linker.data.io.labels import LabelValue
+from linker.data.labels.values import LabelValue
 
 #: An assignment expires after this much inactivity of its annotator.
 LEASE = timedelta(minutes=30)

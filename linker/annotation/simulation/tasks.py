@@ -8,7 +8,7 @@ from typing import Any
 from linker.annotation.build_pool import build_pool
 from linker.annotation.simulation.simulate import Task
 from linker.common.errors import DataError
-from linker.data.io.labels import parse_label
+from linker.data.labels.values import parse_label
 from linker.data.types import Article, Post
 from linker.models.model import Model
 

@@ -176,7 +176,14 @@ def export(
 def import_(
     folder: Folder,
     file: Annotated[Path, typer.Argument(help="File with the labels.", show_default=False)],
-    format_: Format = None,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="Tool that wrote the file: label_studio, argilla, doccano, prodigy, asreview, trec, or csv.",
+            show_default="recognized by its content",
+        ),
+    ] = None,
     annotator: Annotated[
         str | None, typer.Option("--annotator", help="Annotator of labels for which the file names none.")
     ] = None,
@@ -192,11 +199,11 @@ def import_(
     """Import labels from a file, all or none; labels that the session already has are skipped."""
     from linker.annotation.formats import read
 
-    name = _format(file, format_)
     with _open(folder, include_package) as session:
-        labels = read(file, name)
-        new = session.import_labels(labels, annotator, str(file), machine)
-    print(f"{len(labels):,} labels read, {new:,} of them new")
+        found = read(file, format_, session.label_set.meanings)
+        say(found.summary)
+        new = session.import_labels(found.labels, annotator, str(file), machine)
+    print(f"{len(found.labels):,} labels read, {new:,} of them new")
 
 
 @app.command()

@@ -115,10 +115,11 @@ class CorpusScores:
         passing = scores if places is None else scores[places]
         if request.calibration is not None:
             return CalibratedThresholds(request.calibration, passing, self.scale)
-        labels = request.labels or {}
-        ids = ", ".join("'" + i.replace("'", "''") + "'" for i in labels)
+        given = request.labels_of(self.articles)
+        ids = ", ".join("'" + i.replace("'", "''") + "'" for i in given.ids)
         labeled = places_of(Filter(where=f"id IN ({ids})"), opened.dataset) if ids else np.arange(0)
         assert labeled is not None  # there is a condition
+        labels = given.among_ids(set(opened.ids(labeled)))
         if places is not None:
             labeled = labeled[np.isin(labeled, places)]
         found = dict(zip(opened.ids(labeled), scores[labeled].tolist()))

@@ -162,7 +162,7 @@ export class ProjectView {
 
   imports() {
     const files = fileField("import-file", "Drop a file of labels here, or choose it", { several: false });
-    const format = el("select", {}, Object.entries(FORMATS).map(([value, text]) => el("option", { value }, text)));
+    const format = el("select", {}, Object.entries({ "": "Recognize it", ...FORMATS }).map(([value, text]) => el("option", { value }, text)));
     const who = el("input", { maxlength: 100 });
     const machine = el("input", { id: "import-machine", type: "checkbox" });
     const status = el("p", { role: "status", class: "muted" });
@@ -178,7 +178,7 @@ export class ProjectView {
       try {
         const query = new URLSearchParams({ name: file.name, format: format.value, annotator: who.value, machine: machine.checked });
         const answer = await send(`/api/sessions/${encodeURIComponent(this.key)}/import?${query}`, file);
-        status.textContent = `${counted(answer.read, "label")} read, ${whole(answer.new)} of them new.`;
+        status.textContent = `${counted(answer.read, "label")} read, ${whole(answer.new)} of them new. ${answer.summary}`;
         files.clear();
         await this.load();
         await this.review.load();

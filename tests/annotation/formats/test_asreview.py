@@ -14,16 +14,22 @@ from typing import Any
 
 import pytest
 
-from linker.annotation.formats import read, write
-from linker.annotation.formats.records import ImportedLabel, LabeledPost
+from linker.annotation.formats import write
+from linker.annotation.formats.records import LabeledPost
 from linker.annotation.session.session import Session
 from linker.common.errors import DataError
-from linker.data.io.labels import LabelValue
+from linker.data.labels.reading import read_labels
+from linker.data.labels.records import ImportedLabel
+from linker.data.labels.values import LabelValue
 from linker.data.types import Article, Post
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "annotation"
 NOON = datetime(2026, 3, 1, 12, 30, 15, tzinfo=timezone.utc)
 DATASET = "post_id,abstract,included\np0,otters,\np1,the bus,\np2,otters again,\n"
+
+
+def read(path: Path, format: str | None = None) -> list[ImportedLabel]:
+    return read_labels(path, format).labels
 
 
 def facts(labels: list[ImportedLabel]) -> list[tuple[str, str | None, str, str]]:
@@ -140,7 +146,7 @@ def test_datasets_that_linker_did_not_write_are_read(tmp_path: Path, separator: 
     [
         ([(9, 1, None, None, None)], {}, "a label of row 9, but data/posts.csv has 3 rows"),
         ([(1, 5, None, None, None)], {}, "a label 5 of row 0; ASReview writes 1 and 0"),
-        ([(1, 1, None, None, None)], {"dataset": "abstract\notters\n"}, "row 1: id is missing, so the label"),
+        ([(1, 1, None, None, None)], {"dataset": "year\n1999\n"}, "no column names the posts"),
         ([], {"name": "posts.ris"}, "its dataset is data/posts.ris; projects with datasets in CSV or TSV"),
         ([], {"datasets": None, "dataset_path": "x.csv"}, "of ASReview 1; open it in ASReview 3"),
         ([], {"datasets": None}, "a project without a dataset"),
@@ -172,7 +178,7 @@ def test_other_archives_and_damaged_ones_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="damaged labels"):
         read(tmp_path / "bad.asreview", "asreview")
     (tmp_path / "table.csv").write_text("post_id,abstract\n1,x\n")
-    with pytest.raises(DataError, match="line 1: column asreview_label or included not found"):
+    with pytest.raises(DataError, match="no labels in this file: it has 1 records"):
         read(tmp_path / "table.csv", "asreview")
 
 

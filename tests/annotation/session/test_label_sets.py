@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from linker.annotation.formats.records import ImportedLabel
 from linker.annotation.session.create import rescore
 from linker.annotation.session.journal import Action
 from linker.annotation.session.label_set import LabelSet, label_set_problem
 from linker.annotation.session.session import Session
 from linker.common.errors import DataError, LinkerError
+from linker.data.labels.records import ImportedLabel
 from tests.helpers.sessions import ARTICLE, POSTS, fresh
 
 SCALE = [{"name": str(n), "value": "relevant" if n > 1 else "not"} for n in range(4)]

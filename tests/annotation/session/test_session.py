@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import linker.annotation.session.session as session_module
-from linker.annotation.formats.records import ImportedLabel
 from linker.annotation.pool import Labels, Pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.session import Session
 from linker.common.errors import ConfigError, DataError, LinkerError, ModelError
+from linker.data.labels.records import ImportedLabel
 from linker.data.types import Article, Post
 from tests.helpers.sessions import ARTICLE, POSTS, fresh
 
@@ -337,7 +337,7 @@ def test_a_lost_or_damaged_order_is_computed_again(session: Session) -> None:
         assert next_id(Session.open(session.folder)) == expected
 
 
-def test_labels_come_in_from_files_once(session: Session) -> None:
+def test_labels_come_in_from_files_once(session: Session, capsys: pytest.CaptureFixture[str]) -> None:
     labels = [
         ImportedLabel("p0", "lee", "relevant", "sure", datetime(2031, 1, 1), 1),
         ImportedLabel("p1", None, "not", line=2),
@@ -350,8 +350,12 @@ def test_labels_come_in_from_files_once(session: Session) -> None:
     assert session.import_labels(labels, "kim", "file.csv") == 0
     assert session.status().annotators == {"lee": 1, "kim": 1}
     assert session.undo("kim") is None  # what came from a file is no step of hers
-    with pytest.raises(DataError, match=r"file\.csv, line 9: post 'p99' is not in"):
-        session.import_labels([labels[0], ImportedLabel("p99", "kim", "not", line=9)], source="file.csv")
+    with pytest.raises(DataError, match=r"file\.csv: none of 1 labels belongs to a post"):
+        session.import_labels([ImportedLabel("p99", "kim", "not", line=9)], source="file.csv")
+    assert (
+        session.import_labels([labels[0], ImportedLabel("p99", "kim", "not", line=9)], source="file.csv") == 0
+    )
+    assert "1 of 2 labels match no post" in capsys.readouterr().err.replace("\n", " ")
     exported = [r for r in session.labeled() if r.value]
     assert [(r.post.id, r.annotator, r.value, r.note) for r in exported] == [
         ("p0", "lee", "relevant", "sure"),

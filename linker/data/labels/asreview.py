@@ -13,11 +13,17 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from linker.annotation.formats.label_format import a_list, an_object
 from linker.common.errors import DataError
-from linker.data.io.labels import LabelValue
+from linker.data.io.line_errors import BadLines, LineError
+from linker.data.io.rows import Row
+from linker.data.io.tables import open_table
+from linker.data.labels.collector import Collector
+from linker.data.labels.table import TableReader
+from linker.data.labels.values import LabelValue
 
-_CONFIG, _RESULTS, _RECORDS = "project.json", "results.db", "data_store.db"
+#: The file of an archive by which a project is recognized.
+CONFIG = "project.json"
+_RESULTS, _RECORDS = "results.db", "data_store.db"
 _MOST_BYTES = 1 << 30
 """Of a file of the archive, unpacked."""
 _QUERY = (
@@ -26,6 +32,7 @@ _QUERY = (
     "WHERE results.label IS NOT NULL ORDER BY record.dataset_row"
 )
 _VALUES: dict[Any, LabelValue] = {1: "relevant", 0: "not"}
+_NO_LABEL = -1
 
 
 @dataclass(frozen=True)
@@ -47,16 +54,63 @@ class Decision:
     time: datetime | None = None
 
 
-def is_project(path: Path) -> bool:
-    """Return whether a file is an archive, whatever its name."""
-    try:
-        with path.open("rb") as file:
-            return file.read(4) == b"PK\x03\x04"
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
+def read_project(path: Path, collector: Collector) -> None:
+    """Read the labels of a project file into the collector.
+
+    A label that was in the dataset before keeps annotator, note and time of its row.
+
+    Raises:
+        DataError: if it is damaged, of another kind, of ASReview 1, or its dataset is no table.
+    """
+    name, content, found = decisions(path)
+    rows = _dataset(path, name, content)
+    collector.shown = str(path)
+    of_row: dict[int, list[Decision]] = {}
+    for decided in found:
+        if not 0 <= decided.row < len(rows):
+            raise DataError(f"{path}: a label of row {decided.row + 1:,}, but {name} has {len(rows):,} rows")
+        of_row.setdefault(decided.row, []).append(decided)
+    labeled = [
+        _with_label(row, decided) for number, row in enumerate(rows) for decided in of_row.get(number, [None])
+    ]
+    reader = TableReader(labeled, None, None, guarded=True, collector=collector)
+    with BadLines(skippable=False) as bad_lines:
+        file = bad_lines.file(f"{path}, {name}")
+        for row in labeled:
+            try:
+                reader.read(row, collector)
+            except LineError as error:
+                file.bad(row.line, error, row.raw)
 
 
-def decisions(path: Path) -> tuple[str, str, list[Decision]]:
+def _with_label(row: Row, decided: Decision | None) -> Row:
+    """Return a row of the dataset with the label in the columns of an exported dataset."""
+    values = dict(row.values) | {"asreview_label": None}
+    if decided is not None and decided.value is not None:
+        values |= {
+            "asreview_label": "1" if decided.value == "relevant" else "0",
+            "asreview_user_name": decided.annotator,
+            "asreview_note": decided.note,
+            "asreview_time": decided.time and decided.time.isoformat(),
+        }
+    return row._replace(values=values)
+
+
+def _dataset(path: Path, name: str, content: bytes) -> list[Row]:
+    with tempfile.TemporaryDirectory(prefix="linker-asreview-") as folder:
+        file = Path(folder, Path(name).name)
+        file.write_bytes(content)
+        try:
+            with (
+                BadLines(skippable=False) as bad_lines,
+                open_table(bad_lines.file(str(file)), set()) as table,
+            ):
+                return list(table.rows)
+        except DataError as error:
+            raise DataError(str(error).replace(str(file), f"{path}, {name}")) from error
+
+
+def decisions(path: Path) -> tuple[str, bytes, list[Decision]]:
     """Read a project file.
 
     Args:
@@ -77,20 +131,16 @@ def decisions(path: Path) -> tuple[str, str, list[Decision]]:
         raise DataError(f"{path}: damaged labels ({error}); export the project again") from error
 
 
-def _read(path: Path, archive: zipfile.ZipFile) -> tuple[str, str, list[Decision]]:
+def _read(path: Path, archive: zipfile.ZipFile) -> tuple[str, bytes, list[Decision]]:
     names = set(archive.namelist())
-    if _CONFIG not in names:
-        raise DataError(f"{path}: not a project of ASReview, it has no {_CONFIG}")
+    if CONFIG not in names:
+        raise DataError(f"{path}: not a project of ASReview, it has no {CONFIG}")
     try:
-        config = an_object(json.loads(_bytes(path, archive, _CONFIG)), f"{path}, {_CONFIG}")
+        config = _object(json.loads(_bytes(path, archive, CONFIG)), f"{path}, {CONFIG}")
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}, {_CONFIG}: not JSON ({error})") from error
-    data = [
-        an_object(item, f"{path}, {_CONFIG}: datasets") for item in a_list(config.get("datasets"), _CONFIG)
-    ]
-    reviews = [
-        an_object(item, f"{path}, {_CONFIG}: reviews") for item in a_list(config.get("reviews"), _CONFIG)
-    ]
+        raise DataError(f"{path}, {CONFIG}: not JSON ({error})") from error
+    data = [_object(item, f"{path}, {CONFIG}: datasets") for item in _list(config.get("datasets"), CONFIG)]
+    reviews = [_object(item, f"{path}, {CONFIG}: reviews") for item in _list(config.get("reviews"), CONFIG)]
     results = f"reviews/{reviews[0].get('id')}/{_RESULTS}" if reviews else _RESULTS
     if not data and "dataset_path" in config:
         raise DataError(f"{path}: of ASReview 1; open it in ASReview 3 and export the project again")
@@ -101,15 +151,12 @@ def _read(path: Path, archive: zipfile.ZipFile) -> tuple[str, str, list[Decision
         raise DataError(f"{path}: its dataset is {name}; projects with datasets in CSV or TSV can be read")
     if missing := [member for member in (name, results) if member not in names]:
         raise DataError(f"{path}: {' and '.join(missing)} missing; export the project again")
-    try:
-        text = _bytes(path, archive, name).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}, {name}: not UTF-8; save the dataset as UTF-8") from error
+    content = _bytes(path, archive, name)
     with tempfile.TemporaryDirectory(prefix="linker-asreview-") as folder:
         for member, file in ((results, _RESULTS), (_RECORDS, _RECORDS)):
             if member in names:
                 Path(folder, file).write_bytes(_bytes(path, archive, member))
-        return name, text, _decisions(path, Path(folder))
+        return name, content, _decisions(path, Path(folder))
 
 
 def _bytes(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
@@ -128,6 +175,8 @@ def _decisions(path: Path, folder: Path) -> list[Decision]:
             database.execute("ATTACH ? AS store", (f"{(folder / _RECORDS).as_uri()}?mode=ro&immutable=1",))
             records = "store.record"
         for row, label, user, note, time in database.execute(_QUERY.format(records=records)):
+            if label == _NO_LABEL:
+                continue
             if label not in _VALUES or not isinstance(row, int):
                 raise DataError(f"{path}: a label {label!r} of row {row!r}; ASReview writes 1 and 0")
             found.append(
@@ -155,3 +204,15 @@ def _moment(time: Any) -> datetime | None:
         return None if time is None else datetime.fromtimestamp(float(time), timezone.utc)
     except (ValueError, OverflowError, OSError):
         return None
+
+
+def _object(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise DataError(f"{where}: not a JSON object")
+    return value
+
+
+def _list(value: Any, where: str) -> list[Any]:
+    if value is not None and not isinstance(value, list):
+        raise DataError(f"{where}: not a list")
+    return value or []

@@ -1,0 +1,162 @@
+"""The labels of a file as they are read, and its faults."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from linker.common.errors import DataError
+from linker.data.io.dates import parse_date
+from linker.data.io.fields import clean_id, is_missing
+from linker.data.io.line_errors import LineError
+from linker.data.labels.records import ImportedLabel, LabelFile
+from linker.data.labels.values import LabelValue, Parsed, UnknownLabelError, parse_label
+
+_SHOWN = 10
+
+
+class Collector:
+    """Collects the labels of a file, counts records without one, and lists unknown labels together.
+
+    Args:
+        shown: name of the file in messages.
+        names: names of labels in a label set, with what they mean.
+
+    Attributes:
+        labels: the labels so far.
+        notes: what was guessed or converted, for the user.
+        keys: keys of the records so far, with the number of records that have them.
+        where: where labels were looked for, for messages.
+        graded: whether labels are known to be grades from 0.
+    """
+
+    def __init__(self, shown: str, names: Mapping[str, LabelValue] | None = None) -> None:
+        self.shown = shown
+        self.labels: list[ImportedLabel] = []
+        self.notes: list[str] = []
+        self.keys: Counter[str] = Counter()
+        self.where = ""
+        self.graded = False
+        self._names = names or {}
+        self._records = self._without = 0
+        self._unknown: dict[str, list[int]] = {}
+        self._grades: Counter[float] = Counter()
+        self._plain: Counter[LabelValue] = Counter()
+
+    def record(self, keys: Iterable[str], line: int, labels: list[ImportedLabel]) -> None:
+        """Take the labels of a record."""
+        self.keys.update(list(keys))
+        self._records += 1
+        self._without += not labels
+        self.labels += labels
+
+    def parse(self, field: Any, line: int) -> Parsed:
+        """Return the label in a field; an unknown one is remembered, and read as none."""
+        try:
+            parsed = parse_label(field, self._names)
+        except UnknownLabelError as error:
+            self._unknown.setdefault(error.shown, []).append(line)
+            return Parsed(None)
+        if parsed.grade is not None:
+            self._grades[parsed.grade] += 1
+        elif parsed.value is not None and parsed.choice is None:
+            self._plain[parsed.value] += 1
+        return parsed
+
+    def parse_or_none(self, field: Any) -> Parsed | None:
+        """Return the label in a field; None if it is unknown."""
+        try:
+            return parse_label(field, self._names)
+        except UnknownLabelError:
+            return None
+
+    def result(self) -> LabelFile:
+        """Return what was read.
+
+        Raises:
+            DataError: if labels are unknown, or no record has one.
+        """
+        self._check_unknown()
+        if not self.labels:
+            self._refuse_empty()
+        if self._grades:
+            self.notes.append(self._graded())
+        return LabelFile(self.shown, self.labels, self._records, self._without, tuple(self.notes))
+
+    def _check_unknown(self) -> None:
+        if not self._unknown:
+            return
+        total = sum(map(len, self._unknown.values()))
+        counted = sorted(self._unknown.items(), key=lambda item: -len(item[1]))
+        listed = "".join(f"\n  {_lines(lines)}: {word!r} ×{len(lines):,}" for word, lines in counted[:_SHOWN])
+        more = f"\n  … and {len(counted) - _SHOWN} more" if len(counted) > _SHOWN else ""
+        words = "yes and no, 1 and 0, include and exclude" + "".join(f", {name}" for name in self._names)
+        raise DataError(
+            f"{self.shown}: {total:,} {'label is' if total == 1 else 'labels are'} unknown{self.where}; "
+            f"write relevant, not or skip (also {words}):{listed}{more}"
+        )
+
+    def _refuse_empty(self) -> None:
+        keys = ", ".join(list(self.keys)[:20]) or "none"
+        raise DataError(
+            f"{self.shown}: no labels in this file: it has {self._records:,} records, and none has a label"
+            f"{self.where} (keys: {keys}); write each label in a column named label"
+        )
+
+    def _graded(self) -> str:
+        grades = sorted(self._grades)
+        if not self.graded and not self._plain["not"]:
+            values = ", ".join(f"{grade:g}" for grade in [*([1] if self._plain["relevant"] else []), *grades])
+            raise DataError(
+                f"{self.shown}: the labels are the numbers {values[:60]}, and none is 0{self.where}; "
+                "linker reads 0 as not and higher grades as relevant: write 0 or not for posts that are not relevant"
+            )
+        return f"{self._grades.total():,} grades up to {grades[-1]:g}: 0 is not, higher ones are relevant"
+
+
+def post_id_of(field: Any, name: str) -> str:
+    """Return the id of a record's post; empty if missing.
+
+    Raises:
+        LineError: if it is of another type, or was rounded.
+    """
+    return "" if is_missing(field) else clean_id(field, name)
+
+
+def text_in(field: Any) -> str:
+    """Return a text, number or list of texts as text; empty if missing."""
+    if isinstance(field, list):
+        return "\n".join(filter(None, map(text_in, field)))
+    if isinstance(field, dict):
+        return next(
+            (text_in(field[key]) for key in ("email", "username", "name", "text", "id") if field.get(key)), ""
+        )
+    if isinstance(field, float) and field.is_integer():
+        return str(int(field))
+    return "" if is_missing(field) else str(field)
+
+
+def time_in(field: Any, strict: bool = True) -> Any:
+    """Return the time in a field, in UTC; None if missing.
+
+    Args:
+        field: the field.
+        strict: whether what is no time is a fault; else it is none.
+
+    Raises:
+        LineError: if it is no time.
+    """
+    if is_missing(field):
+        return None
+    try:
+        return parse_date(field)
+    except ValueError as error:
+        if not strict:
+            return None
+        raise LineError("unreadable time", str(error)) from error
+
+
+def _lines(lines: list[int]) -> str:
+    listed = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
+    return f"line{'s' if len(lines) > 1 else ''} {listed}"

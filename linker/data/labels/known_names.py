@@ -1,0 +1,81 @@
+"""Names of the columns of labels, in their normal form (see `normal`) and in order of preference."""
+
+from __future__ import annotations
+
+import re
+
+from linker.data.io.known_columns import KNOWN_NAMES, normal
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+#: Labels. Final decisions precede those on abstracts.
+LABELS = _names(
+    "label labels relevant relevance isrelevant relevancy relevancelabel judgement judgment relevancejudgement "
+    "relevancejudgment qrel finalincluded finalinclusion labelincluded included include inclusion finaldecision "
+    "screeningdecision decision labelfulltextscreening labelabstractscreening abstractincluded abstractscreening "
+    "titleabstractincluded asreviewlabel relevanz relevancia relevância relevancia pertinence pertinent pertinente "
+    "rilevanza rilevante relevante relevantie etikett etiqueta étiquette etichetta rótulo rotulo eingeschlossen "
+    "einschluss incluido inclus incluso incluído"
+)
+#: Labels in files of labels; in files of posts, these columns are often of something else.
+LOOSE_LABELS = _names(
+    "answer code codes coding coded rating grade value annotation annotations verdict class category choice "
+    "choices accept decisionlabel judge codierung kodierung bewertung urteil entscheidung kategorie codage "
+    "codification codificación codificacion codificação codifica decisión decisão décision decisione oordeel"
+)
+#: Ids of posts; `id` may be a number that a tool gave.
+IDS = (
+    *_names("postid tweetid statusid messageid msgid commentid videoid contentid itemid"),
+    *("docid", "documentid", "docno", "externalid"),
+    *(name for name in KNOWN_NAMES["id"] if name != "guid"),
+    *("guid", "recordid"),
+)
+CODERS = _names(
+    "annotator annotatorid annotatorname coder coderid codername rater raterid ratername labeler labeller labeledby "
+    "labelledby codedby annotatedby reviewer reviewerid screener assessor judgeid asreviewusername asreviewuseremail "
+    "codierer kodierer codierende annotateur codeur annotatore codificador codificatore anotador codeerder"
+)
+#: Coders where posts repeat; else probably authors of posts.
+LOOSE_CODERS = _names("user username userid completedby createdby email worker workerid")
+NOTES = _names("note notes remark remarks comments bemerkung anmerkung")
+TIMES = _names("time labeledat labelledat annotatedat codedat")
+ARTICLES = _names("articleid articleids")
+MACHINES = _names("machine ismachine")
+CHOICES = _names("choice")
+ADJUDICATED = _names(
+    "adjudicated adjudicatedlabel adjudication consensus consensuslabel gold goldlabel goldstandard resolved "
+    "resolvedlabel agreed finallabel final konsens"
+)
+TEXTS = (*KNOWN_NAMES["text"], "abstract")
+AUTHORS = _names("author authorid authorhash authorname")
+PLATFORMS = _names("platform")
+CREATED = _names("createdat created datetime date timestamp")
+
+_OF_CODER = re.compile(
+    r"(?P<kind>label|relevant|relevance|code|coding|rating|judge?ment|included|decision|coder|rater|annotator|reviewer|"
+    r"screener|codierer|kodierer)s?[\s_.:/-]*(?P<name>[^\s_.:/-].*)",
+    re.IGNORECASE,
+)
+_BY_CODER = re.compile(
+    r"(?P<name>.*[^\s_.:/-])[\s_.:/-]+(?P<kind>label|relevant|relevance|code|coding|rating|judge?ment|included|decision)",
+    re.IGNORECASE,
+)
+_PEOPLE = ("coder", "rater", "annotator", "reviewer", "screener", "codierer", "kodierer")
+# Parts of names of columns about labels that are none, such as `label_time` and `annotator_id`.
+_NO_CODER = re.compile(
+    r"(id|ids|name|names|time|date|at|by|note|notes|comment|comments|email|confidence|score|source|set|type|text|url|"
+    r"count|users?|status|reason|probability)"
+)
+
+
+def coder_of(name: str) -> str | None:
+    """Return the coder of a column with one coder's labels: `label_anna`, `Coder 1`; None if it is no such column."""
+    if normal(name) in (*LABELS, *LOOSE_LABELS, *CODERS, *ADJUDICATED):
+        return None
+    match = _OF_CODER.fullmatch(name.strip()) or _BY_CODER.fullmatch(name.strip())
+    if match is None or _NO_CODER.fullmatch(match["name"].casefold()):
+        return None
+    return name.strip() if match["kind"].lower().startswith(_PEOPLE) else match["name"].strip()

@@ -1,0 +1,155 @@
+"""Labels that Label Studio wrote (https://labelstud.io/guide/export)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from linker.data.io.known_columns import normal
+from linker.data.io.line_errors import LineError
+from linker.data.io.rows import Row
+from linker.data.labels import known_names as known
+from linker.data.labels.collector import Collector, post_id_of, text_in, time_in
+from linker.data.labels.records import ImportedLabel
+from linker.data.labels.values import Parsed
+
+_KINDS = ("choices", "taxonomy", "rating", "number", "labels")
+
+
+class LabelStudioReader:
+    """Reads annotations, and predictions as labels of machines; a canceled annotation is a skipped post."""
+
+    def __init__(self) -> None:
+        self._control: str | None = None
+
+    @staticmethod
+    def wrote(values: Mapping[str, Any]) -> bool:
+        """Return whether a record is a task of Label Studio."""
+        return isinstance(values.get("data"), Mapping) and (
+            "annotations" in values or "completions" in values
+        )
+
+    def prepare(self, records: Sequence[Mapping[str, Any]], collector: Collector) -> None:
+        """Choose the control with the labels: one with the name of labels, else the only one."""
+        found: Counter[str] = Counter()
+        for values in records:
+            try:
+                for annotation in _annotations(values, "annotations"):
+                    found.update({_control(region) for region in _regions(annotation) if _kind(region)})
+            except LineError:  # reported when it is read
+                continue
+        order = [*known.LABELS, *known.LOOSE_LABELS]
+        named = [name for name in found if normal(name) in order]
+        named.sort(key=lambda name: order.index(normal(name)))
+        self._control = next(iter(named), None) or (next(iter(found)) if len(found) == 1 else None)
+        controls = ", ".join(found) or "none"
+        collector.where = (
+            f' in the control "{self._control}"' if self._control else f" (controls: {controls})"
+        )
+        collector.keys.update(f"control {name}" for name in found)
+
+    def read(self, row: Row, collector: Collector) -> None:
+        """Read the labels of a task.
+
+        Raises:
+            LineError: if the post's id is missing, or a task is not as Label Studio writes it.
+        """
+        values = row.values
+        data = values.get("data")
+        if not isinstance(data, Mapping):
+            raise LineError("no post", "data is not a JSON object")
+        labels: list[ImportedLabel] = []
+        for key, machine in (("annotations", False), ("predictions", True)):
+            for annotation in _annotations(values, key):
+                parsed = self._parsed(annotation, row.line, collector)
+                if parsed.value is None:
+                    continue
+                who = (
+                    text_in(annotation.get("model_version")) or "prediction"
+                    if machine
+                    else _annotator(annotation)
+                )
+                time = time_in(annotation.get("updated_at") or annotation.get("created_at"))
+                labels.append(
+                    ImportedLabel(
+                        _post(data), who, parsed.value, _note(annotation), time, row.line, parsed.choice, machine,
+                        bool(annotation.get("ground_truth")), **_about(data),
+                    )
+                )  # fmt: skip
+        collector.record(values, row.line, labels)
+
+    def _parsed(self, annotation: Mapping[str, Any], line: int, collector: Collector) -> Parsed:
+        if annotation.get("was_cancelled"):
+            return Parsed("skip")
+        fields = [
+            field
+            for region in _regions(annotation)
+            if (kind := _kind(region)) and (self._control in (None, _control(region)))
+            if (field := region["value"].get(kind)) not in (None, [])
+        ]
+        if _are_spans(_regions(annotation)):
+            raise LineError(
+                "spans", "its labels are of parts of the text; linker reads labels of whole posts"
+            )
+        return collector.parse(fields, line) if fields else Parsed(None)
+
+
+def _are_spans(regions: Sequence[Mapping[str, Any]]) -> bool:
+    return any(
+        "start" in value and "labels" in value for region in regions if (value := region.get("value", {}))
+    )
+
+
+def _post(data: Mapping[str, Any]) -> str:
+    order = {name: rank for rank, name in reversed(list(enumerate(known.IDS)))}
+    names = sorted((name for name in data if normal(name) in order), key=lambda name: order[normal(name)])
+    post_id = post_id_of(data.get(names[0]), names[0]) if names else ""
+    if not post_id and not data.get("text"):
+        raise LineError("no post", "data: post_id is missing, so the label belongs to no post")
+    return post_id
+
+
+def _about(data: Mapping[str, Any]) -> dict[str, Any]:
+    article = text_in(data.get("article_id"))
+    return {
+        "article_ids": (article,) if article else (),
+        "text": text_in(data.get("text")) or None,
+        "platform": text_in(data.get("platform")) or None,
+        "author": text_in(data.get("author")) or None,
+        "created_at": time_in(data.get("created_at"), strict=False),
+    }
+
+
+def _annotations(values: Mapping[str, Any], key: str) -> Iterator[Mapping[str, Any]]:
+    found = values.get(key) or (values.get("completions") if key == "annotations" else None) or []
+    if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
+        raise LineError("not a list", f"{key} is not a list of JSON objects")
+    yield from found
+
+
+def _regions(annotation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    found = annotation.get("result") or []
+    if not isinstance(found, list):
+        raise LineError("not a list", "result is not a list")
+    return [one for one in found if isinstance(one, Mapping) and isinstance(one.get("value"), Mapping)]
+
+
+def _kind(region: Mapping[str, Any]) -> str | None:
+    return next((kind for kind in _KINDS if kind in region["value"]), None)
+
+
+def _control(region: Mapping[str, Any]) -> str:
+    return str(region.get("from_name") or region.get("type") or "label")
+
+
+def _note(annotation: Mapping[str, Any]) -> str:
+    return "\n".join(
+        text_in(region["value"].get("text"))
+        for region in _regions(annotation)
+        if region.get("type") == "textarea"
+    )
+
+
+def _annotator(annotation: Mapping[str, Any]) -> str | None:
+    return text_in(annotation.get("completed_by")) or text_in(annotation.get("annotator")) or None

@@ -1,0 +1,82 @@
+"""Labels that Prodigy wrote (https://prodi.gy/docs/api-interfaces)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from linker.data.io.line_errors import LineError
+from linker.data.io.rows import Row
+from linker.data.labels.collector import Collector, post_id_of, text_in, time_in
+from linker.data.labels.records import ImportedLabel
+from linker.data.labels.table import flattened
+from linker.data.labels.values import LabelValue, Parsed
+
+_ANSWERS: dict[Any, LabelValue] = {"accept": "relevant", "reject": "not", "ignore": "skip"}
+_HASHES = ("_input_hash", "_task_hash", "_session_id", "_annotator_id")
+_IDS = ("post_id", "tweet_id", "status_id", "doc_id", "id", "record_id")
+
+
+class ProdigyReader:
+    """Reads answers; a task without one has no label."""
+
+    @staticmethod
+    def wrote(values: Mapping[str, Any]) -> bool:
+        """Return whether a record is a task of Prodigy."""
+        return any(name in values for name in _HASHES) or values.get("answer") in _ANSWERS
+
+    def read(self, row: Row, collector: Collector) -> None:
+        """Read the label of a task.
+
+        Raises:
+            LineError: if the post's id is missing, or the answer cannot be read.
+        """
+        values, labels = flattened(row.values), []
+        collector.where = ' under the key "answer"'
+        parsed = self._value(values, row.line, collector)
+        if parsed.value is not None:
+            name = next((name for name in _IDS if name in values), None) or "post_id"
+            post_id, text = post_id_of(values.get(name), name), text_in(values.get("text")) or None
+            if not post_id and text is None:
+                raise LineError("no post", "post_id is missing, so the label belongs to no post")
+            # `time` is more precise, but Prodigy does not update it when a post is labeled again.
+            time, exact = time_in(values.get("_timestamp")), time_in(values.get("time"), strict=False)
+            time = exact if exact and time in (None, exact.replace(microsecond=0)) else time
+            who = text_in(values.get("_annotator_id")) or text_in(values.get("_session_id")) or None
+            article = text_in(values.get("article_id") or values.get("article"))
+            labels.append(
+                ImportedLabel(
+                    post_id,
+                    who,
+                    parsed.value,
+                    text_in(values.get("note")),
+                    time,
+                    row.line,
+                    parsed.choice,
+                    article_ids=(article,) if article else (),
+                    text=text,
+                    platform=text_in(values.get("platform")) or None,
+                    author=text_in(values.get("author")) or None,
+                    created_at=time_in(values.get("created_at"), strict=False),
+                )
+            )
+        collector.record(row.values, row.line, labels)
+
+    def _value(self, values: Mapping[str, Any], line: int, collector: Collector) -> Parsed:
+        answer = values.get("answer")
+        if answer is None or answer == "":
+            return Parsed(None)
+        if answer not in _ANSWERS:
+            return collector.parse(answer, line)
+        if answer != "accept":
+            return Parsed(_ANSWERS[answer])
+        if "accept" in values:
+            return collector.parse(values["accept"], line) if values["accept"] else Parsed("not")
+        label = values.get("label")
+        if label is None or str(label).casefold() in ("relevant", ""):
+            return Parsed("relevant")
+        # Accepting the label NOT of a binary task says that the post is not relevant; any other label is the question.
+        known_label = collector.parse_or_none(label)
+        return (
+            known_label if known_label is not None and known_label.value is not None else Parsed("relevant")
+        )

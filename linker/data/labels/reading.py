@@ -1,0 +1,166 @@
+"""Read the labels in a file of any tool; what the file is, is recognized by its content."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from linker.common.errors import ConfigError, DataError
+from linker.data.io.line_errors import BadLines, LineError
+from linker.data.io.rows import Row
+from linker.data.io.streams import shown_name
+from linker.data.io.tables import open_table
+from linker.data.labels import argilla, asreview, known_names, label_studio, prodigy
+from linker.data.labels.collector import Collector
+from linker.data.labels.records import LabelFile
+from linker.data.labels.table import TableReader
+from linker.data.labels.values import LabelValue
+
+#: Formats that can be forced; all others are tables.
+FORMATS = ("argilla", "asreview", "csv", "doccano", "jsonl", "label_studio", "prodigy", "trec", "xlsx")
+_TABLES = ("csv", "doccano", "jsonl", "xlsx")
+_GLANCE = 1 << 16
+_QRELS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\S+[ \t]+\S+[ \t]+\S+[ \t]+-?\d+[ \t]*\r?(?:\n|$)")
+_QRELS_COLUMNS = ("article_id", "iteration", "post_id", "qrel")
+_HEAD = 50
+
+
+def read_labels(
+    path: str | Path,
+    format: str | None = None,
+    names: Mapping[str, LabelValue] | None = None,
+    column: str | None = None,
+) -> LabelFile:
+    """Read the labels of a file.
+
+    Tables (CSV, TSV, Excel, Parquet, JSON, JSON Lines, with the columns of any tool), exports of Label Studio, Argilla,
+    Prodigy, doccano and ASReview, project files of ASReview, and qrels of TREC.
+
+    Args:
+        path: the file.
+        format: one of `FORMATS`; None: recognize it.
+        names: names of labels in a label set, with what they mean.
+        column: column of the labels in a table; None: find it.
+
+    Raises:
+        ConfigError: if the format is unknown.
+        DataError: if the file cannot be read, a label is unknown, or no record has a label; it names the keys found.
+    """
+    if format is not None and format not in FORMATS:
+        raise ConfigError(f"unknown format of labels {format!r}; choose one of {', '.join(FORMATS)}, or none")
+    shown, first = shown_name(str(path)), _first_bytes(Path(path))
+    collector = Collector(shown, names)
+    if (format in (None, "asreview") and _is_project(Path(path), first)) or (
+        format == "asreview" and first.startswith(b"PK")
+    ):
+        asreview.read_project(Path(path), collector)
+        return collector.result()
+    with BadLines(skippable=False) as bad_lines:
+        file = bad_lines.file(str(path))
+        if format == "trec" or (format is None and _QRELS.match(first)):
+            rows: Iterable[Row] = _qrels(Path(path))
+            columns: list[str] | None = list(_QRELS_COLUMNS)
+            read_rows(rows, columns, collector, "csv", column, file.bad, graded=True)
+        else:
+            sniff_for = ({"label", "labels", "post_id"}, {*known_names.IDS, *known_names.LABELS})
+            with open_table(file, sniff_for) as table:
+                bad_lines.note(shown, table.notes)
+                read_rows(
+                    table.rows,
+                    table.columns,
+                    collector,
+                    format,
+                    column,
+                    file.bad,
+                    guarded=table.format in ("csv", "tsv"),
+                )
+        if bad_lines.total:
+            return LabelFile(shown, [])  # the block raises
+    return collector.result()
+
+
+def read_rows(
+    rows: Iterable[Row],
+    columns: Sequence[str] | None,
+    collector: Collector,
+    format: str | None,
+    column: str | None,
+    bad: Any,
+    guarded: bool = False,
+    graded: bool = False,
+) -> None:
+    """Read the labels of rows into the collector.
+
+    Args:
+        rows: the rows of a table.
+        columns: its header; None: JSON.
+        collector: receives the labels.
+        format: one of `FORMATS`; None: recognize it.
+        column: column of the labels; None: find it.
+        bad: receives line, fault and text of bad rows.
+        guarded: whether apostrophes before formulas are removed, as linker writes CSV.
+        graded: whether all labels are grades, so that none needs to be 0.
+    """
+    iterator = iter(rows)
+    head = list(islice(iterator, _HEAD))
+    reader = None if format in _TABLES else _tool(format, [row.values for row in head])
+    collector.graded = graded
+    all_rows = [*head, *iterator]
+    if reader is None:
+        reader = TableReader(all_rows, columns, column, guarded, collector)
+    elif hasattr(reader, "prepare"):
+        reader.prepare([row.values for row in all_rows], collector)
+    for row in all_rows:
+        try:
+            reader.read(row, collector)
+        except LineError as error:
+            bad(row.line, error, row.raw)
+
+
+def _tool(format: str | None, head: Sequence[Mapping[str, Any]]) -> Any:
+    """Return the reader of the tool that wrote the records; None: a table."""
+    readers: dict[str, Any] = {
+        "label_studio": label_studio.LabelStudioReader,
+        "argilla": argilla.ArgillaReader,
+        "prodigy": prodigy.ProdigyReader,
+    }
+    for name, reader in readers.items():
+        if format == name or (format is None and head and any(reader.wrote(values) for values in head)):
+            return reader()
+    return None
+
+
+def _first_bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_GLANCE)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def _is_project(path: Path, first: bytes) -> bool:
+    if not first.startswith(b"PK\x03\x04"):
+        return False
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return asreview.CONFIG in archive.namelist()
+    except (zipfile.BadZipFile, OSError, NotImplementedError):
+        return path.suffix.lower() == ".asreview"
+
+
+def _qrels(path: Path) -> Iterable[Row]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            raw = line.decode("utf-8-sig", "replace").strip()
+            fields = raw.split()
+            if not fields:
+                continue
+            if len(fields) != len(_QRELS_COLUMNS):
+                raise DataError(
+                    f"{path}, line {number}: {len(fields)} fields; qrels have 4: topic, 0, document and grade"
+                )
+            yield Row(number, dict(zip(_QRELS_COLUMNS, fields)), raw)

@@ -1,0 +1,125 @@
+"""Labels as files hold them, and what they say together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from linker.data.labels.values import LabelValue
+
+
+@dataclass(frozen=True)
+class ImportedLabel:
+    """A label read from a file.
+
+    Attributes:
+        post_id: id of the post; empty if the file has none.
+        annotator: name of the annotator; None if the file has none.
+        value: the label.
+        note: the annotator's note, or empty.
+        time: time of the label; None if the file has none.
+        line: line number from 1, or record number in formats without lines.
+        choice: name of the label in the session's label set; None if the file has none.
+        machine: whether the file says that a program gave the label.
+        adjudicated: whether the file says that it settles the labels of several annotators.
+        article_ids: ids of the articles that it is about; empty: the file has none.
+        text: text of the post; None if the file has none; likewise platform, author and time of posting.
+        platform: see `text`.
+        author: see `text`.
+        created_at: see `text`.
+    """
+
+    post_id: str
+    annotator: str | None
+    value: LabelValue
+    note: str = ""
+    time: datetime | None = None
+    line: int = 0
+    choice: str | None = None
+    machine: bool = False
+    adjudicated: bool = False
+    article_ids: tuple[str, ...] = ()
+    text: str | None = None
+    platform: str | None = None
+    author: str | None = None
+    created_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class LabelFile:
+    """The labels of a file.
+
+    Attributes:
+        shown: name of the file in messages.
+        labels: the labels in its order, with skipped posts and those of machines.
+        records: number of records with the id or text of a post.
+        without: number of records without a label.
+        notes: what was guessed or converted, for the user.
+    """
+
+    shown: str
+    labels: list[ImportedLabel]
+    records: int = 0
+    without: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """What was read, in one line: `labels.csv: 42 labels of 40 posts (12 relevant, 28 not), 2 unsure left out`."""
+        people = [label for label in self.labels if not label.machine]
+        votes = votes_by_post(people)
+        relevance = {post: verdict(these) for post, these in votes.items()}
+        skipped = sum(label.value == "skip" for label in people)
+        found = sum(relevance.values())
+        parts = [
+            f"{len(people) - skipped:,} {_plural('label', len(people) - skipped)} of {len(votes):,} "
+            f"{_plural('post', len(votes))} ({found:,} relevant, {len(votes) - found:,} not)"
+        ]
+        left_out = [
+            f"{count:,} {name}"
+            for count, name in (
+                (skipped, "unsure or skipped"),
+                (self.without, "without a label"),
+                (len(self.labels) - len(people), "of machines"),
+            )
+            if count
+        ]
+        if left_out:
+            parts.append(f"{', '.join(left_out)} left out")
+        ties = sum(is_tie(these) for these in votes.values())
+        if ties:
+            parts.append(f"{ties:,} {_plural('tie', ties)} counted as relevant")
+        return f"{self.shown}: {'; '.join([', '.join(parts[:2]), *parts[2:], *self.notes])}"
+
+
+def votes_by_post(labels: Iterable[ImportedLabel]) -> dict[str, list[ImportedLabel]]:
+    """Group the labels that count by post: those of people that are not skipped; adjudicated ones precede others."""
+    found: dict[str, list[ImportedLabel]] = {}
+    for label in labels:
+        if label.value != "skip" and not label.machine:
+            found.setdefault(label.post_id or f"text {label.text}", []).append(label)
+    for post, votes in found.items():
+        found[post] = [label for label in votes if label.adjudicated] or votes
+    return found
+
+
+def verdict(votes: Sequence[ImportedLabel]) -> bool:
+    """Return whether the majority of labels says relevant; a tie is relevant."""
+    return 2 * sum(label.value == "relevant" for label in votes) >= len(votes)
+
+
+def is_tie(votes: Sequence[ImportedLabel]) -> bool:
+    """Return whether as many labels say relevant as say not."""
+    return 2 * sum(label.value == "relevant" for label in votes) == len(votes)
+
+
+def several(names: Counter[str], shown: int = 10) -> str:
+    """Return names with their counts, the most frequent first: `"maybe" ×3, "foo" ×1`."""
+    listed = ", ".join(f'"{name}" ×{count:,}' for name, count in names.most_common(shown))
+    return listed + (f" and {len(names) - shown} more" if len(names) > shown else "")
+
+
+def _plural(name: str, count: int) -> str:
+    return name if count == 1 else f"{name}s"

@@ -1,0 +1,294 @@
+"""Labels in tables: a row per label, or a row per post with a column per coder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from linker.common.errors import DataError
+from linker.data.io.fields import is_missing
+from linker.data.io.known_columns import normal
+from linker.data.io.line_errors import LineError
+from linker.data.io.rows import Row
+from linker.data.labels import known_names as known
+from linker.data.labels.collector import Collector, post_id_of, text_in, time_in
+from linker.data.labels.records import ImportedLabel
+from linker.data.labels.values import UnknownLabelError, is_true, parse_label
+
+# Objects in which tools keep the fields of the file that was given to them.
+_NESTED = ("meta", "metadata", "data", "fields")
+# Before formulas in CSV that linker wrote.
+_GUARDED = re.compile("''*[=+\\-@\t\r\n\0＝＋－＠]")
+_OURS = {"post_id", "text", "article_id", "score"}
+_LIST = re.compile(r"[|,;]")
+
+
+class TableReader:
+    """Reads rows whose columns are known by their names.
+
+    Args:
+        rows: all rows.
+        columns: the header; None: JSON.
+        column: column of the labels; None: find it.
+        guarded: whether apostrophes before formulas are removed.
+        collector: receives what was guessed.
+
+    Raises:
+        DataError: if no column has labels or names posts; it lists the columns.
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[Row],
+        columns: Sequence[str] | None,
+        column: str | None,
+        guarded: bool,
+        collector: Collector,
+        loose: bool = True,
+    ) -> None:
+        self._guarded = guarded
+        values = [flattened(row.values) for row in rows]
+        filled = _filled(values)
+        present = list(dict.fromkeys([*(columns or ()), *filled]))
+        self._columns = present
+        self.label = self._label_column(present, filled, column, loose)
+        self._coders = [] if column else _coder_columns(present, values)
+        if self.label is not None and len(self._coders) < 2:
+            self._coders = []
+        settled = [name for name in _all_of(known.ADJUDICATED, present) if name != self.label]
+        flags = [name for name in settled if _are_flags(values, name)]
+        self._settled = next((name for name in settled if name not in flags), None) if not column else None
+        self._flag = next(iter(flags), None)
+        if self._coders and self.label is not None:
+            # `label_anna`, `label_ben` and `label`: the last is what was agreed on.
+            self._settled, self.label = self._settled or self.label, None
+        if self.label is None and not self._coders and self._settled:
+            self.label, self._settled = self._settled, None
+        self.id = _first_of(known.IDS, present, filled)
+        self._text = _first_of(known.TEXTS, [name for name in present if name != self.label], filled)
+        self._note, self._time = (_first_of(names, present, filled) for names in (known.NOTES, known.TIMES))
+        self._article = _all_of(known.ARTICLES, present)
+        self._machine, self._choice = (
+            _first_of(names, present, filled) for names in (known.MACHINES, known.CHOICES)
+        )
+        if self._choice == self.label:
+            self._choice = None
+        self._author, self._platform = (
+            _first_of(names, present, filled) for names in (known.AUTHORS, known.PLATFORMS)
+        )
+        # In exports of Label Studio, it is the time of the annotation.
+        self._created = None if "annotation_id" in present else _first_of(known.CREATED, present, filled)
+        self._coder = _first_of(known.CODERS, present, filled) or self._loose_coder(present, filled, values)
+        self._asreview = "asreview_label" in present and column is None
+        self._check(collector, len(rows))
+
+    def read(self, row: Row, collector: Collector) -> None:
+        """Read the labels of a row.
+
+        Raises:
+            LineError: if the id of a labeled post is missing, or a time cannot be read.
+        """
+        values = flattened(row.values)
+        if self._guarded:
+            values = {key: unguarded(value) for key, value in values.items()}
+        labels = []
+        for field, coder, settled in self._fields(values):
+            _check_spans(field)
+            parsed = collector.parse(field, row.line)
+            if parsed.value is not None:
+                choice = parsed.choice or text_in(_get(values, self._choice)) or None
+                labels.append((parsed.value, choice, coder, settled))
+        made = []
+        if labels:
+            post_id = post_id_of(_get(values, self.id), self.id or "id")
+            text = text_in(_get(values, self._text)) or None
+            if not post_id and text is None:
+                raise LineError(
+                    "no post", f"{self.id or 'post_id'} is missing, so the label belongs to no post"
+                )
+            about = {
+                "article_ids": self._articles(values),
+                "text": text,
+                "platform": text_in(_get(values, self._platform)) or None,
+                "author": text_in(_get(values, self._author)) or None,
+                "created_at": time_in(_get(values, self._created), strict=False),
+            }
+            note, time = self._note_and_time(values)
+            machine = is_true(_get(values, self._machine))
+            made = [
+                ImportedLabel(post_id, coder, value, note, time, row.line, choice, machine, settled, **about)
+                for value, choice, coder, settled in labels
+            ]
+        collector.record(row.values, row.line, made)
+
+    def _fields(self, values: Mapping[str, Any]) -> list[tuple[Any, str | None, bool]]:
+        """Return the labels of a row with their coders, and whether they are adjudicated."""
+        coder = text_in(_get(values, self._coder)) or None
+        if self._asreview:
+            return [self._of_asreview(values)]
+        fields: list[tuple[Any, str | None, bool]] = []
+        if self.label is not None:
+            settled = bool(self._flag) and is_true(_get(values, self._flag))
+            settled = settled or (coder is not None and normal(coder) in known.ADJUDICATED)
+            fields.append((values.get(self.label), coder, settled))
+        fields += [(values.get(name), who, False) for name, who in self._coders]
+        if self._settled is not None:
+            fields.append((values.get(self._settled), None if self._coders else coder, True))
+        return fields
+
+    def _of_asreview(self, values: Mapping[str, Any]) -> tuple[Any, str | None, bool]:
+        """Return the label of a dataset that ASReview exported."""
+        user = text_in(values.get("asreview_user_name")) or text_in(values.get("asreview_user_email"))
+        if not user and self._was_included(values):
+            user = text_in(values.get("annotator"))
+        return values.get("asreview_label"), user or None, False
+
+    def _note_and_time(self, values: Mapping[str, Any]) -> tuple[str, datetime | None]:
+        note, time = text_in(_get(values, self._note)), time_in(_get(values, self._time))
+        if not self._asreview:
+            return note, time
+        before = self._was_included(values)
+        theirs = text_in(values.get("asreview_note"))
+        given = time_in(values.get("asreview_time"))
+        return theirs or (note if before else ""), (time if before else None) or given
+
+    def _was_included(self, values: Mapping[str, Any]) -> bool:
+        """Whether ASReview names no user of a label that was in the dataset before, as `included`."""
+        if text_in(values.get("asreview_user_name")) or is_missing(values.get("included")):
+            return False
+        try:
+            return parse_label(values.get("asreview_label")) == parse_label(values.get("included"))
+        except UnknownLabelError:
+            return False
+
+    def _articles(self, values: Mapping[str, Any]) -> tuple[str, ...]:
+        found: dict[str, None] = {}
+        for name in self._article:
+            field = values.get(name)
+            items = (
+                field
+                if isinstance(field, list)
+                else _LIST.split(field)
+                if isinstance(field, str)
+                else [field]
+            )
+            found.update(dict.fromkeys(post_id_of(item, name) for item in items if not is_missing(item)))
+        return tuple(found)
+
+    def _label_column(
+        self, present: Sequence[str], filled: Mapping[str, int], column: str | None, loose: bool
+    ) -> str | None:
+        if column is not None:
+            return (
+                column
+                if column in present
+                else next((n for n in present if normal(n) == normal(column)), None)
+            )
+        if "asreview_label" in present:
+            return "asreview_label"
+        names = (*known.LABELS, *known.LOOSE_LABELS) if loose else known.LABELS
+        return _first_of(names, present, filled)
+
+    def _loose_coder(
+        self, present: Sequence[str], filled: Mapping[str, int], values: Sequence[Mapping[str, Any]]
+    ) -> str | None:
+        """Return a column such as `user`, if posts repeat; else it is probably the author of the post."""
+        name = _first_of(known.LOOSE_CODERS, present, filled)
+        if name is None or self.id is None:
+            return None
+        ids = [text_in(row.get(self.id)) for row in values]
+        return name if len(set(ids)) < len(ids) else None
+
+    def _check(self, collector: Collector, rows: int) -> None:
+        listed = ", ".join(self._columns[:20]) + (", …" if len(self._columns) > 20 else "")
+        if self.label is None and not self._coders:
+            raise DataError(
+                f"{collector.shown}: no labels in this file: it has {rows:,} records, and none has a label "
+                f"under a known name (columns: {listed}); name the column of labels label"
+            )
+        if self.id is None and self._text is None:
+            raise DataError(
+                f"{collector.shown}: no column names the posts (columns: {listed}); name the column of ids post_id"
+            )
+        if self._coders:
+            collector.notes.append(
+                "a column per coder: " + ", ".join(f'"{name}"' for name, _ in self._coders)
+            )
+            collector.where = f" in {', '.join(name for name, _ in self._coders)}"
+        else:
+            collector.where = f' in the column "{self.label}"'
+            if normal(self.label or "") not in ("label", "labels", "asreviewlabel"):
+                collector.notes.append(f'labels from "{self.label}"')
+
+
+def flattened(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record with the fields inside of metadata, unless it has such fields itself."""
+    flat = dict(values)
+    for outer in _NESTED:
+        if isinstance(inner := values.get(outer), Mapping):
+            for key, value in inner.items():
+                flat.setdefault(f"{key}", value)
+    return flat
+
+
+def _get(values: Mapping[str, Any], name: str | None) -> Any:
+    return None if name is None else values.get(name)
+
+
+def unguarded(value: Any) -> Any:
+    """Return a field of CSV without the apostrophe that keeps spreadsheets from running it."""
+    return value[1:] if isinstance(value, str) and _GUARDED.match(value) else value
+
+
+def _filled(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Return the columns with the number of rows that have a value."""
+    filled: dict[str, int] = {}
+    for values in rows:
+        for key, value in values.items():
+            filled[key] = filled.get(key, 0) + (not is_missing(value) and value != [])
+    return filled
+
+
+def _all_of(names: Sequence[str], present: Sequence[str]) -> list[str]:
+    order = {name: rank for rank, name in reversed(list(enumerate(names)))}
+    return sorted((name for name in present if normal(name) in order), key=lambda name: order[normal(name)])
+
+
+def _first_of(names: Sequence[str], present: Sequence[str], filled: Mapping[str, int]) -> str | None:
+    """Return the first column that has a value; else the first."""
+    found = _all_of(names, present)
+    return next((name for name in found if filled.get(name)), found[0] if found else None)
+
+
+def _coder_columns(present: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Return columns with labels of one coder each, and the coders."""
+    found = [(name, coder) for name in present if (coder := known.coder_of(name))]
+    return [(name, coder) for name, coder in found if _are_labels(rows, name)]
+
+
+def _are_labels(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
+    values = [row.get(name) for row in rows]
+    known_values = 0
+    for value in values:
+        try:
+            known_values += parse_label(value).value is not None
+        except UnknownLabelError:
+            continue
+    return known_values > 0
+
+
+def _are_flags(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
+    """Whether a column says whether a row is adjudicated, as `true` and `false` do, and holds no label."""
+    return all(
+        isinstance(value, bool)
+        or (isinstance(value, str) and value.strip().casefold() in ("", "true", "false"))
+        for row in rows
+        if (value := row.get(name)) is not None
+    )
+
+
+def _check_spans(field: Any) -> None:
+    if isinstance(field, list) and any(isinstance(item, list) and len(item) == 3 for item in field):
+        raise LineError("spans", "its labels are of parts of the text; linker reads labels of whole posts")
