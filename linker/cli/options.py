@@ -308,7 +308,12 @@ Address = Annotated[
     ),
 ]
 ErrorsDir = Annotated[
-    Path, typer.Option("--errors-dir", help="Folder for the invalid lines that --on-error skip sets aside.")
+    str | None,
+    typer.Option(
+        "--errors-dir",
+        help="Folder for the invalid lines that --on-error skip sets aside.",
+        show_default="beside the file",
+    ),
 ]
 
 

@@ -51,7 +51,7 @@ def add_posts(
     paths: Sequence[str],
     columns: PostColumns,
     on_error: OnError,
-    errors_dir: str,
+    errors_dir: str | None,
     engine: Engine | None = None,
     update: bool = False,
 ) -> Added:
@@ -209,7 +209,7 @@ def build_corpus(
     model: str,
     columns: PostColumns,
     on_error: OnError = "strict",
-    errors_dir: str = ".",
+    errors_dir: str | None = None,
     engine: Engine | None = None,
     update: bool = False,
 ) -> Added:
@@ -264,7 +264,7 @@ def add_to_corpus(
     model: str | None,
     columns: PostColumns,
     on_error: OnError = "strict",
-    errors_dir: str = ".",
+    errors_dir: str | None = None,
     engine: Engine | None = None,
     update: bool = False,
 ) -> Added:

@@ -72,7 +72,7 @@ def start(
     sheet: SheetName = None,
     authors: Authors = "hashed",
     on_error: OnError = "strict",
-    errors_dir: ErrorsDir = Path("."),
+    errors_dir: ErrorsDir = None,
     include_package: Packages = None,
     force: Force = False,
 ) -> None:
@@ -99,7 +99,7 @@ def start(
     text = _guidelines(guidelines)
     articles = load_and_report(article, force, faults)
     with naming_columns():
-        candidates = read_posts(posts, columns, on_error, str(errors_dir))
+        candidates = read_posts(posts, columns, on_error, errors_dir)
     if model is None:
         say(f"no --model given: scoring with `{BEST}`, the bundled model, which encodes every post once")
     session = Session.create(

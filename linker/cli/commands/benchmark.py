@@ -42,7 +42,7 @@ def benchmark(
         Path | None, typer.Option("--json", help="JSON file to write the results to.")
     ] = None,
     on_error: OnError = "strict",
-    errors_dir: ErrorsDir = Path("."),
+    errors_dir: ErrorsDir = None,
     include_package: Packages = None,
 ) -> None:
     """Rerank each query's own candidates, score pairs of texts, and compare models.
@@ -70,6 +70,6 @@ def benchmark(
             PairColumns(grade=grade, label=label),
             json_file,
             on_error,
-            str(errors_dir),
+            errors_dir,
         )
     )

@@ -37,7 +37,7 @@ def calibrate(
         typer.Option("--plot", help="File for the reliability diagram: .svg, .png or .pdf."),
     ] = None,
     on_error: OnError = "strict",
-    errors_dir: ErrorsDir = Path("."),
+    errors_dir: ErrorsDir = None,
     include_package: Packages = None,
 ) -> None:
     """Calibrate a model on labeled data: probabilities of relevance, and the precision and recall of thresholds."""
@@ -62,7 +62,7 @@ def calibrate(
     from linker.evaluation.outputs import only_split
     from linker.models.passage_pooling import with_passages
 
-    linked = ArticlesAndPosts(str(articles), str(posts), on_error=on_error, errors_dir=str(errors_dir)).read()
+    linked = ArticlesAndPosts(str(articles), str(posts), on_error=on_error, errors_dir=errors_dir).read()
     linked = only_split(linked, split) if split else linked
     # Articles are scored independently, as in `linker rank`.
     scorer = with_passages(found.load(), passages)

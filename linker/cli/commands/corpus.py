@@ -71,7 +71,7 @@ def build(
     sheet: SheetName = None,
     authors: Authors = "hashed",
     on_error: OnError = "strict",
-    errors_dir: ErrorsDir = Path("."),
+    errors_dir: ErrorsDir = None,
     engine: EngineName = "local",
     address: Address = None,
     include_package: Packages = None,
@@ -88,7 +88,7 @@ def build(
             model,
             post_columns(column, posts_format, authors, encoding, sheet),
             on_error,
-            str(errors_dir),
+            errors_dir,
             where,
         )
     _report(out, added)
@@ -105,7 +105,7 @@ def add(
     sheet: SheetName = None,
     authors: Authors = "hashed",
     on_error: OnError = "strict",
-    errors_dir: ErrorsDir = Path("."),
+    errors_dir: ErrorsDir = None,
     update: Annotated[
         bool,
         typer.Option("--update", help="Replace posts whose text has changed; they are skipped otherwise."),
@@ -126,7 +126,7 @@ def add(
             model,
             post_columns(column, posts_format, authors, encoding, sheet),
             on_error,
-            str(errors_dir),
+            errors_dir,
             where,
             update,
         )

@@ -62,7 +62,7 @@ def evaluate(
         ),
     ] = None,
     on_error: OnError = "strict",
-    errors_dir: ErrorsDir = Path("."),
+    errors_dir: ErrorsDir = None,
     include_package: Packages = None,
 ) -> None:
     """Rank all posts for every article, measure the rankings, and compare models.
@@ -83,7 +83,7 @@ def evaluate(
     reference = baseline_name(resolved, baseline)
     outputs = Outputs(json=json_file, qrels=qrels, run=run, scores=scores)
     outputs.check(resolved, given=len(models), inputs=[articles, posts])
-    linked = ArticlesAndPosts(str(articles), str(posts), on_error=on_error, errors_dir=str(errors_dir)).read()
+    linked = ArticlesAndPosts(str(articles), str(posts), on_error=on_error, errors_dir=errors_dir).read()
     linked = only_split(linked, split) if split else linked
     comparison = evaluate_models(resolved, linked, outputs, passages, one_at_a_time, ignore_dates)
     outputs.write_rest(comparison, reference)

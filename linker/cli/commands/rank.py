@@ -96,7 +96,7 @@ def rank(
         status.say(found.line)
     status.step("reading the posts")  # before the model is loaded: most mistakes are in files
     with naming_columns():
-        candidates = read_posts(posts, columns, on_error, ".")
+        candidates = read_posts(posts, columns, on_error)
     for note in request.filter.left_out(candidates) if request.filter else []:
         status.say(note)
     status.step(f"loading {reference.file_name}")

@@ -49,7 +49,7 @@ class HashtagPairs(PairReader):
         per_hashtag: maximum number of pairs that share a hashtag; null: no limit.
         columns: column names of the files.
         on_error: "strict" refuses files with invalid lines, "skip" sets these lines aside.
-        errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes.
+        errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes; None: beside the input.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class HashtagPairs(PairReader):
         per_hashtag: int | None = None,
         columns: PostColumns | None = None,
         on_error: OnError = "strict",
-        errors_dir: str = ".",
+        errors_dir: str | None = None,
     ) -> None:
         at_least(1, min_words=min_words, per_hashtag=per_hashtag)
         above(0, minutes=minutes)

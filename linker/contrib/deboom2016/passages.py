@@ -38,7 +38,7 @@ class Passages(PairReader):
         columns: column names of the files.
         seed: random seed for the lengths; those of an article do not depend on the other articles.
         on_error: "strict" refuses files with invalid lines, "skip" sets these lines aside.
-        errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes.
+        errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes; None: beside the input.
 
     Raises:
         ConfigError: if a number is out of range.
@@ -53,7 +53,7 @@ class Passages(PairReader):
         columns: ArticleColumns | None = None,
         seed: int = 0,
         on_error: OnError = "strict",
-        errors_dir: str = ".",
+        errors_dir: str | None = None,
     ) -> None:
         if not 1 <= min_words <= max_words or skip < 0:
             raise ConfigError(

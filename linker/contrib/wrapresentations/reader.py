@@ -56,7 +56,7 @@ class LabeledTexts(PairReader):
         classes: valid classes, by default those of TACO; null accepts any.
         columns: column names of the files.
         on_error: "strict" refuses files with invalid lines and labels without a text, "skip" sets these lines aside.
-        errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes.
+        errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes; None: beside the input.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class LabeledTexts(PairReader):
         classes: list[str] | None = ["Reason", "Statement", "Notification", "None"],  # noqa: B006
         columns: LabeledColumns | None = None,
         on_error: OnError = "strict",
-        errors_dir: str = ".",
+        errors_dir: str | None = None,
     ) -> None:
         self.labels, self.texts, self.classes = labels, texts, classes
         self.columns = columns or LabeledColumns()

@@ -170,14 +170,16 @@ class BadLines:
 
     Args:
         on_error: "strict" or "skip".
-        errors_dir: folder for the `.errors.jsonl` files.
+        errors_dir: folder for the `.errors.jsonl` files; None: beside the input.
         skippable: whether the user could have asked for `skip`, which the error then recommends.
     """
 
-    def __init__(self, on_error: OnError = "strict", errors_dir: str = ".", skippable: bool = True) -> None:
+    def __init__(
+        self, on_error: OnError = "strict", errors_dir: str | None = None, skippable: bool = True
+    ) -> None:
         self.on_error = on_error
         self._skippable = skippable
-        self._folder = Path(errors_dir)
+        self._folder = None if errors_dir is None else Path(errors_dir)
         self._files: list[InputFile] = []
         self._shown: list[tuple[int, int, str]] = []
         self._noted = ""
@@ -229,9 +231,10 @@ class BadLines:
     def open_side_file(self, path: str) -> tuple[Path, IO[str]]:
         """Open the file for the bad lines of an input; it appears when the block ends without an error."""
         name = "stdin" if path == "-" else Path(shown_name(path)).name
+        folder = self._folder or _folder_beside(path)
         number = 1
         while True:
-            side_path = self._folder / f"{name}.errors{'' if number == 1 else f'-{number}'}.jsonl"
+            side_path = folder / f"{name}.errors{'' if number == 1 else f'-{number}'}.jsonl"
             if side_path not in self._side_paths and _free_for(side_path, shown_name(path)):
                 self._side_paths.add(side_path)
                 return side_path, self._stack.enter_context(atomic_write(side_path))
@@ -266,6 +269,12 @@ class BadLines:
         if self._skippable:
             remedy += ', or set bad lines aside with --on-error skip (in a config: on_error: "skip")'
         return "\n".join([f"{many}; {remedy}:", *shown])
+
+
+def _folder_beside(path: str) -> Path:
+    """The folder of a file; the current one for standard input, addresses, pipes, and files in read-only folders."""
+    folder = Path(path).parent
+    return folder if os.path.isfile(path) and os.access(folder, os.W_OK) else Path()
 
 
 def _singular(name: str) -> str:

@@ -33,7 +33,7 @@ def read_articles(
     paths: str | Sequence[str],
     columns: ArticleColumns | None = None,
     on_error: OnError = "strict",
-    errors_dir: str = ".",
+    errors_dir: str | None = None,
 ) -> list[Article]:
     """Read all articles of some files (`-`: standard input), in order.
 
@@ -42,7 +42,7 @@ def read_articles(
             addresses, see `linker.data.io.paths.input_files`.
         columns: names of the columns in the files.
         on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
-        errors_dir: folder for the `<file>.errors.jsonl` files of "skip".
+        errors_dir: folder for the `<file>.errors.jsonl` files of "skip"; None: beside the input.
 
     Raises:
         DataError: if a file cannot be read, has bad lines (in strict mode; up to 20 are listed), or contains no
@@ -59,7 +59,7 @@ def read_posts(
     paths: str | Sequence[str],
     columns: PostColumns | None = None,
     on_error: OnError = "strict",
-    errors_dir: str = ".",
+    errors_dir: str | None = None,
 ) -> list[Post]:
     """Read all posts of some files (`-`: standard input), in order; they need no article ids.
 

@@ -19,7 +19,7 @@ class ArticlesAndPosts(PairReader):
         posts: file or files of posts.
         columns: names of the columns in the files.
         on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
-        errors_dir: folder for the `<file>.errors.jsonl` files of "skip".
+        errors_dir: folder for the `<file>.errors.jsonl` files of "skip"; None: beside the input.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class ArticlesAndPosts(PairReader):
         posts: str | list[str],
         columns: PairColumns | None = None,
         on_error: OnError = "strict",
-        errors_dir: str = ".",
+        errors_dir: str | None = None,
     ) -> None:
         self.articles, self.posts = articles, posts
         self.columns = columns or PairColumns()

@@ -33,7 +33,7 @@ class SingleFile(PairReader):
         files: file or files.
         columns: names of the columns in the files.
         on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
-        errors_dir: folder for the `<file>.errors.jsonl` files of "skip".
+        errors_dir: folder for the `<file>.errors.jsonl` files of "skip"; None: beside the input.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class SingleFile(PairReader):
         files: str | list[str],
         columns: SingleFileColumns | None = None,
         on_error: OnError = "strict",
-        errors_dir: str = ".",
+        errors_dir: str | None = None,
     ) -> None:
         self.files, self.columns = files, columns or SingleFileColumns()
         self.on_error, self.errors_dir = on_error, errors_dir

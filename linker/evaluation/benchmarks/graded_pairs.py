@@ -53,7 +53,7 @@ class GradedPairs:
 
 
 def read_pairs(
-    path: str | Path, columns: PairColumns, on_error: OnError = "strict", errors_dir: str = "."
+    path: str | Path, columns: PairColumns, on_error: OnError = "strict", errors_dir: str | None = None
 ) -> GradedPairs:
     """Read a file of pairs: TSV, CSV, JSON lines or Parquet, packed or not.
 

@@ -38,7 +38,7 @@ def measure_benchmarks(
     columns: PairColumns,
     json: Path | None = None,
     on_error: OnError = "strict",
-    errors_dir: str = ".",
+    errors_dir: str | None = None,
 ) -> list[Benchmark]:
     """Measure every model on every file; all files are read and all models loaded before the first one scores.
 
@@ -49,7 +49,7 @@ def measure_benchmarks(
         columns: columns of the pairs.
         json: file to write the figures to.
         on_error: what to do with invalid lines of `similarities`.
-        errors_dir: folder for lines that are set aside.
+        errors_dir: folder for lines that are set aside; None: beside the input.
 
     Raises:
         LinkerError: if a file or model cannot be read, or scores are not finite.

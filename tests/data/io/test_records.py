@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import sys
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -238,8 +240,10 @@ objects = st.dictionaries(keys, values, max_size=7).map(lambda row: json.dumps(r
 dirty_lines = st.one_of(
     objects,
     st.builds(lambda i: json.dumps({"id": i, "text": "good"}).encode(), st.integers(0, 9)),
-    st.binary(max_size=30).map(lambda raw: re.sub(rb"[\n\r\0]", b"", raw)),
-    st.text(max_size=20).map(lambda text: re.sub(rb"[\n\r\0]", b"", text.encode("utf-8", "surrogatepass"))),
+    st.binary(max_size=30).map(lambda raw: b"x" + re.sub(rb"[\n\r\0]", b"", raw)),
+    st.text(max_size=20).map(
+        lambda text: b"x" + re.sub(rb"[\n\r\0]", b"", text.encode("utf-8", "surrogatepass"))
+    ),
 )
 
 
@@ -457,3 +461,15 @@ def test_rows_of_a_json_list_are_checked_as_lines_are(tmp_path: Path) -> None:
     (tmp_path / "posts.json").write_text(f"[{', '.join(rows)}]")
     with pytest.raises(DataError, match=r"1 bad line;[^\n]*\n.*nested too deeply"):
         read_posts([str(tmp_path / "posts.json")])
+
+
+def test_bad_lines_are_set_aside_beside_their_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    write(tmp_path / "data" / "p.jsonl", {"id": 1, "text": "x"}, b"oops")
+    read_posts("../data/p.jsonl", on_error="skip")
+    assert (tmp_path / "data" / "p.jsonl.errors.jsonl").exists()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"id": 1, "text": "x"}\noops\n')))
+    read_posts("-", on_error="skip")
+    assert [path.name for path in (tmp_path / "here").iterdir()] == ["stdin.errors.jsonl"]
