@@ -50,6 +50,12 @@ _RECORD: dict[str, Any] = {
 }
 
 
+def _alts(prefix: str) -> tuple[str, ...]:
+    """Descriptions of pictures and videos."""
+    embeds = (f"{prefix}.embed", f"{prefix}.embed.media")
+    return tuple(f"{embed}.{path}" for embed in embeds for path in ("images[].alt", "alt"))
+
+
 def _links(prefix: str) -> tuple[Any, ...]:
     return f"{prefix}.facets[].features[].uri", html_links(f"{prefix}.bridgyOriginalText")
 
@@ -83,6 +89,7 @@ class Jetstream(Platform):
         created_at="commit.record.createdAt",
         **under("commit.record", _RECORD),
     )
+    below = _alts("commit.record")
     links = _links("commit.record")
     left_out = (
         only("kind", "commit", identity="identity events", account="account events", other="other events"),
@@ -113,6 +120,7 @@ class Jetstream2(Platform):
         created_at="record.createdAt",
         **under("record", _RECORD),
     )
+    below = _alts("record")
     links = _links("record")
     left_out = (
         lambda record: None if "collection" in record else "account events",
@@ -157,6 +165,15 @@ class Api(Platform):
         created_at="record.createdAt|record.created_at",
         url=_WEB,
         **under("record", _RECORD),
+    )
+    below = _alts("record")
+    context = (
+        "likeCount|like_count",
+        "repostCount|repost_count",
+        "replyCount|reply_count",
+        "quoteCount|quote_count",
+        "bookmarkCount|bookmark_count",
+        "quoted_text=embed.record.value.text|embed.record.record.value.text",
     )
     links = _links("record")
     left_out = (
@@ -211,6 +228,7 @@ class Records(Platform):
         url=_WEB,
         **under("value", _RECORD),
     )
+    below = _alts("value")
     links = _links("value")
     left_out = (only("value.$type", _POST, **_LEFT_OUT),)
 
@@ -230,6 +248,7 @@ class Tap(Platform):
         created_at="record.record.createdAt",
         **under("record.record", _RECORD),
     )
+    below = _alts("record.record")
     links = _links("record.record")
     left_out = (
         only("type", "record", identity="identity events", other="other events"),

@@ -66,6 +66,7 @@ class FourCat(Platform):
         thread="thread_id",
         url=_address,
     )
+    is_table = True
     links = (_links,)
     left_out = (
         without("is_retweet", "reposts", "yes", "True", "true", "1"),

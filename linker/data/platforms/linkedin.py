@@ -59,3 +59,8 @@ class LinkedIn(Platform):
         card_title="content.articleComponent.title.text|content.title.text",
         card_description="content.articleComponent.description.text",
     )
+    context = (
+        "*socialDetail.*totalSocialActivityCounts.numLikes",
+        "*socialDetail.*totalSocialActivityCounts.numComments",
+        "*socialDetail.*totalSocialActivityCounts.numShares",
+    )

@@ -54,6 +54,21 @@ class Mastodon(Platform):
         card_title="card.title",
         card_description="card.description",
     )
+    above = ("spoiler_text",)
+    below = (
+        "poll.options[].title",
+        "media_attachments[].description",
+    )
+    context = (
+        "favourites_count",
+        "reblogs_count",
+        "replies_count",
+        "quotes_count",
+        "visibility",
+        "sensitive",
+        "spoiler_text",
+        "votes_count=poll.votes_count",
+    )
     links = (html_links("content"),)
     left_out = (
         without("reblog", "reposts"),
@@ -77,6 +92,7 @@ class Stream(Platform):
         *(f"event + {sign}" for sign in Mastodon.signs),
     )
     fields = Mastodon.fields
+    above, below, context = Mastodon.above, Mastodon.below, Mastodon.context
     links = Mastodon.links
     left_out = (
         only(
@@ -113,6 +129,13 @@ class Outbox(Platform):
         thread="object.conversation",
         url="object.url",
     )
+    above = ("object.summary",)
+    below = (
+        "object.oneOf[].name",
+        "object.anyOf[].name",
+        "object.attachment[].name",
+    )
+    context = ("object.sensitive",)
     links = (html_links("object.content"),)
     left_out = (only("type", "Create", Announce="reposts", other="other activities"),)
 
@@ -144,6 +167,17 @@ class Gab(Platform):
         card_url="link_info.url|card.url|link.url",
         card_title="link_info.title|card.title|link.title",
         card_description="link_info.description|card.description|link.description",
+    )
+    above = ("spoiler_text",)
+    below = (
+        "poll.options[].title",
+        "media_attachments[].description",
+    )
+    context = (
+        "favourites_count|fbc",
+        "reblogs_count|rbc",
+        "replies_count|rc",
+        "reaction_count",
     )
     links = (html_links("c|content"),)
     left_out = (

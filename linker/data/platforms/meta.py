@@ -53,6 +53,13 @@ class Threads(Platform):
         card_url=_unwrapped("text_post_app_info.link_preview_attachment.url"),
         card_title="text_post_app_info.link_preview_attachment.title",
     )
+    context = (
+        "like_count",
+        "text_post_app_info.direct_reply_count",
+        "text_post_app_info.repost_count",
+        "text_post_app_info.quote_count",
+        "quoted_text=text_post_app_info.share_info.quoted_post.caption.text",
+    )
     left_out = (without("text_post_app_info.share_info.reposted_post", "reposts"),)
 
 
@@ -72,6 +79,12 @@ class Instagram(Platform):
         author="user.pk|user.id|user.username|owner.id|owner.username",
         author_name="user.username|owner.username",
         url="https://www.instagram.com/p/{code}/|https://www.instagram.com/p/{shortcode}/",
+    )
+    context = (
+        "like_count|edge_media_preview_like.count|edge_liked_by.count",
+        "comment_count|edge_media_to_comment.count",
+        "play_count|view_count|video_view_count",
+        "product_type",
     )
 
 
@@ -94,6 +107,14 @@ class ThreadsApi(Platform):
         url="permalink",
         card_url="link_attachment_url",
     )
+    below = (
+        "poll_attachment.option_a",
+        "poll_attachment.option_b",
+        "poll_attachment.option_c",
+        "poll_attachment.option_d",
+        "alt_text",
+    )
+    context = ("media_type",)
     left_out = (without("media_type", "reposts", "REPOST_FACADE"),)
 
 
@@ -111,6 +132,12 @@ class InstagramApi(Platform):
         author="owner.id|username",
         author_name="username",
         url="permalink",
+    )
+    below = ("alt_text",)
+    context = (
+        "like_count",
+        "comments_count",
+        "media_type",
     )
 
 
@@ -132,6 +159,7 @@ class InstagramComments(Platform):
         thread="post_id",
         url="https://www.instagram.com/p/{post_shortcode}/c/{comment_id}/",
     )
+    context = ("comment_like_count|like_count",)
 
 
 _STORY = "comet_sections.content.story"
@@ -177,6 +205,18 @@ class CrowdTangleApi(Platform):
         card_title=lambda record: record.get("title") if "message" in record else None,
         card_description=lambda record: record.get("description") if "message" in record else None,
     )
+    context = (
+        "type",
+        "statistics.actual.likeCount",
+        "statistics.actual.shareCount",
+        "statistics.actual.commentCount",
+        "statistics.actual.loveCount",
+        "statistics.actual.wowCount",
+        "statistics.actual.hahaCount",
+        "statistics.actual.sadCount",
+        "statistics.actual.angryCount",
+        "statistics.actual.careCount",
+    )
     links = ("expandedLinks[].expanded", "link")
 
 
@@ -199,4 +239,5 @@ class CrowdTangle(Platform):
         card_title="Link Text",
         card_description=lambda record: record.get("Description") if "Link Text" in record else None,
     )
+    is_table = True
     links = ("Link",)

@@ -28,6 +28,14 @@ _BETWEEN = re.compile(r"[,|;\s]+(?=https?://)")
 _NO_LANGUAGE = frozenset(
     ("und", "mul", "zxx", "qme", "qht", "qam", "qct", "qst", "art", "un", "unknown", "n/a", "none", "null")
 )
+#: Characters of a text in a column `x_…` at most: of one that a format names, and of a cell of its tables.
+_LONGEST_CONTEXT, _LONGEST_CELL = 10_000, 500
+#: Names of columns with people, or with texts and addresses that are in other columns.
+_OF_PEOPLE = re.compile(
+    r"author|user|account|name|people|person|profile|avatar|mention|follower|handle|\bbio|owner|channel|page"
+    r"|text|tweet$|body|subject|^message$|^description$|url|link|^id$|_id$|timestamp|created|publishedat|^date|time",
+    re.IGNORECASE,
+)
 #: Key under which a record has the scalar values of the document around its list, such as the chat of a message.
 AROUND = "^"
 #: Key of the platform's `Clock` in the columns of a post.
@@ -50,6 +58,11 @@ class Platform(Registrable):
         envelope: path of the object that all other paths start from, in records that have it.
         posts: paths of the posts in a record with several; empty: the record is one post.
         fields: our column → where its value is: an expression, or a function of the record.
+        above: paths of what else the author wrote, put above the text, such as content warnings.
+        below: the same, put below it, such as the options of polls and descriptions of pictures.
+        context: paths of numbers and texts that stay in columns named `x_` and the last key, such as `x_like_count`, or
+            `name=path` in one named otherwise. Never names of people.
+        is_table: whether all columns of the format's tables, but for people's names, stay in columns named so.
         links: where addresses are, in order; `card_url` is put before them.
         since: when the platform began; earlier times of posts are impossible.
         received: path of the time at which the platform received a post; empty: records do not have it.
@@ -63,6 +76,10 @@ class Platform(Registrable):
     envelope: ClassVar[str] = ""
     posts: ClassVar[tuple[str, ...]] = ()
     fields: ClassVar[Mapping[str, Any]] = {}
+    above: ClassVar[tuple[str, ...]] = ()
+    below: ClassVar[tuple[str, ...]] = ()
+    context: ClassVar[tuple[str, ...]] = ()
+    is_table: ClassVar[bool] = False
     links: ClassVar[tuple[Any, ...]] = ()
     since: ClassVar[datetime] = began(1971)
     received: ClassVar[str] = ""
@@ -79,6 +96,8 @@ class Platform(Registrable):
         self._created_at = values.pop("created_at", None)
         self._received = getter(self.received) if self.received else None
         self._kept = [(name, values[name]) for name in KEPT if name in values]
+        self._above, self._below = ([lister(path) for path in paths] for paths in (self.above, self.below))
+        self._context = [_context(written) for written in self.context]
         self._links = [lister(field) if isinstance(field, str) else field for field in self.links]
 
     def recognizes(self, record: Record) -> bool:
@@ -117,7 +136,7 @@ class Platform(Registrable):
         for rule in self.left_out:
             if (name := rule(record)) is not None:
                 return name
-        id_, text = self._id(record), self._text(record)
+        id_, text = self._id(record), self._whole_text(record)
         if id_ is None:
             raise UnknownShapeError(
                 f"no {self.title} id ({_shown(self.fields['id'])}); keys: {_keys(record)}"
@@ -144,7 +163,49 @@ class Platform(Registrable):
             links += [url for url in urls_of(record) if isinstance(url, str)]
         if links:
             row["links"] = list(dict.fromkeys(links))
+        for name, value_of in self._context:
+            if (value := value_of(record)) is not None and _is_short(value, _LONGEST_CONTEXT):
+                row[name] = value
+        if self.is_table:
+            row.update(_other_columns(record, row))
         return row
+
+    def _whole_text(self, record: Record) -> Any:
+        """Return all that the author wrote: content warning, text, options of a poll, descriptions of pictures."""
+        text = self._text(record)
+        above, below = (
+            [piece.strip() for texts_of in listers for piece in texts_of(record) if isinstance(piece, str)]
+            for listers in (self._above, self._below)
+        )
+        if not above and not below:
+            return text
+        middle = [text.strip()] if isinstance(text, str) else []
+        return "\n\n".join(piece for piece in dict.fromkeys([*above, *middle, *below]) if piece)
+
+
+def _context(written: str) -> tuple[str, Getter]:
+    """Return the column of a field, and a function that returns its value."""
+    name, equals, path = written.partition("=")
+    if not equals:
+        name, path = written.partition("|")[0].rpartition(".")[2], written
+    return f"x_{name}", getter(path)
+
+
+def _is_short(value: Any, most: int) -> bool:
+    return isinstance(value, (int, float)) or (isinstance(value, str) and len(value) <= most)
+
+
+def _other_columns(record: Record, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of a table that are in no column of ours, and name nobody."""
+    used = {str(value) for value in row.values() if isinstance(value, (str, int, float))}
+    return {
+        f"x_{name}": value
+        for name, value in record.items()
+        if value not in (None, "")
+        and _is_short(value, _LONGEST_CELL)
+        and str(value) not in used
+        and not _OF_PEOPLE.search(name)
+    }
 
 
 def table(**fields: Any) -> Mapping[str, Any]:

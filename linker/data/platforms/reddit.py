@@ -66,6 +66,20 @@ class Submissions(Platform):
         repost_of="crosspost_parent",
         url="https://www.reddit.com{permalink}",
     )
+    below = (
+        "poll_data.options[].text",
+        "gallery_data.items[].caption",
+    )
+    context = (
+        "subreddit",
+        "score",
+        "num_comments",
+        "upvote_ratio",
+        "num_crossposts",
+        "link_flair_text",
+        "over_18",
+        "domain",
+    )
     links = (_links,)
     left_out = (
         without("selftext", "deleted posts", "[deleted]"),
@@ -91,6 +105,11 @@ class Comments(Platform):
         reply_to="parent_id",
         thread="link_id",
         url="https://www.reddit.com{permalink}",
+    )
+    context = (
+        "subreddit",
+        "score",
+        "controversiality",
     )
     left_out = (
         without("body", "deleted posts", "[deleted]"),

@@ -36,6 +36,16 @@ class Tweets(Platform):
         card_title="card.title",
         card_description="card.description",
     )
+    below = ("media[].altText",)
+    context = (
+        "likeCount",
+        "retweetCount",
+        "replyCount",
+        "quoteCount",
+        "viewCount",
+        "sourceLabel",
+        "quoted_text=quotedTweet.rawContent|quotedTweet.content",
+    )
     links = ("links[].url", "outlinks[]")
     left_out = (without("retweetedTweet", "reposts"),)
 

@@ -44,6 +44,13 @@ class Desktop(Platform):
         author_name="from",
         reply_to="{^.id}/{reply_to_message_id}|reply_to_message_id",
     )
+    below = (
+        "poll.question",
+        "poll.question.text",
+        "poll.answers[].text",
+        "poll.answers[].text.text",
+    )
+    context = ("media_type",)
     links = (
         "text_entities[type=text_link].href|text_entities[type=link].text",
         "text[type=text_link].href|text[type=link].text",
@@ -77,6 +84,21 @@ class Telethon(Platform):
         card_title="media.webpage.title",
         card_description="media.webpage.description",
     )
+    below = (
+        "media.poll.question",
+        "media.poll.question.text",
+        "media.poll.poll.question",
+        "media.poll.poll.question.text",
+        "media.poll.answers[].text",
+        "media.poll.answers[].text.text",
+        "media.poll.poll.answers[].text",
+        "media.poll.poll.answers[].text.text",
+    )
+    context = (
+        "views",
+        "forwards",
+        "replies=replies.replies",
+    )
     links = ("entities[].url",)
     left_out = (without("_", "service messages", "MessageService"),)
 
@@ -98,4 +120,5 @@ class Minet(Platform):
         card_title="link_title",
         card_description="link_description",
     )
+    is_table = True
     links = (lambda record: str(record.get("links") or "").split("|") if record.get("links") else [],)

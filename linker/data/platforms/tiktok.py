@@ -31,6 +31,14 @@ class Videos(Platform):
         author="author.id|author.uniqueId|authorId|author",
         author_name="author.uniqueId|author",
     )
+    context = (
+        "stats.diggCount|statsV2.diggCount",
+        "stats.shareCount|statsV2.shareCount",
+        "stats.commentCount|statsV2.commentCount",
+        "stats.playCount|statsV2.playCount",
+        "stats.collectCount|statsV2.collectCount",
+        "locationCreated",
+    )
 
 
 @Platform.register("tiktok_comments")
@@ -52,6 +60,10 @@ class Comments(Platform):
         reply_to=other_than("reply_id", "0", 0),
         thread="aweme_id",
     )
+    context = (
+        "digg_count",
+        "reply_comment_total",
+    )
 
 
 @Platform.register("tiktok_research")
@@ -69,6 +81,13 @@ class Research(Platform):
         author="username",
         author_name="username",
     )
+    context = (
+        "like_count",
+        "comment_count",
+        "share_count",
+        "view_count",
+        "region_code",
+    )
 
 
 @Platform.register("tiktok_research_comments")
@@ -81,4 +100,8 @@ class ResearchComments(Platform):
     signs = ("id + video_id + text + parent_comment_id + create_time",)
     fields = table(
         id="id", text="text", created_at="create_time", reply_to="parent_comment_id", thread="video_id"
+    )
+    context = (
+        "like_count",
+        "reply_count",
     )

@@ -87,6 +87,22 @@ class V2(Platform):
         card_title=_card("title"),
         card_description=_card("description"),
     )
+    below = (
+        "attachments.poll.options[].label",
+        "attachments.poll[].options[].label",
+        "attachments.media[].alt_text",
+    )
+    context = (
+        "public_metrics.like_count",
+        "public_metrics.retweet_count",
+        "public_metrics.reply_count",
+        "public_metrics.quote_count",
+        "public_metrics.bookmark_count",
+        "public_metrics.impression_count",
+        "possibly_sensitive",
+        "reply_settings",
+        "source",
+    )
     # twarc writes the addresses alone.
     links = (each(_ALL_URLS, "unwound_url", "expanded_url"), "entities.urls[]")
     left_out = (
@@ -109,6 +125,7 @@ class TwarcCsv(Platform):
         reply_to="referenced_tweets.replied_to.id",
         quote_of="referenced_tweets.quoted.id",
     )
+    below, context = V2.below, V2.context
     links = V2.links
     left_out = (without("referenced_tweets.retweeted.id", "reposts"),)
 
@@ -138,6 +155,19 @@ class V1(Platform):
         quote_of="quoted_status_id_str|quoted_status.id_str",
         url=f"{_URL}{{id_str}}",
     )
+    below = (
+        "extended_tweet.extended_entities.media[].ext_alt_text",
+        "extended_entities.media[].ext_alt_text",
+    )
+    context = (
+        "favorite_count",
+        "retweet_count",
+        "reply_count",
+        "quote_count",
+        "possibly_sensitive",
+        "place=place.full_name",
+        "quoted_text=quoted_status.extended_tweet.full_text|quoted_status.full_text|quoted_status.text",
+    )
     links = (each("extended_tweet.entities.urls[]|entities.urls[]", "unwound.url", "expanded_url"),)
     left_out = (
         without("delete", "deletions"),
@@ -160,6 +190,7 @@ class Archive(Platform):
     signs = ("tweet.id_str + tweet.full_text",)
     envelope = "tweet"
     fields = V1.fields
+    below, context = V1.below, V1.context
     links = V1.links
     left_out = (beginning("full_text", "RT @", "reposts"),)
 
@@ -189,6 +220,23 @@ class GraphQL(Platform):
         card_title="card.legacy.binding_values[key=title].value.string_value",
         card_description="card.legacy.binding_values[key=description].value.string_value",
     )
+    below = (
+        *(
+            f"card.legacy.binding_values[key=choice{number}_label].value.string_value"
+            for number in range(1, 5)
+        ),
+        "legacy.extended_entities.media[].ext_alt_text",
+    )
+    context = (
+        "legacy.favorite_count",
+        "legacy.retweet_count",
+        "legacy.reply_count",
+        "legacy.quote_count",
+        "legacy.bookmark_count",
+        "legacy.possibly_sensitive",
+        "views=views.count",
+        "quoted_text=quoted_status_result.result.legacy.full_text|quoted_status_result.result.tweet.legacy.full_text",
+    )
     links = ("legacy.entities.urls[].expanded_url",)
     left_out = (
         without("__typename", "tombstones", "TweetTombstone"),
@@ -215,6 +263,7 @@ class Tcat(Platform):
         quote_of="quoted_status_id",
         url=f"{_URL}{{id}}",
     )
+    is_table = True
     links = (separated("urls_followed", "urls_expanded"),)
     left_out = (beginning("text", "RT @", "reposts"),)
 
@@ -237,6 +286,7 @@ class Twint(Platform):
         thread="conversation_id",
         url=f"{_URL}{{id}}",
     )
+    is_table = True
     links = ("urls[]",)
     left_out = (without("retweet", "reposts", True, "True", "true"), without("user_rt", "reposts"))
 
@@ -259,5 +309,6 @@ class TwarcCsv1(Platform):
         reply_to="in_reply_to_status_id",
         url="tweet_url",
     )
+    is_table = True
     links = (separated("urls"),)
     left_out = (without("tweet_type", "reposts", "retweet"),)

@@ -36,6 +36,7 @@ class Api(Platform):
         thread="snippet.videoId",
         url="https://www.youtube.com/watch?v={snippet.videoId}&lc={id}",
     )
+    context = ("snippet.likeCount",)
     links = (html_links("snippet.textDisplay"),)
 
 
@@ -54,6 +55,7 @@ class DataTools(Platform):
         author_name="authorName",
         reply_to="isReplyTo",
     )
+    is_table = True
     links = (html_links("text"),)
 
 
@@ -74,6 +76,7 @@ class Minet(Platform):
         thread="video_id",
         url="https://www.youtube.com/watch?v={video_id}&lc={comment_id}",
     )
+    is_table = True
 
 
 @Platform.register("youtube_ytdlp")
@@ -93,6 +96,11 @@ class YtDlp(Platform):
         reply_to=other_than("parent", "root"),
         thread="video",
         url="https://www.youtube.com/watch?v={video}&lc={id}",
+    )
+    context = (
+        "like_count",
+        "is_pinned",
+        "is_favorited",
     )
     left_out = (lambda record: "videos without comments" if "extractor" in record else None,)
 
@@ -116,4 +124,9 @@ class Downloader(Platform):
         author="channel|author",
         author_name="author",
         reply_to=lambda record: str(record.get("cid")).rpartition(".")[0] or None,
+    )
+    context = (
+        "votes",
+        "replies",
+        "heart",
     )
