@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from functools import cache, lru_cache
 
 from linker.common.errors import DataError
+from linker.data.characters import plain
 from linker.data.types import Article, Post
 
 #: Shorter texts, such as headlines full of names, are identified too unreliably to score an article by.
@@ -148,7 +149,8 @@ def _identified(text: str, least_bytes: int) -> str | None:
         import pycld2
     except ImportError:  # has no wheel for this platform
         return None
-    words = _CONTROL.sub(" ", _NOT_WORDS.sub(" ", text))
+    # Letters in bold or decomposed ones would hide the language, and so change which scores count how much.
+    words = _CONTROL.sub(" ", _NOT_WORDS.sub(" ", plain(text)))
     try:
         _, length, found = pycld2.detect(words)
     except pycld2.error:
