@@ -30,11 +30,14 @@ class Labels:
         relevant: bool, one per label.
         at_random: bool: whether the post was sampled uniformly from the unlabeled posts. Guarantees of recall rest on
             these labels.
+        unreached: number of unlabeled posts that some of these samples could not contain, because other pages held
+            them. Nothing is known about them, so guarantees count all of them as relevant.
     """
 
     posts: np.ndarray = field(default_factory=_no_places)
     relevant: np.ndarray = field(default_factory=_no_flags)
     at_random: np.ndarray = field(default_factory=_no_flags)
+    unreached: int = 0
 
     def __len__(self) -> int:
         return len(self.posts)

@@ -40,7 +40,7 @@ class Assigner:
             annotator: name of the annotator.
             count: largest number of posts.
             order: the queue of unlabeled posts.
-            at_random: sample uniformly from the queue instead.
+            at_random: sample uniformly from the queue instead, after the posts that earlier samples could not contain.
             time: timestamp of the assignments; posts leased to active annotators at this time are skipped.
             line: length of the journal; with seed and revision it determines the sample.
         """
@@ -58,6 +58,10 @@ class Assigner:
         if len(in_order) < np.count_nonzero(free):
             # Labels were undone since the queue was computed; these posts were ranked high before, so they go first.
             in_order = np.concatenate([np.setdiff1d(np.flatnonzero(free), in_order), in_order])
+        if at_random and (unreached := state.unreached):
+            for place in in_order[np.isin(in_order, list(unreached))][: count - len(chosen)].tolist():
+                chosen[place] = Assignment(time, False, 1)
+            in_order = in_order[~np.isin(in_order, list(chosen))]
         count = min(count - len(chosen), len(in_order))
         if at_random:
             generator = np.random.default_rng([self._seed, state.revision, line])

@@ -30,7 +30,7 @@ from linker.annotation.session.storage import (
 )
 from linker.annotation.session.suggestion import Suggestion, suggestion_of
 from linker.annotation.stopping_rules.estimate import Estimate, estimate
-from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
+from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule, while_held
 from linker.common.errors import ConfigError, DataError, LinkerError
 from linker.common.files import real_path
 from linker.config import build
@@ -71,8 +71,8 @@ class Session:
         self._background = background
         self._explanations: Explanations | None = None
         self._assigner = Assigner(self._state, len(contents.pool), settings.overlap, settings.seed)
-        self._decided: tuple[int, Decision] | None = None
-        self._estimated: tuple[int, Estimate] | None = None
+        self._decided: tuple[tuple[int, int], Decision] | None = None
+        self._estimated: tuple[tuple[int, int], Estimate] | None = None
         self._guard = threading.RLock()
         with self._guard:
             self._take(self._journal.news())
@@ -383,15 +383,19 @@ class Session:
             self._ranker.compute(self._state.labels(), self._state.revision)
 
     def _decision(self) -> Decision:
-        revision = self._state.revision
-        if self._decided is None or self._decided[0] != revision:
-            self._decided = revision, self._rule.decide(self._state.labels(), len(self.pool))
-        return self._decided[1]
+        labels = self._state.labels()
+        key = self._state.revision, labels.unreached
+        if self._decided is None or self._decided[0] != key:
+            self._decided = key, self._rule.decide(labels, len(self.pool))
+        decision = self._decided[1]
+        held = self._state.held(now()) if labels.unreached else 0
+        return while_held(decision, held) if held else decision
 
     def _estimate(self) -> Estimate:
-        revision = self._state.revision
-        if self._estimated is None or self._estimated[0] != revision:
-            self._estimated = revision, estimate(self._state.labels(), len(self.pool))
+        labels = self._state.labels()
+        key = self._state.revision, labels.unreached
+        if self._estimated is None or self._estimated[0] != key:
+            self._estimated = key, estimate(labels, len(self.pool))
         return self._estimated[1]
 
     def _suggestion(self, annotator: str, place: int, assignment: Assignment) -> Suggestion:

@@ -96,6 +96,7 @@ class SessionState:
         self.revision = 0
         self.requests: dict[str, str | None] = {}
         self._several: dict[int, None] = {}
+        self._unreached: set[int] = set()
         # In the order of labeling: relevant, and whether the first annotator got the post from a random sample.
         self._labeled: dict[int, tuple[bool, bool]] = {}
         self._labels: Labels | None = None
@@ -128,6 +129,9 @@ class SessionState:
         if event.kind == "hand":
             who.assigned[place] = Assignment(event.time, event.at_random, event.position)
             who.seen.add(place)
+            if event.at_random and (missed := self._held_by_others(event.time, event.annotator)):
+                self._unreached |= missed
+                self._labels = None
         elif event.kind == "label":
             self._label(who, place, event)
         elif event.kind == "undo":
@@ -234,8 +238,31 @@ class SessionState:
         """Return all labels of the pool, one per labeled post."""
         if self._labels is None:
             flags = np.array(list(self._labeled.values()), dtype=bool).reshape(-1, 2)
-            self._labels = Labels(np.array(list(self._labeled), dtype=np.int64), flags[:, 0], flags[:, 1])
+            places = np.array(list(self._labeled), dtype=np.int64)
+            self._labels = Labels(places, flags[:, 0], flags[:, 1], len(self.unreached))
         return self._labels
+
+    @property
+    def unreached(self) -> set[int]:
+        """Unlabeled posts that a random sample could not contain, because other pages held them at that time."""
+        return {place for place in self._unreached if not self.labeled[place]}
+
+    def held(self, time: datetime) -> int:
+        """Return how many posts that samples could not contain are open on pages other than the one used last."""
+        latest = max(self.annotators, key=lambda name: self.annotators[name].last, default="")
+        return len(self.unreached & self._held_by_others(time, latest))
+
+    def _held_by_others(self, time: datetime, but: str) -> set[int]:
+        """Return the unlabeled posts that others hold; not those of a random sample, of which they are a part."""
+        return {
+            place
+            for place in self.leased_by_others(time, but)
+            if not self.labeled[place]
+            and any(
+                place in one.assigned and not one.assigned[place].at_random
+                for one in self.annotators.values()
+            )
+        }
 
     def leased_by_others(self, time: datetime, but: str) -> set[int]:
         """Return the posts assigned to annotators other than `but` whose leases have not expired at `time`.

@@ -60,12 +60,14 @@ def estimate(labels: Labels, pool_size: int, confidence: float = 0.95) -> Estima
     The interval holds simultaneously after every label, so it may be watched and labeling may stop because of it: a
     confidence sequence for sampling without replacement (Waudby-Smith and Ramdas 2020, NeurIPS), with labels in between
     that were not sampled at random. Without a random sample the bounds are uninformative and the point estimate
-    extrapolates the recall curve.
+    extrapolates the recall curve. The sample says nothing about posts that it could not reach: the upper bound counts
+    all of them.
     """
     rest = pool_size - len(labels)
     if rest <= 0:
         return Estimate(0, 0, 0, 1.0, "every post has a label", True)
-    draws = RandomDraws.of(labels, pool_size)
+    reached = rest - labels.unreached
+    draws = RandomDraws.of(labels, pool_size - labels.unreached)
     if not draws.size:
         return Estimate(
             0,
@@ -82,15 +84,18 @@ def estimate(labels: Labels, pool_size: int, confidence: float = 0.95) -> Estima
         return float(draws.log_likelihood(np.array([labels.found + left]))[0])
 
     # The likelihood rises to one peak and falls, so all three are found by bisection.
-    middle = _first(0, rest, lambda left: likely(left + 1) <= likely(left))
+    middle = _first(0, reached, lambda left: likely(left + 1) <= likely(left))
     low = _first(0, middle, lambda left: likely(left) > least)
-    high = _first(middle, rest, lambda left: likely(left + 1) <= least)
+    high = _first(middle, reached, lambda left: likely(left + 1) <= least) + labels.unreached
+    basis = f"{draws.relevant} of {draws.size} randomly sampled posts are relevant"
+    if labels.unreached:
+        basis += f"; the sample could not reach {labels.unreached:,}, so all of these may be"
     return Estimate(
         low,
         middle,
         high,
         confidence,
-        f"{draws.relevant} of {draws.size} randomly sampled posts are relevant",
+        basis,
         known=high - low <= rest * _WIDEST,
     )
 

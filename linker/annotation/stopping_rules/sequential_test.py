@@ -81,7 +81,7 @@ class SequentialTestRule(StoppingRule):
         at_least(1, patience=patience)
         self.confidence = confidence
         self.patience = patience
-        self._latest: tuple[tuple[int, int, float], StoppingBoundary] | None = None
+        self._latest: tuple[tuple[int, int, float, int], StoppingBoundary] | None = None
 
     def too_many(self, found: int, known: int, unlabeled: int) -> int:
         """Return the smallest number of relevant posts in the pool that would be too many.
@@ -153,7 +153,13 @@ class SequentialTestRule(StoppingRule):
         drawn, known = int(labels.at_random[start:].sum()), int(labels.relevant[:start].sum())
         hits = int((labels.relevant & labels.at_random)[start:].sum())
         sampled = f"{hits:,} of {drawn:,} randomly sampled posts are relevant"
-        enough = self._boundary(pool_size - start, known, _ALPHA_SPENT * error)[labels.found - known]
+        if labels.unreached:
+            sampled += f", and {labels.unreached:,} that the sample could not reach count as relevant"
+            if self.too_many(labels.found, known, pool_size - start) <= labels.found + labels.unreached:
+                return Decision(False, f"{sampled}: too many to stop", draw_at_random=True)
+        enough = self._boundary(pool_size - start, known, _ALPHA_SPENT * error, labels.unreached)[
+            labels.found - known
+        ]
         if drawn >= enough:
             return Decision(True, f"{sampled}: {self.reached()}, with {self.confidence:.0%} confidence")
         more = min(enough - drawn, rest)
@@ -161,13 +167,17 @@ class SequentialTestRule(StoppingRule):
             False, f"{sampled}; {more:,} more without a relevant post would be enough", draw_at_random=True
         )
 
-    def _boundary(self, unlabeled: int, known: int, error: float) -> StoppingBoundary:
-        """Return the boundary of a sample; the latest one is kept, since it is asked for after every label."""
-        key = (unlabeled, known, error)
+    def _boundary(self, unlabeled: int, known: int, error: float, unreached: int = 0) -> StoppingBoundary:
+        """Return the boundary of a sample; the latest one is kept, since it is asked for after every label.
+
+        With posts that the sample could not reach, all of them relevant at worst, fewer others are too many. The test
+        still counts them among those that were sampled from, which errs on the safe side.
+        """
+        key = (unlabeled, known, error, unreached)
         if self._latest is None or self._latest[0] != key:
             boundary = StoppingBoundary(
                 unlabeled,
-                lambda hits: self.too_many(known + hits, known, unlabeled) - known,
+                lambda hits: self.too_many(known + hits, known, unlabeled) - known - unreached,
                 error,
                 self.spent,
             )
