@@ -219,13 +219,6 @@
     //   other_weights: the weights for articles that are in another language than these (decision 170); None:
     //   `weights`.
     hybrid(parts, weights=null, fusion='zscore', languages=null, other_weights=null):: { type: 'hybrid', parts: parts, [if weights != null then 'weights']: weights, fusion: fusion, [if languages != null then 'languages']: languages, [if other_weights != null then 'other_weights']: other_weights },
-    // A `siamese` for scoring only: its embedder and encoder in ONNX Runtime instead of torch.
-    //   tokenizer: see `siamese`.
-    //   max_article_tokens: see `siamese`.
-    //   max_post_tokens: see `siamese`.
-    //   similarity: see `siamese`.
-    //   title_weight: see `siamese`.
-    onnx_siamese(tokenizer=null, max_article_tokens=1000, max_post_tokens=200, similarity='cosine', title_weight=0.0):: { type: 'onnx_siamese', [if tokenizer != null then 'tokenizer']: tokenizer, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, similarity: similarity, title_weight: title_weight },
     // A `transformer` for scoring only: int8 matrix products in ONNX Runtime instead of torch.
     //   max_article_tokens: see `transformer`.
     //   max_post_tokens: see `transformer`.

@@ -10,8 +10,7 @@ from linker.calibration.thresholds import Share, Thresholds, percent
 from linker.models.score_scale import UNSCALED, ScoreScale
 
 _SEED = 13
-# Factor between the share of relevant posts by the calibration and the one that their scores suggest, to report it, and
-# posts for it.
+# The share of relevant posts by the calibration is reported if it is off by this factor, over this number of posts.
 _APART = 2.0
 _ENOUGH = 50
 

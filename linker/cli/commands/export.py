@@ -32,7 +32,7 @@ def export(
         typer.Option("--out", metavar="FOLDER", help="Folder to write.", show_default="MODEL-onnx"),
     ] = None,
 ) -> None:
-    """Export a trained model to ONNX: it scores without torch, and a transformer in int8, several times faster."""
+    """Export a trained transformer to ONNX in int8: it scores without torch, several times faster."""
     # Of torch's exporter; read when torch is imported.
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     from linker.models.resolve import resolve_model

@@ -1,4 +1,4 @@
-"""Export of trained models to ONNX graphs: transformers in int8, bi-encoders over word vectors in float32."""
+"""Export of trained transformers to ONNX graphs in int8."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from torch import Tensor, nn
 from linker.common.errors import LinkerError, ModelError
 from linker.common.files import atomic_write, write_json
 from linker.common.locks import only_writer
-from linker.config import resolve
 from linker.data.types import Article, Post
 from linker.models.archive import CARD, CONFIG, load_model, read_config, write_manifest
 from linker.models.embedding_model import unit_length
@@ -25,14 +24,10 @@ from linker.models.ensemble import EnsembleModel
 from linker.models.model import Model, all_submodels
 from linker.models.onnx.graph import BertGraph, Ranges
 from linker.models.onnx.session import GRAPH
-from linker.models.onnx.siamese_graph import check_siamese, write_siamese_graph
 from linker.models.onnx.transformer import FOLDER, OnnxTransformerModel
 from linker.models.siamese.hugging_face import MODULES
 from linker.models.siamese.quantization import FILE, save_int8
-from linker.models.siamese.siamese import SiameseModel
 from linker.models.siamese.transformer import TransformerModel
-from linker.models.siamese.word_siamese import WordSiamese
-from linker.modules.encoders.mean import MeanEncoder
 
 #: Values beyond these percentiles of a dimension are clipped.
 _PERCENTILES = (0.05, 99.95)
@@ -41,15 +36,13 @@ _TEXTS = 2_000
 _TEXTS_COMPARED = 200
 _PRECISION = "## Precision"
 _UNQUANTIZED = "model.safetensors"
-#: Keys of `siamese` that `onnx_siamese` has as well.
-_KEPT = ("tokenizer", "max_article_tokens", "max_post_tokens", "similarity", "title_weight")
 
 
 def export_model(folder: Path, out: Path, texts: Sequence[str] = ()) -> None:
     """Write a model folder whose trained parts score by ONNX Runtime, without torch.
 
     Args:
-        folder: a model folder with one or more `transformer` models of the BERT architecture, or `siamese` models.
+        folder: a model folder with one or more `transformer` models of the BERT architecture.
         out: the folder to write; must not exist.
         texts: posts and articles that are typical of what will be ranked, of which up to 2,000 are read: activations of
             transformers are quantized to their range; by default some of the sample in `data/`.
@@ -59,14 +52,10 @@ def export_model(folder: Path, out: Path, texts: Sequence[str] = ()) -> None:
         LinkerError: if another process writes the folder, or it exists.
     """
     model = load_model(folder)
-    parts = [
-        (part, place)
-        for part, place in _places(model, Path())
-        if isinstance(part, SiameseModel) and _needs_torch(part)
-    ]
+    parts = [(part, place) for part, place in _places(model, Path()) if isinstance(part, TransformerModel)]
     if not parts:
         raise ModelError(
-            f"{folder}: has no transformer or siamese to export; means of word vectors and lexical models need no torch"
+            f"{folder}: has no transformer to export; means of word vectors and lexical models need no torch"
         )
     try:
         import onnx  # noqa: F401
@@ -80,17 +69,12 @@ def export_model(folder: Path, out: Path, texts: Sequence[str] = ()) -> None:
         new = Path(name) / out.name  # renamed when it is complete
         shutil.copytree(folder, new)
         for part, place in parts:
-            if isinstance(part, TransformerModel):
-                _export_transformer(part, new / place / FOLDER, texts or _sample())
-            elif isinstance(part, WordSiamese):
-                write_siamese_graph(part, new / place)
+            _export_transformer(part, new / place / FOLDER, texts or _sample())
         config = read_config(new)
         config["model"] = _for_onnx(config["model"])
         write_json(new / CONFIG, config)
         write_manifest(new)
-        _state_precision(
-            new, [part for part, _ in parts if isinstance(part, TransformerModel)], texts or _sample()
-        )
+        _state_precision(new, [part for part, _ in parts], texts or _sample())
         new.rename(out)
 
 
@@ -101,18 +85,7 @@ def _places(model: Model, folder: Path) -> Iterator[tuple[Model, Path]]:
         yield from _places(part, folder / f"part-{number}" if isinstance(model, EnsembleModel) else folder)
 
 
-def _needs_torch(part: SiameseModel) -> bool:
-    """Return whether a part scores by torch; means of word vectors are scored by `averaged_word_vectors`."""
-    return not (isinstance(part, WordSiamese) and isinstance(part.encoder, MeanEncoder))
-
-
-def _check(folder: Path, part: Model) -> None:
-    if isinstance(part, WordSiamese):
-        return check_siamese(folder, part)
-    if not isinstance(part, TransformerModel):
-        raise ModelError(
-            f"{folder}: cannot be exported; {type(part).__name__} is not a transformer or siamese"
-        )
+def _check(folder: Path, part: TransformerModel) -> None:
     config = part.network.config
     kind = getattr(config, "model_type", "unknown")
     if kind != "bert" or config.hidden_act != "gelu" or part.pooling not in ("mean", "cls"):
@@ -136,8 +109,6 @@ def _export_transformer(part: TransformerModel, folder: Path, texts: Sequence[st
 
 def _state_precision(folder: Path, parts: Sequence[TransformerModel], texts: Sequence[str]) -> None:
     """Write the cosines of embeddings in int8 with those in float32 into the model card."""
-    if not parts:
-        return
     exported = all_submodels(load_model(folder, for_scoring=True))
     cosines = []
     for part, quantized in zip(parts, (one for one in exported if isinstance(one, OnnxTransformerModel))):
@@ -192,16 +163,11 @@ def ranges_of(part: TransformerModel, texts: Sequence[str]) -> Ranges:
 
 
 def _for_onnx(config: Any) -> Any:
-    """Return a config whose transformers have the precision int8 and whose siamese models are `onnx_siamese`."""
+    """Return a config whose transformers have the precision int8."""
     if isinstance(config, list):
         return [_for_onnx(item) for item in config]
     if not isinstance(config, dict):
         return config
-    if config.get("type") == "siamese":
-        whole = resolve(Model, config)
-        if whole["encoder"]["type"] == "mean":
-            return config
-        return {"type": "onnx_siamese", **{key: whole[key] for key in _KEPT}}
     if config.get("type") == "transformer":
         return {**config, "precision": "int8"}
     return {key: _for_onnx(value) for key, value in config.items()}

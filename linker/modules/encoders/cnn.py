@@ -53,11 +53,6 @@ class CnnEncoder(Encoder):
         padded, _ = pad_tokens(tokens, lengths, minimum=max(self.ngram_sizes))
         return self.output(self.dropout(self._pooled(padded, lengths), text_numbers(tokens.device)))
 
-    @override
-    def encode_padded(self, vectors: Tensor, lengths: Tensor) -> Tensor:
-        longer = nn.functional.pad(vectors, (0, 0, 0, max(self.ngram_sizes) - 1))
-        return self.output(self._pooled(longer, lengths))
-
     def _pooled(self, padded: Tensor, lengths: Tensor) -> Tensor:
         """Maximum of each filter over the windows in a text: float, texts × all filters.
 

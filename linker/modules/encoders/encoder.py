@@ -63,20 +63,6 @@ class Encoder(nn.Module, Registrable):
         """
         return self(words[0][rows], lengths)
 
-    def encode_padded(self, vectors: Tensor, lengths: Tensor) -> Tensor:
-        """Compute `forward` from padded texts, without dropout; `linker export` needs it for an ONNX graph.
-
-        The operations, and how many there are, must not depend on the values of the tensors.
-
-        Args:
-            vectors: float, texts × longest × input_dim: token vectors, zero at padding.
-            lengths: int64, texts: number of tokens per text, ≥ 1.
-
-        Returns:
-            float, texts × output_dim.
-        """
-        raise NotImplementedError
-
     def token_weights(self, tokens: Tensor, lengths: Tensor) -> Tensor | None:
         """Return each token's weight in its text's embedding: float ≥ 0, tokens; None if the encoder has none.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 from typing_extensions import override
@@ -26,17 +25,9 @@ class _Recurrent(Encoder):
     @override
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         padded, _ = pad_tokens(tokens, lengths)  # (texts, longest, input_dim)
-        return self.dropout(self.encode_padded(padded, lengths), text_numbers(tokens.device))
-
-    @override
-    def encode_padded(self, vectors: Tensor, lengths: Tensor) -> Tensor:
-        # ONNX has no packed sequences and needs no order; the exporter cannot remove a sort.
-        in_order = torch.onnx.is_in_onnx_export()
-        packed = pack_padded_sequence(vectors, lengths.cpu(), batch_first=True, enforce_sorted=in_order)
-        directions = 2 if self.gru.bidirectional else 1
-        start = vectors.new_zeros(directions, vectors.shape[0], self.gru.hidden_size)
-        _, last = self.gru(packed, start)  # (directions, texts, size)
-        return last.transpose(0, 1).flatten(1)
+        packed = pack_padded_sequence(padded, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        _, last = self.gru(packed)  # (directions, texts, size)
+        return self.dropout(last.transpose(0, 1).flatten(1), text_numbers(tokens.device))
 
 
 @Encoder.register("gru")

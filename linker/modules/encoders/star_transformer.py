@@ -13,7 +13,7 @@ from typing_extensions import override
 from linker.common.checks import at_least, between
 from linker.modules.encoders.attention import AttentionHeads, ScoreFunction
 from linker.modules.encoders.encoder import Encoder, offsets_of
-from linker.modules.kernels.dispatch import PLAIN, Kernels, kernels_for
+from linker.modules.kernels.dispatch import Kernels, kernels_for
 from linker.modules.kernels.dropout import token_numbers
 from linker.modules.kernels.inputs import RingInput, StarInput
 
@@ -94,18 +94,6 @@ class StarTransformerEncoder(Encoder):
             lengths: as for `forward`.
         """
         return self._encode(self.per_word(tokens), None, lengths)
-
-    @override
-    def encode_padded(self, vectors: Tensor, lengths: Tensor) -> Tensor:
-        mask = torch.arange(vectors.shape[1], device=lengths.device) < lengths[:, None]  # (texts, longest)
-        if self.positions:
-            position = torch.arange(vectors.shape[1], device=lengths.device)
-            vectors = (vectors + _sinusoids(position, self.input_dim)) * mask[..., None]
-        relay = vectors.sum(1) / lengths[:, None]  # (texts, dim)
-        satellites, maximum = vectors, relay
-        for cycle in self.cycles:
-            satellites, relay, maximum = cast(Cycle, cycle).padded(satellites, vectors, relay, mask)
-        return (maximum + relay) / 2
 
     @override
     def any_lengths(self) -> bool:
@@ -190,49 +178,6 @@ class Cycle(nn.Module):
         dropout = self.dropout if self.training else 0.0
         satellites = kernels.norm(ring.output(context), self.norm.weight, self.norm.bias, dropout, numbers)
         return satellites, *self._star(kernels, satellites, relay, starts)
-
-    def padded(
-        self, satellites: Tensor, vectors: Tensor, relay: Tensor, mask: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Run the cycle on padded texts, without dropout.
-
-        Args:
-            satellites: float, texts × longest × dim; in the first cycle the token vectors.
-            vectors: float, texts × longest × dim: the token vectors.
-            relay: float, texts × dim.
-            mask: bool, texts × longest, true at tokens.
-
-        Returns:
-            New satellites (texts × longest × dim), new relay (texts × dim), the satellites' maximum (texts × dim).
-        """
-        ring, star, longest = self.ring, self.star, vectors.shape[1]
-        query = _heads(ring.queries(satellites), ring)  # (texts, longest, heads, head_dim)
-        around = F.pad(satellites, (0, 0, self.window, self.window))
-        blocks = [(around, F.pad(mask, (self.window, self.window))), (vectors, mask)]
-        blocks.append((relay[:, None], torch.ones_like(mask[:, :1])))
-        scores, values = [], []
-        for number, (block, real) in enumerate(blocks):
-            keys, of_block = _heads(ring.keys(block), ring), _heads(ring.value(block), ring)
-            for offset in range(2 * self.window + 1 if number == 0 else 1):
-                places = slice(offset, offset + longest)
-                score = (query * keys[:, places]).sum(-1)  # (texts, longest, heads)
-                scores.append(score.masked_fill(~real[:, places, None], -torch.inf))
-                values.append(of_block[:, places])
-        weights = PLAIN.entmax(torch.stack(scores, -1), ring.alphas()[:, None])
-        context = weights[..., 0, None] * values[0]
-        for column, value in enumerate(values[1:], 1):
-            context = context + weights[..., column, None] * value
-        satellites = F.leaky_relu(self.norm(ring.output(context.flatten(2))))
-        maximum = satellites.masked_fill(~mask[..., None], -torch.inf).amax(1)
-
-        nodes = torch.cat([relay[:, None], satellites], 1)  # (texts, 1 + longest, dim)
-        there = F.pad(mask, (1, 0), value=True)
-        query = _heads(star.queries(relay)[:, None], star)
-        score = (query * _heads(star.keys(nodes), star)).sum(-1).masked_fill(~there[..., None], -torch.inf)
-        weights = PLAIN.entmax(score.transpose(1, 2), star.alphas()[:, None])  # (texts, heads, 1 + longest)
-        by_head = _heads(star.value(nodes), star).transpose(1, 2)  # (texts, heads, 1 + longest, head_dim)
-        mixture = (weights[:, :, None] @ by_head).flatten(1)  # (texts, I)
-        return satellites, star.output(mixture), maximum
 
     def _star(
         self, kernels: Kernels, satellites: Tensor, relay: Tensor, starts: Tensor
