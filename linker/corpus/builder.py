@@ -80,7 +80,7 @@ def add_posts(
     """
     with store.writing(), BadLines(on_error, errors_dir) as bad_lines, engine or Engine() as at_work:
         store.recover()
-        files = files_of(paths, columns, bad_lines)
+        files, columns = files_of(paths, columns, bad_lines)
         # Inputs that can be read only once are read here, and other files with them, which they may delete from.
         readers = Engine() if any(map(is_read_once, files)) else at_work
         groups = groups_of(files, divided(files, columns, readers))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any
 
@@ -266,9 +266,23 @@ def sniffed_names(columns: Columns) -> tuple[set[str], set[str]]:
     return columns.all_names(), known if isinstance(columns, PostColumns) else set()
 
 
-def open_records(file: InputFile, columns: Columns) -> AbstractContextManager[Table]:
-    """Open an input with records of the kind that some columns are of, see `open_table`."""
-    return open_table(file, sniffed_names(columns), columns.encoding, columns.sheet)
+@contextmanager
+def open_records(file: InputFile, columns: Columns) -> Iterator[tuple[Table, Columns]]:
+    """Open an input with records of the kind that some columns are of, see `open_table`; return it and its columns."""
+    with open_table(file, sniffed_names(columns), columns.encoding, columns.sheet) as table:
+        if columns.partly:
+            table, present = present_in(table)
+            columns = columns.of_those(present)
+        yield table, columns
+
+
+def present_in(table: Table) -> tuple[Table, list[str]]:
+    """Return a table, and its columns as far as its first rows show them."""
+    head = list(islice(table.rows, _HEAD))
+    seen = dict.fromkeys(table.columns or ())
+    for row in head:
+        seen.update(dict.fromkeys(row.values))
+    return replace(table, rows=chain(head, table.rows)), list(seen)
 
 
 def columns_of(columns: Columns, table: Table, path: str) -> FileColumns:
@@ -319,7 +333,7 @@ class _Source:
         """Yield all good rows again, without reporting bad lines."""
         with (
             BadLines("skip") as unused,
-            open_records(SilentFile(self.path, unused), self.columns) as table,
+            open_records(SilentFile(self.path, unused), self.columns) as (table, _),
         ):
             yield from with_paths(table.rows, self.paths)
 

@@ -27,7 +27,9 @@ class MissingColumnsError(DataError):
 
 
 # Attributes of the instances that name no column.
-_NO_COLUMNS = frozenset(("date_styles", "format", "authors", "plain", "copied", "encoding", "sheet"))
+_NO_COLUMNS = frozenset(
+    ("date_styles", "format", "authors", "plain", "copied", "encoding", "sheet", "partly")
+)
 
 
 class Columns:
@@ -45,6 +47,7 @@ class Columns:
         date_styles: how the dates of a file are read, by our column; empty: only unambiguous dates.
         encoding: name of the encoding of text; None: recognize it.
         sheet: name of the sheet of workbooks; None: find it.
+        partly: whether a renamed column applies only to the files that have it.
     """
 
     required: tuple[str, ...] = ("id",)
@@ -54,6 +57,7 @@ class Columns:
     date_styles: Mapping[str, DateStyle] = {}
     encoding: str | None = None
     sheet: str | None = None
+    partly: bool = False
 
     def names(self, ours: str) -> list[str]:
         """Return the columns of the file that one of ours is read from."""
@@ -87,6 +91,33 @@ class Columns:
             message, remedy = _all_missing(missing, present, likely or {})
             raise MissingColumnsError(f"{shown}: {message}", remedy)
 
+    def renamed(self) -> list[tuple[str, str]]:
+        """Return the columns of the file that were named by the user, each with ours."""
+        return [(name, ours) for ours in self.ours() for name in self.names(ours) if name != ours]
+
+    def check_somewhere(self, present: Sequence[str], number: int) -> None:
+        """Check that every renamed column is in one of several files.
+
+        Args:
+            present: the columns of all these files.
+            number: the number of files.
+
+        Raises:
+            MissingColumnsError: otherwise.
+        """
+        if missing := [(name, ours) for name, ours in self.renamed() if not _is_in(name, present)]:
+            message, remedy = _all_missing(missing, present, {})
+            raise MissingColumnsError(f"{number:,} files: {message}", remedy)
+
+    def of_those(self, present: Sequence[str]) -> Columns:
+        """Return the mapping for a file with some columns, without the renamed ones that it does not have."""
+        found = copy(self)
+        for name, ours in self.renamed():
+            if not _is_in(name, present):
+                kept = [other for other in self.names(ours) if other != name and _is_in(other, present)]
+                setattr(found, ours, kept or ours)
+        return found
+
     def ours(self) -> list[str]:
         """Return our names, in order."""
         return [name for name in vars(self) if name not in _NO_COLUMNS]
@@ -108,6 +139,10 @@ class Columns:
         raise DataError(
             f"{shown}: plain text is supported for posts only, one per line; use JSON lines, CSV or TSV"
         )
+
+
+def _is_in(name: str, present: Sequence[str]) -> bool:
+    return name in present or ("." in name and name.partition(".")[0] in present)
 
 
 # Cached because it is called for every line.

@@ -61,7 +61,7 @@ def ranges_of(path: str, columns: Columns, size: int) -> list[FileRange]:
         with open(path, "rb") as file, BadLines("skip") as unused:
             if file.read(1) != b"{":
                 return []
-            with open_records(SilentFile(path, unused), columns) as table:
+            with open_records(SilentFile(path, unused), columns) as (table, columns):
                 if table.format != "jsonl":
                     return []
                 formats, table = recognized(table, columns)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from itertools import islice
 
 from linker.common.errors import DataError, LinkerError
-from linker.data.io.column_detection import columns_of, open_records
+from linker.data.io.column_detection import columns_of, open_records, present_in
 from linker.data.io.columns import ArticleColumns, Columns, MissingColumnsError, PostColumns
 from linker.data.io.line_errors import BadLines, SilentFile
 from linker.data.io.paths import ENDINGS_SHOWN, hidden_below, input_files, is_folder
-from linker.data.io.platform_rows import recognized
+from linker.data.io.platform_rows import is_read_once, recognized
 from linker.data.io.streams import open_bytes, shown_name
 from linker.data.io.tables import format_of_name
 from linker.data.io.zip_archives import posts_of_x
@@ -91,6 +91,21 @@ def _by_name(path: str, columns: Columns) -> str | None:
     return "by its name articles" if isinstance(columns, PostColumns) and _ARTICLES.search(path) else None
 
 
+def check_renamed(files: Sequence[str], columns: Columns) -> None:
+    """Check that every column that the user named is in one of several files.
+
+    Raises:
+        MissingColumnsError: otherwise.
+    """
+    present: dict[str, None] = {}
+    if any(map(is_read_once, files)):
+        return
+    for path in files:
+        with BadLines("skip") as unused, open_records(SilentFile(path, unused), columns) as (table, _):
+            present.update(dict.fromkeys(present_in(table)[1]))
+    columns.check_somewhere(list(present), len(files))
+
+
 def _some(listed: list[str]) -> str:
     more = f" and {len(listed) - _SHOWN:,} more" if len(listed) > _SHOWN else ""
     return ", ".join(listed[:_SHOWN]) + more
@@ -119,7 +134,7 @@ def why_left_out(path: str, columns: Columns) -> str | None:
             return kind
         with BadLines("skip") as unused:
             file = SilentFile(path, unused)
-            with open_records(file, columns) as table:
+            with open_records(file, columns) as (table, columns):
                 if table.format == "txt":
                     return (
                         PLAIN_TEXT

@@ -138,8 +138,8 @@ def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
         if is_read_once(path) or format_of_name(path) not in ("jsonl", "json", "txt", None):
             continue
         with BadLines("skip") as unused:
-            with open_records(SilentFile(path, unused), columns) as table:
-                formats, table = recognized(table, columns)
+            with open_records(SilentFile(path, unused), columns) as (table, known):
+                formats, table = recognized(table, known)
                 if formats is None or not formats.has_deletions:
                     continue
                 if table.format != "jsonl":

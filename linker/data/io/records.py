@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
@@ -13,7 +14,7 @@ from linker.data.identity import ContentIds, content_id_of
 from linker.data.io.column_detection import columns_of, open_records, report_left_out
 from linker.data.io.columns import ArticleColumns, Columns, PostColumns
 from linker.data.io.fields import Values, date_of, first_of, id_of, label_of, labels_of, required_text
-from linker.data.io.folders import files_with_records
+from linker.data.io.folders import check_renamed, files_with_records
 from linker.data.io.line_errors import BadLines, InputFile, LineError, OnError
 from linker.data.io.platform_rows import deleted_by, deleted_in, post_rows, recognized
 from linker.data.io.rows import Row, Table
@@ -27,6 +28,7 @@ class _Identified(Protocol):
 
 
 Record = TypeVar("Record", bound=_Identified)
+Mapping = TypeVar("Mapping", bound=Columns)
 
 
 def read_articles(
@@ -119,7 +121,7 @@ def stream_posts(
         bad_lines: where bad lines are reported.
         deleted: receives digests of what the files delete, see `deletes`.
     """
-    files = files_of(paths, columns, bad_lines)
+    files, columns = files_of(paths, columns, bad_lines)
     deleted = set() if deleted is None else deleted
     deleted |= deleted_in(files, columns)
     yield from posts_of_files(files, columns, bad_lines, deleted)
@@ -271,7 +273,7 @@ def iter_rows(
     """
     file = bad_lines.file(path)
     shown = shown_name(path)
-    with open_records(file, columns) as table:
+    with open_records(file, columns) as (table, columns):
         if table.format == "txt":
             columns = columns.plain_text(shown)
         formats, table = recognized(table, columns)
@@ -300,9 +302,22 @@ def as_list(paths: str | Sequence[str]) -> list[str]:
     return [paths] if isinstance(paths, str) else list(paths)
 
 
-def files_of(paths: str | Sequence[str], columns: Columns, bad_lines: BadLines) -> list[str]:
-    """Return the files of some inputs with records."""
-    return files_with_records(as_list(paths), columns, bad_lines)
+def files_of(paths: str | Sequence[str], columns: Mapping, bad_lines: BadLines) -> tuple[list[str], Mapping]:
+    """Return the files of some inputs with records, and their columns.
+
+    A column that the user named applies to those of several files that have it.
+
+    Raises:
+        MissingColumnsError: if none of several files has a column that the user named.
+    """
+    inputs = as_list(paths)
+    partly = copy(columns)
+    partly.partly = bool(columns.renamed()) and isinstance(columns, PostColumns)
+    files = files_with_records(inputs, partly, bad_lines)
+    if not partly.partly or len(files) < 2:
+        return files, columns
+    check_renamed(files, columns)
+    return files, partly
 
 
 def empty_input_error(paths: str | Sequence[str], kind: str) -> DataError:
@@ -329,7 +344,8 @@ def iter_records(
             id; raises LineError.
     """
     first: dict[str, tuple[str, int, int, tuple[str, ...]]] = {}
-    files, ids = files_of(paths, columns, bad_lines), ContentIds(first)
+    files, columns = files_of(paths, columns, bad_lines)
+    ids = ContentIds(first)
     deleted = deleted_in(files, columns)
     for path in files:
         shown = shown_name(path)

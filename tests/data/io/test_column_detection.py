@@ -334,3 +334,15 @@ def test_whatever_the_columns_every_row_is_a_post_or_a_reported_error(
         return
     errors = side.read_bytes().splitlines() if side.exists() else []
     assert len(posts) + len(errors) + bad_lines.left_out.total() == len(rows)
+
+
+def test_a_column_named_for_several_files_applies_where_it_is(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,words,text\n1,dam,no\n")
+    (tmp_path / "b.csv").write_text("id,Message\n2,otters\n")
+    paths = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+    for inputs in (paths, [str(tmp_path)]):
+        assert [post.text for post in read_posts(inputs, PostColumns(text="words"))] == ["dam", "otters"]
+    with pytest.raises(DataError, match=r'2 files: column "wrds" is missing; did you mean "words"\?'):
+        read_posts(paths, PostColumns(text="wrds"))
+    with pytest.raises(DataError, match=r'b\.csv: column "words" is missing'):
+        read_posts(paths[1], PostColumns(text="words"))
