@@ -32,8 +32,8 @@ _NO_LANGUAGE = frozenset(
 _LONGEST_CONTEXT, _LONGEST_CELL = 10_000, 500
 #: Names of columns with people, or with texts and addresses that are in other columns.
 _OF_PEOPLE = re.compile(
-    r"author|user|account|name|people|person|profile|avatar|mention|follower|handle|\bbio|owner|channel|page"
-    r"|text|tweet$|body|subject|^message$|^description$|url|link|^id$|_id$|timestamp|created|publishedat|^date|time",
+    r"author|user|account|name|people|person|profile|avatar|mention|handle|\bbio|owner|channel"
+    r"|^text|text$|tweet$|body$|subject|^message$|^description$|url|link$|links$|^id$|_id$|created|published|^date|date$|^time|time$",
     re.IGNORECASE,
 )
 #: Key under which a record has the scalar values of the document around its list, such as the chat of a message.

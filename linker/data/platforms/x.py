@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from typing_extensions import override
+
 from linker.data.platforms.clocks import began, of_x
 from linker.data.platforms.paths import getter, lister, parsed
 from linker.data.platforms.platform import (
@@ -28,6 +30,7 @@ _URLS = lister(_ALL_URLS)
 # In place of a list of references.
 _OF_TWARC = tuple(f"referenced_tweets.{kind}" for kind in ("replied_to", "retweeted", "quoted"))
 _TEXT = getter("note_tweet.text|text")
+_TWEETS, _QUOTED = lister("tweets[]"), getter("referenced_tweets[type=quoted].id")
 
 
 def _card(*keys: str) -> Any:
@@ -40,6 +43,14 @@ def _card(*keys: str) -> Any:
         return None
 
     return value_of
+
+
+def _quoted(tweet: Record, beside: Record) -> Record | None:
+    """The tweet that another one quotes, of those beside it."""
+    id_ = _QUOTED(tweet)
+    return next(
+        (found for found in _TWEETS(beside) if isinstance(found, dict) and found.get("id") == id_), None
+    )
 
 
 def _unbroken(record: Record) -> Any:
@@ -102,6 +113,7 @@ class V2(Platform):
         "possibly_sensitive",
         "reply_settings",
         "source",
+        "quoted_text=quoted.note_tweet.text|quoted.text",
     )
     # twarc writes the addresses alone.
     links = (each(_ALL_URLS, "unwound_url", "expanded_url"), "entities.urls[]")
@@ -109,6 +121,18 @@ class V2(Platform):
         lambda record: "notices" if "errors" in record and "text" not in record else None,
         without("referenced_tweets[type=retweeted].id", "reposts"),
     )
+
+    @override
+    def opened(self, record: Record) -> Record:
+        inside, beside = super().opened(record), record.get("includes")
+        if inside is record or not isinstance(beside, dict):
+            return inside
+        # A line of a stream has the pictures, polls and quoted tweets of its tweet beside it.
+        return {
+            **inside,
+            "attachments": {"media": beside.get("media"), "poll": beside.get("polls")},
+            "quoted": _quoted(inside, beside),
+        }
 
 
 @Platform.register("x_twarc_csv")

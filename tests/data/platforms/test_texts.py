@@ -88,6 +88,13 @@ def read(path: Path, record: dict[str, Any]) -> Post:
         ),
         (
             {
+                "data": {"id": "20", "text": "Vote", "edit_history_tweet_ids": ["20"]},
+                "includes": {"polls": [{"options": [{"label": "Dam"}]}], "media": [{"alt_text": "A river"}]},
+            },
+            "Vote\n\nDam\n\nA river",
+        ),
+        (
+            {
                 "id": "a",
                 "title": "What broke?",
                 "selftext": "",
@@ -129,6 +136,17 @@ def test_all_that_the_author_wrote_is_text(record: dict[str, Any], text: str, tm
 def test_a_quoted_text_and_a_card_are_of_others(tmp_path: Path) -> None:
     quoted = {**TWEET, "full_text": "See", "quoted_status": {"id_str": "19", "full_text": "The dam broke."}}
     post = read(tmp_path / "posts.jsonl", quoted)
+    assert (post.text, post.extra["x_quoted_text"]) == ("See", "The dam broke.")
+    stream = {
+        "data": {
+            "id": "20",
+            "text": "See",
+            "edit_history_tweet_ids": [],
+            "referenced_tweets": [{"type": "quoted", "id": "19"}],
+        },
+        "includes": {"tweets": [{"id": "18", "text": "no"}, {"id": "19", "text": "The dam broke."}]},
+    }
+    post = read(tmp_path / "posts.jsonl", stream)
     assert (post.text, post.extra["x_quoted_text"]) == ("See", "The dam broke.")
     card = event(
         text="See", embed={"external": {"uri": "https://a.example", "title": "The dam", "description": ""}}
@@ -177,12 +195,13 @@ def test_other_fields_stay_without_names(
 def test_columns_of_tables_stay_without_names(tmp_path: Path) -> None:
     path = tmp_path / "4cat.csv"
     path.write_text(
-        "id,thread_id,timestamp,unix_timestamp,author,author_fullname,body,likes,subreddit,mentions\n"
-        "1,1,2026-01-01 00:00:01,1767225601,ann,Ann A,Dam,12,news,bob\n"
+        "id,thread_id,timestamp,unix_timestamp,author,author_fullname,body,likes,subreddit,sentiment,mentions\n"
+        "1,1,2026-01-01 00:00:01,1767225601,ann,Ann A,Dam,12,news,0.5,bob\n"
     )
     (post,) = read_posts(str(path))
     assert {name: value for name, value in post.extra.items() if name.startswith("x_")} == {
         "x_likes": "12",
         "x_subreddit": "news",
+        "x_sentiment": "0.5",
     }
     assert not {"Ann A", "ann", "bob"} & set(map(str, post.extra.values()))
