@@ -34,10 +34,20 @@ Force = Annotated[
         help="Accept a page with too little text (paywall, error page).",
     ),
 ]
+Published = Annotated[
+    str | None,
+    typer.Option(
+        "--published",
+        metavar="DATE",
+        help="When the article was published, if it does not say so.",
+        show_default=False,
+    ),
+]
 
 # As `linker.articles.loading` has it, whose import takes longer than the process to start.
 _PAGE = re.compile(r"^https?://|\.(x?html?|pdf)$", re.IGNORECASE)
 _LINES = 10
+_PUBLISHED = "--published"
 _LONGEST_TITLE = 120
 
 
@@ -49,21 +59,28 @@ def prepare_for(sources: Iterable[str]) -> None:
         extraction_process.start()
 
 
-def load_and_report(sources: list[str], force: bool = False, faults: Faults | None = None) -> list[Article]:
+def load_and_report(
+    sources: list[str], force: bool = False, faults: Faults | None = None, published: str | None = None
+) -> list[Article]:
     """Load articles and print a line about each to standard error: title, words, date, source.
 
     Args:
         sources: addresses, paths, texts and `-`.
         force: accept pages with too little text to be the article.
         faults: faults found before; reported together with those found here.
+        published: date of the article, or of those of several that have none.
 
     Raises:
         LinkerError: if there are faults.
     """
     from linker.articles.loading import load_articles, read_folder, source_kind
+    from linker.articles.publication import dated, publication_date
 
     faults = faults or Faults()
     lines, read = [], []
+    moment = None
+    with faults:
+        moment = None if published is None else publication_date(published, _PUBLISHED)
     for source in dict.fromkeys(sources):
         with faults, _naming_force():
             if (kind := source_kind(source)) == "folder":
@@ -73,6 +90,9 @@ def load_and_report(sources: list[str], force: bool = False, faults: Faults | No
                 lines += [f"skipped: {problem}" for problem in problems]
             else:
                 found = load_articles(source, force)
+            if moment is not None:
+                found, notes = dated(found, moment, _PUBLISHED)
+                lines += notes
             lines += [_line(article, kind, source) for article in found[:_LINES]]
             if len(found) > _LINES:
                 lines.append(f"and {len(found) - _LINES:,} more articles from {source}")

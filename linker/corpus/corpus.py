@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from linker.articles.publication import Published
 from linker.calibration.calibration import Calibration
 from linker.calibration.thresholds import Thresholds
 from linker.common.errors import DataError, LinkerError, ModelError
@@ -118,6 +119,7 @@ class Corpus:
         copies: bool = False,
         ignore_dates: bool = False,
         fusion: Fusion = "none",
+        published: Published | None = None,
     ) -> Ranking:
         """Rank the posts of the corpus, best first; equal scores in descending order of ids.
 
@@ -139,6 +141,7 @@ class Corpus:
             ignore_dates: see `Ranker.rank`.
             fusion: `none`: the model's own scores, as without a corpus; `zscore`: plus BM25 scores, both standardized,
                 see `fuse`; BM25 always reads whole articles.
+            published: see `Ranker.rank`.
 
         Returns:
             The ranking; posts are read from the store when they are accessed.
@@ -150,7 +153,7 @@ class Corpus:
             top, offset, threshold, precision, recall, labels, calibration, explain, passages, filter, copies,
             ignore_dates,
         )  # fmt: skip
-        return self.answer(as_articles(article), request, fusion)
+        return self.answer(as_articles(article, published), request, fusion)
 
     def answer(
         self,
@@ -188,6 +191,7 @@ class Corpus:
         passages: Passages = "whole",
         filter: Filter | None = None,
         fusion: Fusion = "none",
+        published: Published | None = None,
     ) -> Thresholds:
         """Return estimates of what thresholds on the scores keep and find; near-duplicates count one by one.
 
@@ -198,13 +202,15 @@ class Corpus:
             passages: as for `rank`.
             filter: as for `rank`.
             fusion: as for `rank`.
+            published: as for `rank`.
 
         Raises:
             LinkerError: as `Ranker.thresholds`.
         """
         request = RankRequest(labels=labels, calibration=calibration, passages=passages, filter=filter)
         self.check(request, fusion)
-        return CorpusScores(self._posts, self.name, as_articles(article), request, fusion).thresholds(request)
+        articles = as_articles(article, published)
+        return CorpusScores(self._posts, self.name, articles, request, fusion).thresholds(request)
 
     def check(self, request: RankRequest, fusion: Fusion = "none") -> None:
         """Check options before any work.

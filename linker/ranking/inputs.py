@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from linker.articles.extraction import article_from_text
 from linker.articles.loading import check_source, is_url, load_articles
+from linker.articles.publication import Published, dated, publication_date
 from linker.common.console import info
 from linker.common.errors import DataError
 from linker.data.identity import ContentIds
@@ -290,8 +291,12 @@ _EXPECTED_ARTICLE = (
 )
 
 
-def as_articles(given: AnyArticles) -> list[Article]:
+def as_articles(given: AnyArticles, published: Published | None = None) -> list[Article]:
     """Return articles from anything that `Ranker.rank` accepts.
+
+    Args:
+        given: the articles.
+        published: date of the article, or of those of several that have none.
 
     Raises:
         LinkerError: if an article cannot be fetched or read, or there is none.
@@ -299,6 +304,10 @@ def as_articles(given: AnyArticles) -> list[Article]:
     articles = [article for n, item in enumerate(_article_items(given), 1) for article in _articles(item, n)]
     if not articles:
         raise DataError("no article was given")
+    if published is not None:
+        articles, lines = dated(articles, publication_date(published, "published"), "published")
+        for line in lines:
+            info(line)
     return articles
 
 

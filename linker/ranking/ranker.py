@@ -9,6 +9,7 @@ from typing import Literal, cast
 import numpy as np
 import numpy.typing as npt
 
+from linker.articles.publication import Published
 from linker.calibration.calibration import Calibration
 from linker.calibration.thresholds import Thresholds
 from linker.common.errors import LinkerError, ModelError
@@ -64,6 +65,7 @@ class Ranker:
         ignore_dates: bool = False,
         columns: AnyColumns | None = None,
         format: str | None = None,
+        published: Published | None = None,
     ) -> Ranking:
         """Rank posts, best first; equal scores in descending order of ids, as is usual in retrieval.
 
@@ -96,6 +98,8 @@ class Ranker:
             columns: names of the columns or keys that contain the posts, such as `{"text": "body"}`.
             format: format of a platform's posts, such as `mastodon` (list: `linker components Platform`); `columns`:
                 read by the names of columns only; None: recognize it.
+            published: when the article was published, if it does not say so: a date, or text such as `2024-05-01`; of
+                several articles, those without a date get it.
 
         Returns:
             A sequence of RankedPost, shown as a table in notebooks.
@@ -109,7 +113,7 @@ class Ranker:
             ignore_dates,
         )  # fmt: skip
         frame = frame_of(posts)
-        articles = as_articles(article)
+        articles = as_articles(article, published)
         candidates = as_posts(posts if frame is None else frame, columns, format)
         return self.answer(articles, candidates, request, frame)
 
@@ -142,6 +146,7 @@ class Ranker:
         passages: Passages = "whole",
         filter: Filter | None = None,
         columns: AnyColumns | None = None,
+        published: Published | None = None,
     ) -> Thresholds:
         """Return estimates of what thresholds on the scores keep and find; near-duplicates count one by one.
 
@@ -153,13 +158,15 @@ class Ranker:
             passages: as for `rank`.
             filter: as for `rank`.
             columns: as for `rank`.
+            published: as for `rank`.
 
         Raises:
             LinkerError: as `rank`; or if labels are of other posts only or all alike, or the calibration is of another
                 model or other passages.
         """
         request = RankRequest(labels=labels, calibration=calibration, passages=passages, filter=filter)
-        return self._scored(as_articles(article), as_posts(posts, columns), request).thresholds(request)
+        articles = as_articles(article, published)
+        return self._scored(articles, as_posts(posts, columns), request).thresholds(request)
 
     def score(
         self,

@@ -39,7 +39,9 @@ def parts_of(
     """
     scores = scores.astype(np.float64)
     if isinstance(model, ArticleSoftmaxModel):
-        dates = None if model.time is None else _mean(scores_of(model.time))
+        # Where no article has a date, no share is that of dates.
+        timed = model.time is not None and any(article.published is not None for article in articles)
+        dates = None if model.time is None or not timed else _mean(scores_of(model.time))
         shown = scores if dates is None else scores - dates
         odds = shown if dates is None else model.uncompressed(shown)
         least = model.null_score / model.temperature

@@ -60,6 +60,7 @@ class RankBody(BaseModel):
     top: int = Field(20, ge=1, le=200)
     model: str = Field("", max_length=4096)
     preliminary: bool = False
+    published: str = Field("", max_length=40)
 
 
 class LoginBody(BaseModel):
@@ -182,7 +183,14 @@ def create_app(
     @app.post("/api/rank")
     async def rank(body: RankBody) -> AsciiJsonResponse:
         work = partial(
-            ranking.rank, body.article, body.source, body.posts, body.top, body.model, body.preliminary
+            ranking.rank,
+            body.article,
+            body.source,
+            body.posts,
+            body.top,
+            body.model,
+            body.preliminary,
+            body.published,
         )
         return AsciiJsonResponse(await rankings.run(work))
 

@@ -78,6 +78,11 @@ class Search(BaseModel):
         max_length=_ARTICLE,
         description="Its text, or the address of its page. A first line followed by a blank line is the title.",
     )
+    published: str = Field(
+        "",
+        max_length=40,
+        description="When the article was published, such as 2024-05-01; empty: by the page.",
+    )
     since: _Moment = Field(None, description="Only posts at or after this time; UTC without a time zone.")
     until: _Moment = Field(None, description="Only posts before this time; UTC without a time zone.")
     languages: list[str] = Field(
@@ -195,7 +200,9 @@ def corpus_routes(corpus: CorpusSearch, queue: RankingQueue, limit: RateLimit) -
         if refusal := _refusal(limit, request):
             return refusal
         wanted = _request(body, body.top, body.offset, body.explain)
-        return AsciiJsonResponse(await queue.run(partial(corpus.search, CorpusQuery(body.article, wanted))))
+        return AsciiJsonResponse(
+            await queue.run(partial(corpus.search, CorpusQuery(body.article, wanted, body.published)))
+        )
 
     @router.post(
         "/corpus/export",
@@ -206,7 +213,7 @@ def corpus_routes(corpus: CorpusSearch, queue: RankingQueue, limit: RateLimit) -
     async def export(body: Export, request: Request, signed: _SIGNED) -> Response:
         if refusal := _refusal(limit, request):
             return refusal
-        query = CorpusQuery(body.article, _request(body, body.top))
+        query = CorpusQuery(body.article, _request(body, body.top), body.published)
         path = await queue.run(partial(corpus.export, query, body.format))
         return FileResponse(
             path,

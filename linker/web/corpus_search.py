@@ -36,10 +36,12 @@ class CorpusQuery:
     Attributes:
         article: a text, or the address of a page of the public internet.
         request: which posts to return.
+        published: when the article was published; empty: by the page.
     """
 
     article: str
     request: RankRequest
+    published: str = ""
 
 
 class CorpusSearch:
@@ -88,7 +90,7 @@ class CorpusSearch:
         Raises:
             LinkerError: if the article cannot be read, or options do not fit the corpus.
         """
-        article, request = read_article(query.article), query.request
+        article, request = read_article(query.article, query.published), query.request
         corpus = self._current()
         if (kept := self._kept(corpus, article, request)) is not None:
             return kept
@@ -130,7 +132,7 @@ class CorpusSearch:
         Raises:
             LinkerError: as `search`.
         """
-        article = read_article(query.article)
+        article = read_article(query.article, query.published)
         handle, name = tempfile.mkstemp(prefix="linker-export-", suffix=f".{format_}")
         os.close(handle)
         path = Path(name)

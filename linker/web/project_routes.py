@@ -28,6 +28,7 @@ class ProjectBody(BaseModel):
 
     title: str
     articles: list[_Text]
+    published: list[str] = Field(default_factory=list, max_length=200)
     question: str
     guidelines: str = ""
     model: str
@@ -61,9 +62,11 @@ def project_routes(projects: ProjectsApi) -> APIRouter:
 
     @router.post("")
     def create(body: ProjectBody) -> AsciiJsonResponse:
-        values = body.model_dump(exclude={"articles", "people", "labels"})
+        values = body.model_dump(exclude={"articles", "published", "people", "labels"})
         labels = tuple(one.model_dump() for one in body.labels)
-        return AsciiJsonResponse(projects.create(body.articles, body.people, labels=labels, **values))
+        return AsciiJsonResponse(
+            projects.create(body.articles, body.people, body.published, labels=labels, **values)
+        )
 
     @router.get("/{key}")
     def details(key: str) -> AsciiJsonResponse:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shlex
 import threading
+from collections.abc import Sequence
 from dataclasses import asdict, replace
+from itertools import zip_longest
 from typing import Any
 
 from linker.annotation.formats.label_format import LabelFormat
@@ -144,12 +146,15 @@ class ProjectsApi(ServedSessions):
             "question": ProjectSettings.question,
         }
 
-    def create(self, articles: list[str], people: list[str], **values: Any) -> dict[str, Any]:
+    def create(
+        self, articles: list[str], people: list[str], published: Sequence[str] = (), **values: Any
+    ) -> dict[str, Any]:
         """Create a project; its posts are uploaded afterwards.
 
         Args:
             articles: texts, or addresses of pages of the public internet.
             people: names.
+            published: when the articles were published, in their order; empty: by the page.
             **values: other settings of the project.
 
         Raises:
@@ -160,10 +165,11 @@ class ProjectsApi(ServedSessions):
         with faults:
             if len(articles) > _MOST_ARTICLES:
                 raise LinkerError(f"articles: {len(articles)}; at most {_MOST_ARTICLES}")
-        for number, given in enumerate(articles[:_MOST_ARTICLES], 1):
+        pairs = zip_longest(articles[:_MOST_ARTICLES], published[: len(articles)], fillvalue="")
+        for number, (given, moment) in enumerate(pairs, 1):
             with faults:
                 if given.strip():
-                    article = read_article(given)
+                    article = read_article(given, moment)
                     same_id = article.id if article.url else f"article-{number}"
                     found.append(replace(article, id=same_id))
         # Settings are checked with a stand-in, so that all faults are reported at once.

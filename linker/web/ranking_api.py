@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from linker.annotation.project.settings import MODELS
 from linker.articles.extraction import article_from_text, extract_article
 from linker.articles.fetching import fetch
 from linker.articles.loading import is_url
+from linker.articles.publication import publication_date
 from linker.common.errors import DataError, LinkerError
 from linker.data.types import Article, Post
 from linker.models.pretrained import BEST
@@ -41,7 +43,7 @@ class RankingApi:
         self._posts = list(posts)
         self._process = RankingProcess()
         # Of preliminary rankings, so that a page is not fetched again for the final one.
-        self._articles: dict[str, Article] = {}
+        self._articles: dict[tuple[str, str], Article] = {}
 
     def sources(self) -> list[dict[str, Any]]:
         """Return the sources of posts."""
@@ -59,7 +61,14 @@ class RankingApi:
         return list(dict.fromkeys([*self._models, *own]))
 
     def rank(
-        self, article: str, source: str, pasted: str, top: int, model: str = "", preliminary: bool = False
+        self,
+        article: str,
+        source: str,
+        pasted: str,
+        top: int,
+        model: str = "",
+        preliminary: bool = False,
+        published: str = "",
     ) -> dict[str, Any]:
         """Rank posts for an article.
 
@@ -70,6 +79,7 @@ class RankingApi:
             top: number of posts to return.
             model: one of `models`; empty: the default.
             preliminary: rank by shared words, in a second or two; the same request without it gives the final ranking.
+            published: when the article was published; empty: by the page.
 
         Raises:
             LinkerError: if the page cannot be fetched or holds no article, or posts or model are missing.
@@ -77,9 +87,10 @@ class RankingApi:
         if model and model not in self.models():  # never a path that a visitor makes up
             raise LinkerError(f"model {model[:60]!r} is not served here; choose one of the list")
         posts = self._posts_of(source, pasted)
-        query = (None if preliminary else self._articles.pop(article, None)) or read_article(article)
+        query = None if preliminary else self._articles.pop((article, published), None)
+        query = query or read_article(article, published)
         if preliminary:
-            self._articles[article] = query
+            self._articles[article, published] = query
             for key in list(self._articles)[:-_KEPT_ARTICLES]:
                 self._articles.pop(key, None)
             model = _PRELIMINARY
@@ -101,8 +112,12 @@ class RankingApi:
             raise LinkerError("these posts are no longer served; reload the page") from error
 
 
-def read_article(given: str) -> Article:
+def read_article(given: str, published: str = "") -> Article:
     """Read an article from a text, or from a page of the public internet if the text is an address.
+
+    Args:
+        given: the text or the address.
+        published: when it was published, if the user says so; empty: by the page.
 
     Raises:
         LinkerError: if it is empty, or the page cannot be fetched.
@@ -110,6 +125,9 @@ def read_article(given: str) -> Article:
     given = given.strip()
     if not given:
         raise DataError("the article is empty; paste its address or its text")
+    moment = publication_date(published, "published") if published else None
     if len(given.split()) == 1 and is_url(given):
-        return extract_article(fetch(given, deadline=_FETCH_SECONDS, max_bytes=_MAX_PAGE), given)
-    return article_from_text(given, "pasted")
+        article = extract_article(fetch(given, deadline=_FETCH_SECONDS, max_bytes=_MAX_PAGE), given)
+    else:
+        article = article_from_text(given, "pasted")
+    return article if moment is None else replace(article, published=moment)

@@ -23,10 +23,10 @@ LABELS = {post.id: ARTICLE.id in post.article_ids for post in TOY.posts[::2]}
 def test_a_ranker_and_a_corpus_take_the_same_options() -> None:
     options = [field.name for field in fields(RankRequest)]
     ranker = list(inspect.signature(linker.Ranker.rank).parameters)
-    assert ranker == ["self", "article", "posts", *options, "columns", "format"]
+    assert ranker == ["self", "article", "posts", *options, "columns", "format", "published"]
     pytest.importorskip("lance")
     corpus = list(inspect.signature(linker.Corpus.rank).parameters)
-    assert corpus == ["self", "article", *options, "fusion"]
+    assert corpus == ["self", "article", *options, "fusion", "published"]
 
 
 def test_labels_give_probabilities_and_a_target_cuts() -> None:
@@ -73,3 +73,17 @@ def test_contradictions_are_refused(options: dict, words: str) -> None:
         RankRequest(**options)
     with pytest.raises(LinkerError, match=words):
         linker.load("bm25").rank(ARTICLE, TOY.posts, **options)
+
+
+def test_published_dates_an_article_and_without_a_date_none_has_a_share() -> None:
+    ranker = linker.load("best")
+    article = linker.Article("a", "Ferry crews voted to strike over night shifts.", "Ferry strike")
+    posts = [
+        {"id": "1", "text": "the ferry crews strike", "created_at": "2024-01-17"},
+        {"id": "2", "text": "the ferry crews strike over shifts", "created_at": "2019-01-17"},
+    ]
+    dated = ranker.rank(article, posts, explain=True, published="2024-01-16")
+    assert [ranked.post.id for ranked in dated] == ["1", "2"]
+    assert "date" in dated[0].explanation.shares
+    undated = ranker.rank(article, posts, explain=True)
+    assert "date" not in undated[0].explanation.shares

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from linker.cli.articles import Articles, Force, load_and_report
+from linker.cli.articles import Articles, Force, Published, load_and_report
 from linker.cli.options import (
     Authors,
     EncodingName,
@@ -75,6 +75,7 @@ def start(
     errors_dir: ErrorsDir = None,
     include_package: Packages = None,
     force: Force = False,
+    published: Published = None,
 ) -> None:
     """Create a session: a folder with the articles, the posts and all labels."""
     from linker.annotation.query_strategies.query_strategy import QueryStrategy
@@ -97,7 +98,7 @@ def start(
     build(QueryStrategy, ordering)  # reports what is wrong with them
     build(StoppingRule, rule)
     text = _guidelines(guidelines)
-    articles = load_and_report(article, force, faults)
+    articles = load_and_report(article, force, faults, published)
     with naming_columns():
         candidates = read_posts(posts, columns, on_error, errors_dir)
     if model is None:

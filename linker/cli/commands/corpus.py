@@ -9,7 +9,7 @@ import typer
 
 from linker.cli import ranking as shared
 from linker.cli import status
-from linker.cli.articles import Articles, Force, load_and_report, prepare_for
+from linker.cli.articles import Articles, Force, Published, load_and_report, prepare_for
 from linker.cli.options import (
     Address,
     Authors,
@@ -269,6 +269,7 @@ def search(
     address: Address = None,
     include_package: Packages = None,
     force: Force = False,
+    published: Published = None,
 ) -> None:
     """Rank the posts of a corpus by how likely they are to discuss an article, best first."""
     status.begin(status.reading_articles(article))
@@ -282,7 +283,7 @@ def search(
         shared.filter_of(since, until, lang, where), copies, ignore_dates,
     )  # fmt: skip
     place = engine_of(engine, address)
-    search_corpus(corpus, article, model, request, format_, out, force, place, fusion)
+    search_corpus(corpus, article, model, request, format_, out, force, place, fusion, published=published)
 
 
 def search_corpus(
@@ -296,6 +297,7 @@ def search_corpus(
     engine: Engine | None = None,
     fusion: Fusion = "none",
     note: str | None = None,
+    published: str | None = None,
 ) -> None:
     """Open the corpus, read the articles, rank and write.
 
@@ -308,7 +310,7 @@ def search_corpus(
     check_files(sources, [], out, faults)
     corpus = Corpus.open(folder, model, engine)
     corpus.check(request, fusion)
-    articles = load_and_report(sources, force, faults)
+    articles = load_and_report(sources, force, faults, published)
     if note:
         status.say(note)
     for sentence in corpus.left_out(request.filter) if request.filter else []:

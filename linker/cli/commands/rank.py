@@ -8,7 +8,7 @@ import typer
 
 from linker.cli import ranking as shared
 from linker.cli import status
-from linker.cli.articles import Articles, Force, load_and_report, prepare_for
+from linker.cli.articles import Articles, Force, Published, load_and_report, prepare_for
 from linker.cli.commands.corpus import search_corpus
 from linker.cli.default_posts import find_posts
 from linker.cli.options import (
@@ -57,6 +57,7 @@ def rank(
     out: shared.Out = None,
     on_error: OnError = "strict",
     force: Force = False,
+    published: Published = None,
 ) -> None:
     """Rank posts by how likely they are to discuss an article, best first."""
     status.begin(status.reading_articles(article))
@@ -77,7 +78,17 @@ def rank(
         if found is None:
             load_and_report(article, force, faults)  # raises: articles and posts are reported together
         elif found.corpus is not None:
-            search_corpus(found.corpus, article, model, request, format_, out, force, note=found.line)
+            search_corpus(
+                found.corpus,
+                article,
+                model,
+                request,
+                format_,
+                out,
+                force,
+                note=found.line,
+                published=published,
+            )
             return
         else:
             posts = found.files
@@ -91,7 +102,7 @@ def rank(
     reference = resolve_model(model or BEST)
     if calibration is not None:
         request.check_model(reference.fingerprint)
-    articles = load_and_report(article, force, faults)
+    articles = load_and_report(article, force, faults, published)
     if found is not None:
         status.say(found.line)
     status.step("reading the posts")  # before the model is loaded: most mistakes are in files

@@ -60,10 +60,12 @@ export class NewProjectView {
   }
 
   addArticle() {
-    const number = this.articles.children.length + 1;
+    const number = this.articles.querySelectorAll("textarea").length + 1;
     const text = el("textarea", { rows: number > 1 ? 3 : 6, name: "article", required: number === 1 });
     this.articles.append(field(`new-article-${number}`, number > 1 ? `Article ${number}` : "Address or text",
       text, number > 1 ? null : "Its address (https://…) or its text. A first line followed by a blank line is the title."));
+    const date = el("input", { type: "date", name: "published" });
+    this.articles.append(field(`new-published-${number}`, number > 1 ? `Published (article ${number}, if it has no date)` : "Published (if the article has no date)", date));
     return text;
   }
 
@@ -136,7 +138,8 @@ export class NewProjectView {
       step("Reading the article…");
       project = await ask("/api/projects", {
         title: this.title.value, question: this.question.value, guidelines: this.guidelines.value, model: this.model.value, target: Number(this.target.value),
-        articles: [...this.articles.querySelectorAll("textarea")].map((one) => one.value).filter((text) => text.trim()),
+        articles: [...this.articles.querySelectorAll("textarea")].map((one) => one.value),
+        published: [...this.articles.querySelectorAll("input")].map((one) => one.value),
         people: this.names(), labels_per_post: Number(this.perPost.value), overlap: Number(this.share.value), labels: this.labels(),
       }, SECONDS);
       await upload(project.key, this.files.files(), step);

@@ -13,6 +13,7 @@ export class TryView {
   constructor(sources, models) {
     this.counts = new Map(sources.map((one) => [one.key, one.posts]));
     this.article = el("textarea", { id: "try-article", rows: 7, required: true, "aria-describedby": "try-article-hint" });
+    this.published = el("input", { id: "try-published", type: "date" });
     this.source = el("select", { id: "try-source", onchange: () => this.chosen() }, sources.map((one) =>
       el("option", { value: one.key }, one.posts === null ? one.title : `${one.title} (${whole(one.posts)})`)));
     this.pasted = el("textarea", { id: "try-posts", rows: 6 });
@@ -31,6 +32,7 @@ export class TryView {
             el("h1", {}, "Rank posts"),
             el("div", {}, el("label", { for: "try-article" }, "Article"), this.article,
               el("small", { id: "try-article-hint" }, "Its address (https://…) or its text. A first line followed by a blank line is the title.")),
+            el("div", {}, el("label", { for: "try-published" }, "Published (if the article has no date)"), this.published),
             el("div", {}, el("label", { for: "try-source" }, "Posts"), this.source),
             el("div", { class: "two" },
               el("div", {}, el("label", { for: "try-model" }, "Model"), this.model),
@@ -59,7 +61,7 @@ export class TryView {
     this.button.textContent = "Ranking…";
     this.problem.textContent = "";
     try {
-      const body = { article: this.article.value, source: this.source.value, posts: this.pasted.value, top: Number(this.top.value), model: this.model.value };
+      const body = { article: this.article.value, published: this.published.value, source: this.source.value, posts: this.pasted.value, top: Number(this.top.value), model: this.model.value };
       if (this.slow()) {
         this.show(await ask("/api/rank", { ...body, preliminary: true }, SECONDS), body.model);
         this.reveal();

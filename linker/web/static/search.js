@@ -12,6 +12,7 @@ const MOST = 200; // languages have one code, corpora have many languages: the l
 export class SearchView {
   constructor(corpus) {
     this.article = el("textarea", { id: "search-article", rows: 7, required: true, "aria-describedby": "search-article-hint" });
+    this.published = el("input", { id: "search-published", type: "date" });
     this.since = el("input", { id: "search-since", type: "date", min: day(corpus.first), max: day(corpus.last) });
     this.until = el("input", { id: "search-until", type: "date", min: day(corpus.first), max: day(corpus.last) });
     this.lang = el("select", { id: "search-lang" }, el("option", { value: "" }, "Any"),
@@ -32,6 +33,7 @@ export class SearchView {
             el("p", { class: "muted" }, described(corpus)),
             el("div", {}, el("label", { for: "search-article" }, "Article"), this.article,
               el("small", { id: "search-article-hint" }, "Its address (https://…) or its text. A first line followed by a blank line is the title.")),
+            el("div", {}, el("label", { for: "search-published" }, "Published (if the article has no date)"), this.published),
             corpus.first && el("div", { class: "two-equal" }, field(this.since, "From"), field(this.until, "To")),
             this.lang.options.length > 1 && field(this.lang, "Language"),
             corpus.first && el("p", { class: "check" }, this.dates, " ", el("label", { for: "search-dates" }, "Ignore when posts were written")),
@@ -41,7 +43,7 @@ export class SearchView {
   }
 
   wanted() {
-    const query = { article: this.article.value, ignore_dates: this.dates.checked };
+    const query = { article: this.article.value, published: this.published.value, ignore_dates: this.dates.checked };
     if (this.lang.value) query.languages = [this.lang.value];
     if (this.since.value) query.since = `${this.since.value}T00:00:00Z`;
     if (this.until.value) query.until = new Date(Date.parse(`${this.until.value}T00:00:00Z`) + 86_400_000).toISOString();

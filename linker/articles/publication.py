@@ -1,0 +1,54 @@
+"""The publication date that a user states for articles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, datetime
+from typing import TypeAlias
+
+from linker.common.errors import DataError
+from linker.data.io.dates import parse_date
+from linker.data.types import Article
+
+Published: TypeAlias = "str | date | datetime"
+
+
+def publication_date(value: Published, name: str) -> datetime:
+    """Return a publication date in UTC; midnight means that only the day is known.
+
+    Args:
+        value: as `parse_date` reads it.
+        name: where it is from, for the message.
+
+    Raises:
+        DataError: if it is not a date.
+    """
+    try:
+        return parse_date(value)
+    except ValueError as error:
+        raise DataError(f"{name}: {error}") from error
+
+
+def dated(articles: Sequence[Article], published: datetime, name: str) -> tuple[list[Article], list[str]]:
+    """Return the articles with a publication date, and lines about other dates that they had.
+
+    A single article gets the date in any case; of several, those without one.
+
+    Args:
+        articles: the articles.
+        published: the date.
+        name: where it is from, for the lines.
+    """
+    others = [article for article in articles if article.published not in (None, published)]
+    if len(articles) == 1:
+        lines = [
+            f"{article.id}: {name} replaces the date {article.published:%Y-%m-%d %H:%M}" for article in others
+        ]
+        return [replace(articles[0], published=published)], lines
+    lines = (
+        [f"{name}: {len(others):,} of {len(articles):,} articles keep the date that they have"]
+        if others
+        else []
+    )
+    return [replace(a, published=published) if a.published is None else a for a in articles], lines

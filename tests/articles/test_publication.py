@@ -1,0 +1,38 @@
+"""Publication dates that a user states."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta, timezone
+
+import pytest
+
+from linker.articles.publication import dated, publication_date
+from linker.common.errors import DataError
+from linker.data.types import Article
+
+DAY = datetime(2024, 1, 16, tzinfo=timezone.utc)
+
+
+def test_an_article_takes_the_date() -> None:
+    assert publication_date("2024-01-16", "--published") == publication_date(date(2024, 1, 16), "x") == DAY
+    hour = publication_date("2024-01-16T09:00+01:00", "--published")
+    assert dated([Article("a", "text")], hour, "x") == (
+        [Article("a", "text", published=DAY + timedelta(hours=8))],
+        [],
+    )
+    with pytest.raises(DataError, match="--published: 'soon' is not a date; write it like 2015-05-26"):
+        publication_date("soon", "--published")
+
+
+def test_another_date_is_named() -> None:
+    old = Article("a", "text", published=DAY - timedelta(days=1))
+    articles, lines = dated([old], DAY, "--published")
+    assert articles[0].published == DAY
+    assert lines == ["a: --published replaces the date 2024-01-15 00:00"]
+
+
+def test_of_several_articles_those_without_a_date_take_it() -> None:
+    old = Article("a", "text", published=DAY - timedelta(days=1))
+    articles, lines = dated([old, Article("b", "text")], DAY, "--published")
+    assert [article.published for article in articles] == [old.published, DAY]
+    assert lines == ["--published: 1 of 2 articles keep the date that they have"]
