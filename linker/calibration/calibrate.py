@@ -13,6 +13,7 @@ from linker.calibration.probabilities import (
 )
 from linker.common.errors import LinkerError
 from linker.models.score_scale import UNSCALED, ScoreScale
+from linker.models.word_statistics import Statistics
 
 _SAMPLES = 200
 _BINS = 50
@@ -27,6 +28,7 @@ def calibrate(
     fingerprint: str = "",
     passages: str = "whole",
     scale: ScoreScale = UNSCALED,
+    words: Statistics | None = None,
 ) -> Calibration:
     """Return a calibration from all pairs of a dev set.
 
@@ -37,6 +39,7 @@ def calibrate(
         fingerprint: the model's fingerprint.
         passages: how articles were scored.
         scale: the map from these scores to those that users see.
+        words: the counts of words that the scores were computed with, see `word_statistics`.
 
     Raises:
         LinkerError: if scores are not finite, or there are too few articles with relevant posts or too few pairs.
@@ -70,6 +73,7 @@ def calibrate(
         others=_shares(samples @ (everything - relevant)),
         reliability=Reliability(bins, calibration_error(bins), brier_score(probabilities, relevance.ravel())),
         scale=scale,
+        words=words or {},
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,17 @@ import numpy as np
 
 from linker.calibration.probabilities import Bin, smoothed_rates
 from linker.calibration.thresholds import Share, Threshold, few_digits
+from linker.common.console import info, warn
 from linker.common.errors import DataError
 from linker.common.files import atomic_write
+from linker.models.lexical import LexicalModel
+from linker.models.model import Model, all_submodels
 from linker.models.score_scale import UNSCALED, ScoreScale
+from linker.models.word_statistics import Statistics, WordStatistics
 from linker.version import __version__
 
-FORMAT = 1
+#: Format 2 has word statistics.
+FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,8 @@ class Calibration:
         others: distribution of the irrelevant pairs over bins: samples × bins.
         reliability: reliability on held-out articles.
         scale: the map from raw scores, which the edges are, to those that users see.
+        words: counts of words in the dev set, by stop words, which posts are scored by; empty if the model compares no
+            words, or the calibration is of an earlier version.
     """
 
     model: str
@@ -68,6 +75,7 @@ class Calibration:
     others: np.ndarray
     reliability: Reliability
     scale: ScoreScale = UNSCALED
+    words: Statistics = field(default_factory=dict)
 
     @property
     def prior(self) -> float:
@@ -127,9 +135,25 @@ class Calibration:
                 "or make another calibration"
             )
 
+    def statistics_for(self, model: Model) -> Statistics:
+        """Return the counts of words that this model is to score posts with; one line reports them."""
+        if self.words:
+            posts = max(one.posts for one in self.words.values())
+            info(
+                f"words are as rare as in the {posts:,} posts of the calibration, so that a score means the same in "
+                "any file"
+            )
+        elif any(isinstance(part, LexicalModel) for part in all_submodels(model)):
+            warn(
+                "the calibration has no counts of words, so its probabilities depend on which posts are ranked "
+                "together; make it again with `linker calibrate`"
+            )
+        return self.words
+
     def write(self, path: str | Path) -> None:
         """Write the calibration as JSON."""
-        values = asdict(self)
+        values = asdict(replace(self, words={}))
+        values["words"] = {stop_words: one.as_json() for stop_words, one in self.words.items()}
         for name, digits in (("edges", 9), ("relevant", 5), ("others", 5)):
             values[name] = _rounded(values[name], digits)
         table = [asdict(threshold) for threshold in self.table()]
@@ -168,12 +192,16 @@ def _checked(path: str | Path, values: Any) -> Calibration:
             float(quality["brier_score"]),
         )
         scale = ScoreScale.from_json(values["scale"]) if "scale" in values else UNSCALED
+        words = {
+            stop_words: WordStatistics.from_json(of_words)
+            for stop_words, of_words in values.get("words", {}).items()
+        }
         arrays = {name: np.array(values[name], np.float64) for name in ("edges", "relevant", "others")}
         names = ("model", "fingerprint", "passages")
         counts = ("articles", "posts", "pairs", "relevant_pairs")
         fields: dict[str, Any] = {name: str(values[name]) for name in names}
         fields |= {name: int(values[name]) for name in counts}
-        calibration = Calibration(**{**fields, **arrays}, reliability=reliability, scale=scale)
+        calibration = Calibration(**{**fields, **arrays}, reliability=reliability, scale=scale, words=words)
         bins = len(calibration.edges) + 1
         rows = calibration.relevant.shape[0]
         whole = calibration.relevant.shape == calibration.others.shape == (rows, bins) and rows > 1

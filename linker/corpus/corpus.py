@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ from linker.models.model import Model
 from linker.models.passage_pooling import Passages
 from linker.models.resolve import resolve_model
 from linker.models.score_scale import ScoreScale
+from linker.models.word_statistics import counted_in
 from linker.ranking.inputs import AnyArticles, as_articles
 from linker.ranking.labels import AnyLabels
 from linker.ranking.languages import warn_of_languages
@@ -181,7 +183,8 @@ class Corpus:
             warn_of_languages(self.model, articles, search.sample())
             if request.filter is None:
                 self._warned.add(languages)
-        return rank_scored(search, request)
+        with self._counted(request):
+            return rank_scored(search, request)
 
     def thresholds(
         self,
@@ -209,8 +212,14 @@ class Corpus:
         """
         request = RankRequest(labels=labels, calibration=calibration, passages=passages, filter=filter)
         self.check(request, fusion)
-        articles = as_articles(article, published)
-        return CorpusScores(self._posts, self.name, articles, request, fusion).thresholds(request)
+        search = CorpusScores(self._posts, self.name, as_articles(article, published), request, fusion)
+        with self._counted(request):
+            return search.thresholds(request)
+
+    def _counted(self, request: RankRequest) -> AbstractContextManager[None]:
+        """Score by the counts of words of the request's calibration, if there is one, not of the corpus."""
+        calibration = request.calibration
+        return counted_in({} if calibration is None else calibration.statistics_for(self.model))
 
     def check(self, request: RankRequest, fusion: Fusion = "none") -> None:
         """Check options before any work.

@@ -8,11 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
+from linker.models.word_statistics import WordStatistics
+
 _ROWS_AT_ONCE = 256
 
 
 def independent_tfidf(
-    articles: Sequence[Sequence[str]], posts: Sequence[Sequence[str]], least: float
+    articles: Sequence[Sequence[str]],
+    posts: Sequence[Sequence[str]],
+    least: float,
+    statistics: WordStatistics | None = None,
 ) -> np.ndarray:
     """Compute cosines of sublinear TF-IDF vectors, fitted for each article on that article and all posts.
 
@@ -23,6 +28,9 @@ def independent_tfidf(
         articles: the words of each article.
         posts: the words of each post.
         least: what the squared lengths of the posts' vectors are at least.
+        statistics: counts of words in other posts, which are taken for those of `posts`; None: count these. The length
+            of an article then has only words that are known there, so that scores do not depend on the other posts, and
+            can be a little above 1.
 
     Returns:
         float32, articles × posts, 0 to 1.
@@ -32,10 +40,13 @@ def independent_tfidf(
     if not vocabulary:
         return result
     in_posts = _frequencies(posts, vocabulary)  # (posts, words)
-    containing = np.diff(in_posts.tocsc().indptr)
+    containing = (
+        np.diff(in_posts.tocsc().indptr) if statistics is None else statistics.containing(list(vocabulary))
+    )
+    texts = len(posts) if statistics is None else statistics.posts
     # A word that occurs in one text only matches nothing: a word of a single post counts only if the article has it.
-    without = np.where(containing > 1, _idf(containing, len(posts)), 0)  # idf of words the article lacks
-    having = _idf(containing + 1, len(posts))  # idf of words the article has
+    without = np.where(containing > 1, _idf(containing, texts), 0)  # idf of words the article lacks
+    having = _idf(containing + 1, texts)  # idf of words the article has
     squares = in_posts.multiply(in_posts).tocsr()
     lengths = squares @ without**2
     by_word, squares_by_word = in_posts.T.tocsr(), squares.T.tocsr()
@@ -46,13 +57,26 @@ def independent_tfidf(
         has = sparse.csr_matrix(
             (np.ones_like(in_articles.data), in_articles.indices, in_articles.indptr), shape=in_articles.shape
         )
-        article_lengths = np.asarray(in_articles.multiply(in_articles) @ having**2)  # squared, (articles,)
+        article_lengths = (
+            np.asarray(in_articles.multiply(in_articles) @ having**2)
+            if statistics is None
+            else np.array([_square(words, statistics) for words in articles[rows]])
+        )  # squared, (articles,)
         products = (in_articles.multiply(having**2).tocsr() @ by_word).toarray()  # (articles, posts)
         changed = has.multiply(having**2 - without**2).tocsr()
         post_lengths = (changed @ squares_by_word).toarray() + lengths  # squared, (articles, posts)
         norms = np.sqrt(article_lengths[:, None] * np.maximum(post_lengths, least))
         result[rows] = np.divide(products, norms, out=np.zeros_like(products), where=products > 0)
     return result
+
+
+def _square(article: Sequence[str], statistics: WordStatistics) -> float:
+    """Return the squared length of an article's vector, of the words that are known; 1 if none is."""
+    counts = Counter(word for word in article if word in statistics.frequencies)
+    words = sorted(counts)
+    frequencies = 1 + np.log([counts[word] for word in words])
+    weights = frequencies * _idf(statistics.containing(words) + 1, statistics.posts)
+    return float(weights @ weights) or 1.0
 
 
 def _frequencies(texts: Sequence[Sequence[str]], vocabulary: dict[str, int]) -> sparse.csr_matrix:

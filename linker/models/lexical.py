@@ -18,8 +18,9 @@ from linker.data.languages import function_words, language_of
 from linker.data.tokenizers.patterns import WORD
 from linker.data.types import Article, Post
 from linker.models.independent_tfidf import independent_tfidf
-from linker.models.model import Model
+from linker.models.model import Model, all_submodels
 from linker.models.score_scale import ScoreScale
+from linker.models.word_statistics import Statistics, WordStatistics, kept_statistics
 
 ENGLISH = frozenset(
     """
@@ -210,13 +211,15 @@ class TfidfModel(LexicalModel):
         return self._by_stop_words(articles, posts, self._independently)
 
     def _independently(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        if len(articles) == 1:
-            return super().score(articles, posts)
         stop_words = self._stop_words_of(articles)
+        statistics = kept_statistics(stop_words)
+        if len(articles) == 1 and statistics is None:
+            return super().score(articles, posts)
         return independent_tfidf(
             [lexical_words(article.full_text, stop_words) for article in articles],
             [lexical_words(post.text, stop_words) for post in posts],
-            least_square(self.min_words, len(posts) + 1),
+            least_square(self.min_words, (statistics.posts if statistics else len(posts)) + 1),
+            statistics,
         )
 
     def _by_stop_words(
@@ -350,11 +353,13 @@ class BM25Model(LexicalModel):
         return ScoreScale("sum", width=_BM25_HALF)
 
     def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> Vectors:
-        import bm25s  # imports numba if installed, which takes seconds that TF-IDF does not need
-
         documents = [lexical_words(post.text, self.stop_words) for post in posts]
         if not any(documents):
             return _no_vectors(len(articles), len(posts))
+        if statistics := kept_statistics(self.stop_words):
+            return self._counted_vectors(articles, documents, statistics)
+        import bm25s  # imports numba if installed, which takes seconds that TF-IDF does not need
+
         index = bm25s.BM25(k1=self.k1, b=self.b, method="lucene")
         index.index(documents, show_progress=False)
         columns = index.scores
@@ -371,6 +376,50 @@ class BM25Model(LexicalModel):
         scale = np.sqrt(queries @ _idf(parts))
         scale[scale == 0] = 1  # the posts contain none of the article's words
         return Vectors(sparse.diags(1 / scale) @ queries, parts.tocsr(), words)
+
+    def _counted_vectors(
+        self, articles: Sequence[Article], documents: Sequence[Sequence[str]], statistics: WordStatistics
+    ) -> Vectors:
+        """Return vectors by counts of words in other posts; scores are divided by the article's known words."""
+        queries = [lexical_words(article.full_text, self.stop_words) for article in articles]
+        words = sorted({word for text in [*documents, *queries] for word in text})
+        column = {word: i for i, word in enumerate(words)}
+        containing = statistics.containing(words)
+        idf = np.log1p((statistics.posts - containing + 0.5) / (containing + 0.5))
+        counts = [Counter(document) for document in documents]
+        rows = np.repeat(np.arange(len(counts)), [len(count) for count in counts])
+        columns = np.array([column[word] for count in counts for word in sorted(count)], dtype=np.int64)
+        times = np.array([count[word] for count in counts for word in sorted(count)], dtype=np.float64)
+        lengths = np.array([len(document) for document in documents]) / statistics.mean_length
+        norms = self.k1 * ((1 - self.b) + self.b * lengths)
+        parts = idf[columns] * times / (norms[rows] + times)
+        shape = (len(documents), len(words))
+        weights = _queries(queries, column, shape=(len(articles), len(words)))
+        known = np.array([word in statistics.frequencies for word in words])
+        scale = np.sqrt(weights @ np.where(known, idf, 0))
+        scale[scale == 0] = 1
+        found = sparse.csr_matrix((parts.astype(np.float32), (rows, columns)), shape=shape)
+        return Vectors(sparse.diags(1 / scale) @ weights, found, words)
+
+
+def word_statistics(model: Model, articles: Sequence[Article], posts: Sequence[Post]) -> Statistics:
+    """Count the words of posts for the lexical parts of a model: by stop words, empty if it has no such parts.
+
+    Args:
+        model: the model.
+        articles: articles of the languages that posts are to be scored for; the language decides the stop words.
+        posts: the pool.
+    """
+    wanted = dict[str, None]()
+    for part in all_submodels(model):
+        if isinstance(part, TfidfModel):
+            wanted.update(dict.fromkeys(part.stop_words_for(article) for article in articles))
+        elif isinstance(part, BM25Model):
+            wanted[part.stop_words] = None
+    return {
+        stop_words: WordStatistics.of([lexical_words(post.text, stop_words) for post in posts])
+        for stop_words in wanted
+    }
 
 
 def _queries(

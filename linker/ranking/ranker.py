@@ -19,6 +19,7 @@ from linker.models.elapsed_time import uses_dates, without_dates
 from linker.models.model import Model, embedding_submodel
 from linker.models.passage_pooling import Passages, with_passages
 from linker.models.resolve import ModelReference, resolve_model
+from linker.models.word_statistics import Statistics, counted_in
 from linker.ranking.data_frames import Frame, frame_of
 from linker.ranking.inputs import AnyArticles, AnyColumns, AnyPosts, as_articles, as_posts
 from linker.ranking.labels import AnyLabels
@@ -135,7 +136,8 @@ class Ranker:
         Returns:
             The ranking, best first.
         """
-        return rank_scored(self._scored(articles, posts, request), request, frame, posts)
+        with counted_in(self._statistics(request)):
+            return rank_scored(self._scored(articles, posts, request), request, frame, posts)
 
     def thresholds(
         self,
@@ -165,8 +167,10 @@ class Ranker:
                 model or other passages.
         """
         request = RankRequest(labels=labels, calibration=calibration, passages=passages, filter=filter)
-        articles = as_articles(article, published)
-        return self._scored(articles, as_posts(posts, columns), request).thresholds(request)
+        with counted_in(self._statistics(request)):
+            return self._scored(
+                as_articles(article, published), as_posts(posts, columns), request
+            ).thresholds(request)
 
     def score(
         self,
@@ -316,6 +320,10 @@ class Ranker:
         if not uses_dates(self.model, query, any(post.created_at for post in posts)):
             scale = scale.without_dates()
         return ScoredPosts(self.model, self.name, articles, posts, scores, scale, query)
+
+    def _statistics(self, request: RankRequest) -> Statistics:
+        """Return the counts of words to score with, those of the calibration; what they are is reported."""
+        return {} if request.calibration is None else request.calibration.statistics_for(self.model)
 
     def _finite(self, scores: np.ndarray) -> np.ndarray:
         if not np.isfinite(scores).all():

@@ -60,13 +60,17 @@ def calibrate(
     from linker.calibration.calibrate import calibrate as fit
     from linker.data.readers.articles_and_posts import ArticlesAndPosts
     from linker.evaluation.outputs import only_split
+    from linker.models.lexical import word_statistics
     from linker.models.passage_pooling import with_passages
+    from linker.models.word_statistics import counted_in
 
     linked = ArticlesAndPosts(str(articles), str(posts), on_error=on_error, errors_dir=errors_dir).read()
     linked = only_split(linked, split) if split else linked
     # Articles are scored independently, as in `linker rank`.
     scorer = with_passages(found.load(), passages)
-    scores = scorer.score_independently(linked.articles, linked.posts)
+    words = word_statistics(scorer, linked.articles, linked.posts)
+    with counted_in(words):  # as later, when the calibration is used
+        scores = scorer.score_independently(linked.articles, linked.posts)
     calibration = fit(
         scores,
         linked.relevance(),
@@ -74,6 +78,7 @@ def calibrate(
         fingerprint=found.fingerprint,
         passages=passages,
         scale=scorer.score_scale(),
+        words=words,
     )
     calibration.write(out)
     if plot is not None:
@@ -89,7 +94,7 @@ def calibrate(
     )
     print_thresholds(sys.stdout, calibration.table(), "pairs kept")
     say(
-        f"precision holds where 1 pair in {one_in:,.0f} is relevant, as here; `linker rank --calibration` estimates "
-        "the share among the ranked posts, and `linker rank --labels` does so more reliably"
+        f"precision and probabilities hold where 1 pair in {one_in:,.0f} is relevant, as here; where relevance is more "
+        "common or rarer, label some of the posts (`linker rank --labels`)"
     )
     print(out)

@@ -14,6 +14,7 @@ from linker.corpus.indexes.words import words_file, words_of
 from linker.corpus.storage.shards import Shards
 from linker.data.types import Article
 from linker.models.lexical import lexical_words
+from linker.models.word_statistics import WordStatistics
 from linker.modules.kernels.scoring import available, find_words
 
 K1, B = 1.5, 0.75
@@ -132,25 +133,51 @@ class Postings:
     Args:
         segments: the segments, in the order of the posts.
         stop_words: the stop words that were removed.
+        statistics: counts of words in other posts, which scores are computed with; None: count those of the segments.
 
     Attributes:
         segments: the segments.
         posts: number of posts.
+        counted: number of posts whose words are counted.
         stop_words: the stop words.
     """
 
-    def __init__(self, segments: Sequence[Segment], stop_words: str = "english") -> None:
+    def __init__(
+        self,
+        segments: Sequence[Segment],
+        stop_words: str = "english",
+        statistics: WordStatistics | None = None,
+    ) -> None:
         self.segments, self.stop_words = segments, stop_words
         lengths = [segment.of_live(segment.lengths) for segment in segments]
         self.posts = sum(map(len, lengths))
         total = sum(int(some.sum(dtype=np.int64)) for some in lengths)
         self._mean_length = total / self.posts if total else 1.0
+        self.counted, self._statistics = self.posts, statistics
+        if statistics is not None:
+            self.counted, self._mean_length = statistics.posts, statistics.mean_length
+            keys = keys_of(list(statistics.frequencies))[:, 0]
+            order = np.argsort(keys)
+            self._keys, self._counts = keys[order], np.array([*statistics.frequencies.values()], int)[order]
+
+    def counted_by(self, statistics: WordStatistics) -> Postings:
+        """Return the same postings with counts of words in other posts."""
+        return Postings(self.segments, self.stop_words, statistics)
+
+    def known(self, keys: np.ndarray) -> np.ndarray:
+        """Return which words, by key, count in the length of an article: bool; all that the counted posts contain."""
+        if self._statistics is None:
+            return np.ones(len(keys), dtype=bool)
+        places = np.minimum(np.searchsorted(self._keys, keys), max(len(self._keys) - 1, 0))
+        return np.asarray(self._keys[places] == keys) if len(self._keys) else np.zeros(len(keys), dtype=bool)
 
     @cached_property
     def frequencies(self) -> list[np.ndarray]:
         """Return the document frequencies of each segment's words over all segments: int32."""
         if not self.segments:
             return []
+        if self._statistics is not None:
+            return [self.containing(segment.words) for segment in self.segments]
         keys = np.concatenate([segment.words for segment in self.segments])
         counts = np.concatenate(
             [
@@ -170,7 +197,7 @@ class Postings:
         """
         found: list[np.ndarray] = [np.zeros(0)]
         for segment, frequencies in zip(self.segments, self.frequencies):
-            idf = idf_of(self.posts + 1, frequencies.astype(np.int64))
+            idf = idf_of(self.counted + 1, frequencies.astype(np.int64))
             weights = np.repeat(idf, np.diff(segment.ends, prepend=0))
             weights[segment.repeated] *= 1 + np.log(segment.counts)
             found.append(np.bincount(segment.places, weights * weights, minlength=len(segment.lengths)))
@@ -228,6 +255,11 @@ class Postings:
 
     def containing(self, keys: np.ndarray, found: Spans | None = None) -> np.ndarray:
         """Return the document frequencies of words, by key: int64; `found`: their `spans`, if they are known."""
+        if self._statistics is not None:
+            counts = np.ones(len(keys), dtype=np.int64)
+            known = self.known(keys)
+            counts[known] = self._counts[np.searchsorted(self._keys, keys[known])]
+            return counts
         ranges = (self.spans(keys) if found is None else found).ranges
         if self.complete:
             return np.asarray((ranges[..., 1] - ranges[..., 0]).sum(axis=0, dtype=np.int64))
@@ -266,9 +298,9 @@ class Postings:
         keys = keys_of(words)[:, 0]
         found = self.spans(keys)
         containing = self.containing(keys, found)
-        idf = np.log1p((self.posts - containing + 0.5) / (containing + 0.5))
+        idf = np.log1p((self.counted - containing + 0.5) / (containing + 0.5))
         idf[containing == 0] = 0
-        return words, idf * _query(counts, words, idf), found
+        return words, idf * _query(counts, words, np.where(self.known(keys), idf, 0)), found
 
 
 def postings_of(shards: Shards, stop_words: str) -> Postings:

@@ -34,16 +34,22 @@ class TfidfQuery:
 
     def __init__(self, postings: Postings, article: Article, min_words: int) -> None:
         self._postings = postings
-        self._least = least_square(min_words, postings.posts + 1)
+        self._least = least_square(min_words, postings.counted + 1)
         self._words, keys, self._frequencies = _words_of(article.full_text, postings.stop_words)
-        self._spans = postings.spans(keys)
+        self._spans, self._known = postings.spans(keys), postings.known(keys)
         self._containing = postings.containing(keys, self._spans)
-        self._idf = idf_of(postings.posts + 1, 1 + self._containing)
+        self._idf = idf_of(postings.counted + 1, 1 + self._containing)
 
     @cached_property
     def _weights(self) -> np.ndarray:
         """Return the article's vector before normalization: float64, one per word."""
         return self._frequencies * self._idf
+
+    @cached_property
+    def _length(self) -> float:
+        """Return the length of the article's vector."""
+        known = self._weights[self._known]
+        return float(np.sqrt(known @ known)) or 1.0
 
     def scores(self) -> np.ndarray:
         """Return the cosines of all posts with the article: float32, 0 to 1."""
@@ -97,8 +103,8 @@ class TfidfQuery:
         lengths, which count its square times.
         """
         weights = self._weights
-        length = np.sqrt(weights @ weights) or 1.0
-        before = idf_of(self._postings.posts + 1, self._containing)
+        length = self._length
+        before = idf_of(self._postings.counted + 1, self._containing)
         return np.array([weights * self._idf / length, self._idf**2 - before**2])
 
     def _cosines(self, segment: Segment, ranges: np.ndarray, repeats: np.ndarray, first: int) -> np.ndarray:
@@ -114,14 +120,14 @@ class TfidfQuery:
 
     def terms(self, text: str) -> dict[str, float]:
         """Return the words that a post shares with the article, and their parts of the cosine."""
-        length = np.sqrt(self._weights @ self._weights) or 1
+        length = self._length
         of_article = dict(zip(self._words, (self._weights / length).tolist()))
         count = Counter(lexical_words(text, self._postings.stop_words))
         words = sorted(count)
         keys = keys_of(words)[:, 0]
         containing = self._postings.containing(keys)
         containing += np.array([word in of_article for word in words], dtype=np.int64)
-        idf = idf_of(self._postings.posts + 1, containing)
+        idf = idf_of(self._postings.counted + 1, containing)
         weights = np.array([1 + np.log(count[word]) for word in words]) * idf
         weights /= np.sqrt(max(weights @ weights, self._least)) or 1
         parts = weights * np.array([of_article.get(word, 0.0) for word in words])

@@ -25,6 +25,7 @@ from linker.models.ensemble import EnsembleModel
 from linker.models.lexical import BM25Model, TfidfModel
 from linker.models.model import Model
 from linker.models.passage_pooling import Passages, split_articles
+from linker.models.word_statistics import WordStatistics, kept_statistics
 from linker.ranking.contributions import shortened
 
 # Questions whose articles are kept encoded, and explained posts: about 17 kB each, 70 MB in all.
@@ -198,6 +199,7 @@ class Parts:
         self._names = {id(part): name for name, part in vector_parts(model).items()}
         self._vectors: dict[int, CorpusVectors] = {}
         self._postings: dict[str, Postings] = {}
+        self._counted: dict[str, tuple[WordStatistics, Postings]] = {}  # those of a calibration
         self._article_vectors = lru_cache(_ARTICLES)(_article_vectors)
         self._shortened_vectors = lru_cache(_SHORTENED)(_shortened_vectors)
 
@@ -240,10 +242,18 @@ class Parts:
         return Times.of(self.shards)
 
     def postings(self, stop_words: str) -> Postings:
-        """Return the postings of all posts without these `stop_words` of `lexical_words`."""
+        """Return the postings of all posts without these `stop_words` of `lexical_words`.
+
+        Their words are counted in the posts, or as `counted_in` says.
+        """
         if stop_words not in self._postings:
             self._postings[stop_words] = postings_of(self.shards, stop_words)
-        return self._postings[stop_words]
+        statistics = kept_statistics(stop_words)
+        if statistics is None:
+            return self._postings[stop_words]
+        if stop_words not in self._counted or self._counted[stop_words][0] is not statistics:
+            self._counted[stop_words] = statistics, self._postings[stop_words].counted_by(statistics)
+        return self._counted[stop_words][1]
 
 
 def _article_vectors(part: Model, articles: tuple[Article, ...]) -> np.ndarray | None:

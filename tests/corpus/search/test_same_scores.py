@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from linker.calibration.calibrate import calibrate
 from linker.common.errors import ModelError
 from linker.config import build, resolve
 from linker.corpus import builder
@@ -22,8 +23,10 @@ from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts
 from linker.data.types import Article
 from linker.models.archive import save_model
+from linker.models.lexical import word_statistics
 from linker.models.model import Model
 from linker.models.pretrained import BEST, DISTILLED
+from linker.models.word_statistics import counted_in
 from linker.ranking.ranker import load
 from tests.conftest import toy_posts
 from tests.corpus.conftest import CONFIG, some_posts, write_posts
@@ -235,6 +238,27 @@ def test_thresholds_by_labels_are_on_the_same_scale(tmp_path):
     np.testing.assert_allclose(
         [one.score for one in of_file], [one.score for one in found], rtol=1e-5, atol=1e-5
     )
+
+
+def test_words_counted_by_a_calibration_give_a_corpus_and_a_file_the_same_scores(tmp_path):
+    model = made(MODELS["of three parts"], tmp_path / "model")
+    posts = posts_with_oddities()
+    path = write_posts(tmp_path / "posts.jsonl", posts)
+    build_corpus(tmp_path / "corpus", [path], str(model), PostColumns())
+    loaded, corpus = load(model), Corpus.open(tmp_path / "corpus")
+    pool = read_posts(path)[::2]
+    words = word_statistics(loaded.model, ARTICLES, pool)
+    assert words
+    with counted_in(words):
+        scores = loaded.model.score_independently(ARTICLES[:2], pool)
+    relevance = np.arange(scores.size).reshape(scores.shape) % 3 == 0
+    calibration = calibrate(scores, relevance, words=words)
+    of_file = loaded.rank(ARTICLES[0], path, copies=True, calibration=calibration)
+    found = corpus.rank(ARTICLES[0], None, copies=True, calibration=calibration)
+    agree(of_file, found)
+    np.testing.assert_allclose([one.probability for one in of_file], [one.probability for one in found])
+    counted = {one.post.id: one.score for one in corpus.rank(ARTICLES[0], None, copies=True)}
+    assert any(abs(counted[one.post.id] - one.score) > 1e-4 for one in found)
 
 
 @pytest.mark.parametrize(

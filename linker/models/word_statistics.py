@@ -1,0 +1,95 @@
+"""Counts of words in a pool of posts, kept so that other posts are scored by them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linker.common.errors import DataError
+
+#: Words that are kept, the most frequent ones: about 2 MB of JSON.
+_MOST_WORDS = 200_000
+
+
+@dataclass(frozen=True)
+class WordStatistics:
+    """Counts of words in a pool of posts, for TF-IDF and BM25.
+
+    Words of a single post are not kept: a word that is not in `frequencies` counts as one of a single post.
+
+    Attributes:
+        posts: number of posts, 1 or more.
+        mean_length: mean number of words of a post.
+        frequencies: number of posts that contain a word, 2 or more, by word.
+    """
+
+    posts: int
+    mean_length: float
+    frequencies: Mapping[str, int]
+
+    @classmethod
+    def of(cls, posts: Sequence[Sequence[str]]) -> WordStatistics:
+        """Count the words of posts, each given by its words."""
+        counts = Counter(word for words in posts for word in set(words))
+        kept = sorted((-count, word) for word, count in counts.items() if count > 1)[:_MOST_WORDS]
+        length = sum(map(len, posts)) / max(len(posts), 1)
+        return cls(max(len(posts), 1), length or 1.0, {word: -count for count, word in kept})
+
+    def containing(self, words: Sequence[str]) -> np.ndarray:
+        """Return the number of posts that contain each word: int64, 1 for words that are not known."""
+        return np.fromiter((self.frequencies.get(word, 1) for word in words), np.int64, len(words))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the statistics as JSON values: words by the number of posts that contain them."""
+        by_count: dict[int, list[str]] = {}
+        for word, count in self.frequencies.items():
+            by_count.setdefault(count, []).append(word)
+        words = {str(count): " ".join(sorted(by_count[count])) for count in sorted(by_count)}
+        return {"posts": self.posts, "mean_length": self.mean_length, "words": words}
+
+    @classmethod
+    def from_json(cls, values: Any) -> WordStatistics:
+        """Return the statistics of `as_json`.
+
+        Raises:
+            DataError: if the values are not those of word statistics.
+        """
+        try:
+            words = {word: int(count) for count, text in values["words"].items() for word in text.split(" ")}
+            found = cls(int(values["posts"]), float(values["mean_length"]), words)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise DataError(f"not word statistics ({error})") from error
+        if found.posts < 1 or not found.mean_length > 0:
+            raise DataError("not word statistics (no posts)")
+        return found
+
+
+#: Statistics by the stop words that were removed, see `lexical_words`.
+Statistics = Mapping[str, WordStatistics]
+
+_KEPT: ContextVar[Statistics | None] = ContextVar("word statistics", default=None)
+
+
+@contextmanager
+def counted_in(statistics: Statistics) -> Iterator[None]:
+    """Let lexical models take counts of words from these statistics, not from the posts that they score.
+
+    Args:
+        statistics: by stop words; a model with other stop words counts the words of the posts.
+    """
+    token = _KEPT.set(statistics)
+    try:
+        yield
+    finally:
+        _KEPT.reset(token)
+
+
+def kept_statistics(stop_words: str) -> WordStatistics | None:
+    """Return the statistics to score with; None: those of the posts."""
+    return (_KEPT.get() or {}).get(stop_words)
