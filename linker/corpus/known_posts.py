@@ -153,7 +153,8 @@ def post_keys(ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:
     keys = np.column_stack([keys, keys_of(texts)[:, 0]])
     for row, match in enumerate(found):
         if match and match[2]:
-            keys[row, 1] += _STEP * np.uint64(int(match[2]) - 1)
+            steps = int(_STEP) * (int(match[2]) - 1)
+            keys[row, 1] = (int(keys[row, 1]) + steps) % 2**64
         elif match:
             keys[row, 2] = _MADE
     return keys

@@ -100,8 +100,7 @@ class Preparations:
             read = list(iter_posts(uploads, PostColumns(), bad_lines))
         if not read:
             raise empty_input_error(uploads, "post")
-        # Posts without ids of several files are named by file and line.
-        posts = [replace(post, id=project.shown(post.id)) for post in read]
+        posts = [replace(post, source=project.shown(post.source)) for post in read]
         self._show(project, f"Ordering {len(posts):,} posts")
         create_session(project, posts)
         self._finish(project)

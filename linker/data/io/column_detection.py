@@ -12,7 +12,7 @@ from typing import Any
 from linker.common.errors import DataError
 from linker.data.io.columns import Columns, MissingColumnsError, PostColumns
 from linker.data.io.dates import AmbiguousDateError, DateStyle, day_first, parse_date
-from linker.data.io.fields import is_missing, put_paths
+from linker.data.io.fields import is_missing, is_rounded, put_paths
 from linker.data.io.known_columns import FULLER, KNOWN_NAMES, OTHER_TIMES, TITLES, normal
 from linker.data.io.line_errors import BadLines, InputFile, SilentFile
 from linker.data.io.rows import Row, Table
@@ -86,6 +86,9 @@ def _guess_one(found: Guess, ours: str, free: Sequence[str], rows: Rows) -> None
     order = {name: rank for rank, name in enumerate(KNOWN_NAMES[ours])}
     named = [name for name in free if normal(name) in order]
     fitting = [name for name in named if _fits(ours, [row.get(name) for row in rows])]
+    if ours == "id":
+        texts = found.names.get("text") or ["text"]
+        fitting = [name for name in fitting if _identifies(name, texts, rows)]
     fitting.sort(key=lambda name: order[normal(name)])
     if not fitting and ours == "created_at":
         dated = [name for name in free if _has_written_dates(name, [row.get(name) for row in rows])]
@@ -159,12 +162,25 @@ def _fits(ours: str, values: Sequence[Any]) -> bool:
         texts = [value for value in filled if isinstance(value, str)]
         return len(texts) == len(filled) and not all(map(_NO_TEXT.fullmatch, texts))
     if ours == "id":
-        labels = [value for value in filled if isinstance(value, (str, int)) and not isinstance(value, bool)]
-        repeated = len(labels) - len({str(label).strip() for label in labels})
-        return len(labels) == len(filled) == len(values) and repeated <= _REPEATED * len(labels)
+        labels = [
+            value
+            for value in filled
+            if isinstance(value, str | int) or (isinstance(value, float) and value.is_integer())
+        ]
+        return len(labels) == len(filled) == len(values) and not any(isinstance(v, bool) for v in labels)
     if ours == "created_at":
         return sum(map(_is_date, filled)) >= _DATES * len(filled)
     return all(isinstance(value, (str, list)) and len(str(value)) < 40 for value in filled)
+
+
+def _identifies(name: str, texts: Sequence[str], rows: Rows) -> bool:
+    """Return whether a column of ids tells posts apart; a post that is there twice, with one text, does not count."""
+    posts = {(str(row[name]).strip(), *(str(row.get(text)) for text in texts)) for row in rows}
+    # Rounded ids are equal; their lines are reported, rather than read by other ids.
+    ids = {id_ for id_, *_ in posts}
+    repeated = sum(not is_rounded(id_) for id_, *_ in posts) - sum(not is_rounded(id_) for id_ in ids)
+    # Of three posts, one may be there in two versions.
+    return repeated <= max(_REPEATED * len(posts), len(posts) > 2)
 
 
 def _has_written_dates(name: str, values: Sequence[Any]) -> bool:

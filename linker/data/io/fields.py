@@ -39,6 +39,8 @@ def at_path(values: Mapping[str, Any], path: str) -> Any:
 
 Values = dict[str, Any]
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+#: Why a line with the id of no post is bad.
+ROUNDED = "rounded id"
 #: First characters of ids that programs change.
 _CHANGED = frozenset("0123456789+-='")
 # Excel's marks of text: ="123", =123 and '123.
@@ -202,11 +204,20 @@ def clean_id(value: Any, name: str = "id") -> str:
         rounded = bool(_SCIENTIFIC.fullmatch(label))
     if rounded:
         raise LineError(
-            "rounded id",
+            ROUNDED,
             f'"{name}" is {str(value)[:40]}, a number that a program has rounded, so that it names no post; export '
             "ids as text",
         )
     return label
+
+
+def is_rounded(label: str) -> bool:
+    """Return whether an id is a number that a program has rounded, see `clean_id`."""
+    try:
+        clean_id(label)
+    except LineError as error:
+        return error.reason == ROUNDED
+    return False
 
 
 def _listed(value: str) -> list[Any] | None:

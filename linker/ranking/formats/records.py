@@ -23,9 +23,10 @@ _NO_ITEM = re.compile(r"\||^\s*\[")
 def record(ranked: RankedPost) -> dict[str, Any]:
     """Return a ranked post as JSON values: rank, score, id, text, other known fields, and its extra fields.
 
-    An extra field whose name is taken gets `post_` before it. `copies` is the number of near-duplicates that the post
-    represents. `probability` is present if it is known, `article_words` and `post_words` (as [word, weight] pairs) and
-    `shares` (part of the score → percent) if explanations were requested.
+    `source` is where the post was read, file and line. An extra field whose name is taken gets `post_` before it.
+    `copies` is the number of near-duplicates that the post represents. `probability` is present if it is known,
+    `article_words` and `post_words` (as [word, weight] pairs) and `shares` (part of the score → percent) if
+    explanations were requested.
     """
     post, explanation = ranked.post, ranked.explanation
     values: dict[str, Any] = {"rank": ranked.rank, "score": ranked.score, "id": post.id, "text": post.text}
@@ -38,6 +39,8 @@ def record(ranked: RankedPost) -> dict[str, Any]:
         values["article_ids"] = list(post.article_ids)
     if post.split is not None:
         values["split"] = post.split
+    if post.source:
+        values["source"] = post.source
     if explanation is not None:
         values["article_words"] = [_pair(pair) for pair in explanation.article_words]
         values["post_words"] = [_pair(pair) for pair in explanation.post_words]

@@ -1,0 +1,125 @@
+"""Ids of posts without one: the same for any order of rows, number of files, path, format and command."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from datetime import datetime, timezone
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linker.corpus.known_posts import Added, KnownPosts, post_keys
+from linker.data.io.columns import PostColumns
+from linker.data.io.line_errors import BadLines
+from linker.data.io.records import read_posts, stream_posts
+from linker.ranking.inputs import as_posts
+
+TEXTS = st.lists(
+    st.sampled_from(["Ferry strike", "Café am Hafen", "nice", "Other 🌊", 'a, "b"']), min_size=1, max_size=8
+)
+
+
+def write_csv(path: Path, texts: list[str]) -> str:
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["text", "created_at"])
+        writer.writerows([text, "2024-01-19T10:00:00Z"] for text in texts)
+    return str(path)
+
+
+def ids(*paths: str) -> list[str]:
+    return [post.id for post in read_posts(list(paths))]
+
+
+@settings(max_examples=25, deadline=None)
+@given(TEXTS, st.randoms(), st.integers(0, 8))
+def test_order_files_paths_and_formats_do_not_count(
+    tmp_path: Path, texts: list[str], random: object, cut: int
+) -> None:
+    whole = ids(write_csv(tmp_path / "whole.csv", texts))
+    assert len(set(whole)) == len(texts)
+    shuffled = list(texts)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert sorted(ids(write_csv(tmp_path / "shuffled.csv", shuffled))) == sorted(whole)
+    parts = [part for part in (texts[:cut], texts[cut:]) if part]
+    files = [write_csv(tmp_path / f"part{number}.csv", part) for number, part in enumerate(parts)]
+    assert ids(*files) == whole
+    assert ids(os.path.relpath(tmp_path / "whole.csv")) == whole
+    lines = tmp_path / "whole.jsonl"
+    lines.write_text("".join(json.dumps({"text": t, "created_at": 1705658400}) + "\n" for t in texts))
+    assert ids(str(lines)) == whole
+    frame = pd.DataFrame({"text": texts, "created_at": datetime(2024, 1, 19, 10, tzinfo=timezone.utc)})
+    assert [post.id for post in as_posts(frame)] == whole
+
+
+@settings(max_examples=25, deadline=None)
+@given(TEXTS, st.integers(1, 4), st.integers(0, 8))
+def test_a_corpus_has_the_same_ids_however_it_is_read(
+    tmp_path: Path, texts: list[str], at_once: int, committed: int
+) -> None:
+    """In chunks of any size, after an interruption, and with the file once more."""
+    path = write_csv(tmp_path / "p.csv", texts)
+    with BadLines() as bad_lines:
+        posts = list(stream_posts(path, PostColumns(), bad_lines))
+    keys = post_keys([post.id for post in posts], [post.text for post in posts])
+
+    def build(known: KnownPosts, added: Added) -> list[str]:
+        found = []
+        for start in range(0, len(posts), at_once):
+            answer = known.answer(keys[start : start + at_once], added)
+            for row, repeat in zip(answer.rows.tolist(), answer.repeats.tolist()):
+                made = posts[start + row].id
+                found.append(made if repeat == 1 else f"{made}-{repeat}")
+        return found
+
+    expected = ids(path)
+    assert build(KnownPosts(), Added()) == expected
+    # What an interrupted run committed is in the corpus, and nothing else.
+    resumed, added = KnownPosts(), Added()
+    resumed.add(post_keys(expected[:committed], texts[:committed]))
+    assert build(resumed, added) == expected[committed:]
+    assert (added.known, added.conflicting) == (min(committed, len(texts)), 0)
+    again, added = KnownPosts(update=True), Added()
+    again.add(post_keys(expected, texts))
+    assert build(again, added) == []
+    assert (added.known, added.conflicting) == (len(texts), 0)
+    assert np.array_equal(keys[:, 2], np.zeros(len(texts)))
+
+
+def test_an_export_with_made_ids_is_known_in_the_corpus() -> None:
+    made = ["p" + "a" * 16, "p" + "a" * 16 + "-2"]
+    known, added = KnownPosts(), Added()
+    assert len(known.answer(post_keys([made[0]] * 2, ["x", "x"]), added).rows) == 2
+    later = KnownPosts()
+    later.add(post_keys(made, ["x", "x"]))
+    assert len(later.answer(post_keys(made, ["x", "x"]), added).rows) == 0
+
+
+def test_posts_twice_and_headers_are_left_out_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text(
+        "post_id,body\n1,Ferry strike\npost_id,body\n2,other thing\n1,Ferry strike (edited)\n2,other thing\n"
+    )
+    assert ids(str(path)) == ["1", "2"]
+    err = capsys.readouterr().err
+    assert "2 duplicates (1 with another text), 1 repeated header left out" in err
+    rows = [{"post_id": "1", "body": "Ferry strike"}, {"post_id": "post_id", "body": "body"}]
+    lines = tmp_path / "p.jsonl"
+    lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert ids(str(lines)) == ["1"]
+    assert "1 repeated header left out" in capsys.readouterr().err
+
+
+def test_restored_ids_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("id,text\n12.0,Ferry strike\n'13,other\n14,third\n")
+    assert ids(str(path)) == ["12", "13", "14"]
+    assert "2 ids that a program had changed restored (12.0 is 12)" in capsys.readouterr().err
