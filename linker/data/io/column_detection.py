@@ -124,7 +124,10 @@ def _no_dates(name: str, rows: Rows) -> str:
     example = next((value for value in filled if not _is_date(value)), None)
     if example is None:
         return f'no time: "{name}" is empty'
-    return f'no time: "{name}" has too few dates that can be read, such as {str(example)[:40]!r}'
+    return (
+        f'no time: "{name}" has too few dates that can be read (not {str(example)[:40]!r}); '
+        "name another column with --column created_at=NAME"
+    )
 
 
 def _suggest(found: Guess, ours: str, present: Sequence[str], rows: Rows) -> None:
@@ -405,5 +408,7 @@ def report_left_out(file: InputFile, columns: Columns, bad_lines: BadLines) -> N
         shown,
         [note for ours, style in columns.date_styles.items() for note in style.notes(columns.names(ours)[0])],
     )
-    if notes := list(filter(None, (file.left_out_note(), file.cleaned_note()))):
+    kind = "post" if isinstance(columns, PostColumns) else "record"
+    account = file.account(kind) if file.left_out or file.reasons else ""
+    if notes := list(filter(None, (account, file.cleaned_note()))):
         bad_lines.info(f"{shown}: {', '.join(notes)}")

@@ -120,6 +120,20 @@ class InputFile:
         )
         return f"{listed} left out" if listed else ""
 
+    def account(self, kind: str) -> str:
+        """Return what became of all rows, such as `2 posts of 5 rows; 2 blank lines left out, 1 bad line`.
+
+        Args:
+            kind: name of a record that was read.
+        """
+        bad = self.reasons.total()
+        rows = self.posts + self.left_out.total() + bad
+        parts = [self.left_out_note(), f"{bad:,} bad line{'s' * (bad > 1)}" if bad else ""]
+        read = (
+            f"{self.posts:,} {kind}{'' if self.posts == 1 else 's'} of {rows:,} row{'' if rows == 1 else 's'}"
+        )
+        return f"{read}; {', '.join(filter(None, parts))}"
+
     def bad(self, line: int, error: LineError, raw: str) -> None:
         """Report a bad line.
 

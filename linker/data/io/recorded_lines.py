@@ -88,7 +88,7 @@ class RecordedLines(BadLines):
             is_last: whether the input ends with the part.
         """
         number = self._first + self._files.index(file)
-        self._reports.append(Report("part_read", number, (dict(file.left_out), columns, is_last)))
+        self._reports.append(Report("part_read", number, (dict(file.left_out), file.posts, columns, is_last)))
 
     @override
     def note(self, name: str, notes: Sequence[str]) -> None:
@@ -155,9 +155,12 @@ class Replay:
                 count += values[1]
         return count
 
-    def _part_read(self, number: int, left_out: dict[str, int], columns: Columns, is_last: bool) -> None:
+    def _part_read(
+        self, number: int, left_out: dict[str, int], posts: int, columns: Columns, is_last: bool
+    ) -> None:
         file = self._files[number]
         file.left_out.update(left_out)
+        file.posts += posts
         total = self._columns.setdefault(number, columns)
         if total is not columns:
             for ours, style in columns.date_styles.items():

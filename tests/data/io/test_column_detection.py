@@ -163,7 +163,8 @@ def test_a_name_alone_does_not_make_a_column(tmp_path: Path, capsys: pytest.Capt
     ]
     assert capsys.readouterr().err == (
         f'{path}: text from "caption", ids are made from the content of posts ("post_id" has empty or repeated '
-        "values), no time: \"date\" has too few dates that can be read, such as 'soon'\n"
+        "values), no time: \"date\" has too few dates that can be read (not 'soon'); "
+        "name another column with --column created_at=NAME\n"
     )
 
 

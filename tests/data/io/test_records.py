@@ -124,7 +124,7 @@ def test_blank_lines_are_left_out_and_counted(
     posts = read_posts(str(path))
     assert [post.text for post in posts] == ["one", "two"]
     number = above.count("\n") + 3 + first.count("\n")
-    assert f"{path}: {number} blank lines left out" in capsys.readouterr().err
+    assert f"{number} blank lines left out" in capsys.readouterr().err
     if name == "p.txt":
         lines = [above.count("\n") + 1, above.count("\n") + 4]
         assert [post.source for post in posts] == [f"{path}:{line}" for line in lines]

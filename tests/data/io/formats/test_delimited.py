@@ -58,7 +58,7 @@ def test_lines_above_the_header_are_counted(tmp_path: Path, capsys: pytest.Captu
     read_posts(str(path))
     said = capsys.readouterr().err
     assert "p.csv: header in line 4" in said
-    assert "2 lines above the header, 1 blank line left out" in said
+    assert "p.csv: 1 post of 4 rows; 2 lines above the header, 1 blank line left out" in said
 
 
 def test_a_quote_that_is_never_closed_costs_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

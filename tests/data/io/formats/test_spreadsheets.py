@@ -105,7 +105,8 @@ def test_the_sheet_and_the_row_of_the_header_are_found(
     path = workbook(tmp_path / "p.xlsx", About=about, Posts=posts)
     assert [(post.id, post.text) for post in read_posts(path)] == [("1", "x"), ("2", "y")]
     assert capsys.readouterr().err == (
-        f'{path}: sheet "Posts" (ignored: "About"), header in row 4\n{path}: 2 lines above the header left out\n'
+        f'{path}: sheet "Posts" (ignored: "About"), header in row 4\n'
+        f"{path}: 2 posts of 4 rows; 2 lines above the header left out\n"
     )
 
 
