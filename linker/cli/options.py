@@ -158,7 +158,17 @@ LinkedArticles = Annotated[
 LinkedPosts = Annotated[
     Path,
     typer.Option(
-        "--posts", help="Posts with the ids of their articles in a column `article_id` or `article_ids`."
+        "--posts",
+        help="Posts with their articles' ids in `article_id` or `article_ids`; if there are labels, these decide.",
+    ),
+]
+LabelsOfPosts = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels",
+        metavar="FILE",
+        help="Relevance labels of the posts, in any format.",
+        show_default="links in the posts",
     ),
 ]
 ConfigFile = Annotated[

@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 
 from linker.common.errors import DataError, LinkerError
-from linker.data.io.fields import is_missing
+from linker.data.io.known_columns import normal
 from linker.data.io.line_errors import BadLines, LineError
 from linker.data.io.tables import open_table
+from linker.data.labels import known_names
+from linker.data.labels.table import is_machine
 from linker.data.labels.values import parse_label
 from linker.data.types import LinkedPosts
 from linker.models.model import Model
 from linker.models.score_scale import UNSCALED, ScoreScale
-
-LABELS = ("label", "value", "relevant")
-"""Names of the label column; the first that exists is used."""
 
 
 @dataclass(frozen=True)
@@ -41,26 +40,26 @@ class ScoredPairs:
 def read_scored_pairs(path: str, score: str = "score", answer: str | None = None) -> ScoredPairs:
     """Read scores and labels from a table, such as a ranking of labeled posts or an export of labels.
 
-    Labels are relevant / not, yes / no, true / false or 1 / 0; rows with an empty label or `skip` are left out.
+    Columns and words of labels are those of every command. Rows without a label, skipped ones, and those of machines
+    are left out.
 
     Args:
         path: JSON Lines, CSV, TSV or Parquet.
         score: column of the scores.
-        answer: column of the labels; None: one of `LABELS`.
+        answer: column of the labels; None: find it.
 
     Raises:
         DataError: if the file cannot be read, a column is missing, or all labels are the same.
     """
-    names = [answer] if answer else list(LABELS)
     scores: list[float] = []
     relevant: list[bool] = []
     left_out = 0
     with BadLines(skippable=False) as bad_lines:
         file = bad_lines.file(path)
-        with open_table(file, {score, *names}) as table:
+        with open_table(file, {score, answer or "label"}) as table:
             for row in table.rows:
                 try:
-                    label = _answer(row.values, names)
+                    label = None if is_machine(row.values) else _answer(row.values, answer)
                     if label is None:
                         left_out += 1
                         continue
@@ -96,13 +95,16 @@ def _both_kinds(scored: ScoredPairs, where: str) -> ScoredPairs:
     return scored
 
 
-def _answer(values: dict[str, Any], names: list[str]) -> bool | None:
-    name = next((name for name in names if name in values), None)
-    if name is None:
-        raise LineError("no label", f"column {' or '.join(names)} not found; name it with --label")
-    value = values[name]
+def _answer(values: dict[str, Any], answer: str | None) -> bool | None:
+    order = (*known_names.LABELS, *known_names.LOOSE_LABELS)
+    found = (
+        [name for name in values if name == answer] if answer else [n for n in values if normal(n) in order]
+    )
+    if not found:
+        raise LineError("no label", f"column {answer or 'label'} not found; name it with --label")
+    name = min(found, key=lambda name: order.index(normal(name)) if normal(name) in order else 0)
     try:
-        label = None if is_missing(value) else parse_label(value)
+        label = parse_label(values[name]).value
     except ValueError as error:
         raise LineError("label", f"{error} (column {name!r})") from None
     return None if label in (None, "skip") else label == "relevant"

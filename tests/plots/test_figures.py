@@ -164,11 +164,11 @@ def test_scores_and_labels_out_of_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("score,label\n1,maybe\n", "line 2: label: unknown label 'maybe'"),
+        ("score,label\n1,perhaps\n", "line 2: label: unknown label 'perhaps'"),
         ("score,label\nhigh,1\n", "line 2: no score: 'high'"),
         ("score,label\nnan,1\n", "line 2: no score"),
         ("points,label\n1,1\n", "column score not found; name it with --score"),
-        ("score,answer\n1,1\n", "column label or value or relevant not found; name it with --label"),
+        ("score,outcome\n1,1\n", "column label not found; name it with --label"),
         ("score,label\n1,1\n2,1\n", "2 relevant, 0 others"),
     ],
 )

@@ -7,8 +7,10 @@ from typing import Any
 
 from linker.annotation.build_pool import build_pool
 from linker.annotation.simulation.simulate import Task
+from linker.common.console import info
 from linker.common.errors import DataError
-from linker.data.labels.values import parse_label
+from linker.data.labels.links import labels_in_posts
+from linker.data.labels.post_labels import relevance_of
 from linker.data.types import Article, Post
 from linker.models.model import Model
 
@@ -48,15 +50,20 @@ def linked_tasks(articles: Sequence[Article], posts: Sequence[Post]) -> list[Tas
 
 
 def labeled_tasks(
-    articles: Sequence[Article], posts: Sequence[Post], relevant: str, topic: str | None
+    articles: Sequence[Article],
+    posts: Sequence[Post],
+    relevant: str,
+    topic: str | None,
+    rows: Sequence[Post] | None = None,
 ) -> list[TaskSpec]:
     """Return a task per value of the column `topic`; its seed articles are those with that story or id.
 
     Args:
         articles: the seed articles.
         posts: the posts; `extra` has the columns.
-        relevant: column with the label of each post: 1 or 0, true or false, or a grade from 0.
+        relevant: column with the labels, whose words are those of every command.
         topic: column with the task of each post; None: a single task with all articles.
+        rows: the posts of all rows of the files, in which posts repeat that several people labeled; None: `posts`.
 
     Returns:
         Name, seed articles, posts and ids of the relevant posts of each task.
@@ -64,8 +71,10 @@ def labeled_tasks(
     Raises:
         DataError: if a column is missing, a label is unknown, or a task has no article.
     """
+    labels = _labels(posts, rows or posts, relevant)
+    labeled = [post for post in posts if post.id in labels]
     groups: dict[str, list[Post]] = {}
-    for post in posts:
+    for post in labeled:
         groups.setdefault(str(_value(post, topic)) if topic else "all posts", []).append(post)
     planned: list[TaskSpec] = []
     for name, group in groups.items():
@@ -74,7 +83,7 @@ def labeled_tasks(
             raise DataError(
                 f"{topic} {name!r}: no article has this as its id or story; add one, or leave these posts out"
             )
-        planned.append((name, seeds, group, {post.id for post in group if _is_relevant(post, relevant)}))
+        planned.append((name, seeds, group, {post.id for post in group if labels[post.id]}))
     return planned
 
 
@@ -99,14 +108,12 @@ def _value(post: Post, column: str) -> Any:
     return value
 
 
-def _is_relevant(post: Post, column: str) -> bool:
-    value = _value(post, column)
-    try:
-        label = parse_label(value, grades=True)
-    except ValueError as error:
-        raise DataError(f"post {post.id}, column {column!r}: {error}") from None
-    if label in (None, "skip"):
-        raise DataError(
-            f"post {post.id}, column {column!r}: {value!r} is not a label for a simulation; leave the post out"
-        )
-    return label == "relevant"
+def _labels(posts: Sequence[Post], rows: Sequence[Post], column: str) -> dict[str, bool]:
+    """Return the labels of posts by id; prints what was read. Posts without a label are left out of a simulation."""
+    if not any(column in post.extra for post in rows):
+        _value(rows[0], column)
+    found = labels_in_posts(rows, column)
+    relevance = relevance_of(found.labels)
+    left_out = sum(post.id not in relevance for post in posts)
+    info(found.summary + (f"; {left_out:,} posts without a label left out" if left_out else ""))
+    return relevance

@@ -8,7 +8,15 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.options import ErrorsDir, ModelOrBest, OnError, Packages, PassagesOption, include_packages
+from linker.cli.options import (
+    ErrorsDir,
+    LabelsOfPosts,
+    ModelOrBest,
+    OnError,
+    Packages,
+    PassagesOption,
+    include_packages,
+)
 from linker.cli.ranking import print_thresholds
 from linker.cli.status import say
 from linker.common.errors import DataError, LinkerError
@@ -27,6 +35,7 @@ def calibrate(
     ],
     out: Annotated[Path, typer.Option("--out", help="JSON file for the calibration.")],
     model: ModelOrBest = BEST,
+    labels: LabelsOfPosts = None,
     split: Annotated[
         str | None,
         typer.Option("--split", help="Use only articles and posts of this split.", show_default="all"),
@@ -44,7 +53,7 @@ def calibrate(
     from linker.common.files import check_writable, real_path
     from linker.models.resolve import resolve_model
 
-    check_writable(out, [str(articles), str(posts)])
+    check_writable(out, [str(path) for path in (articles, posts, labels) if path is not None])
     if plot is not None:
         from linker.plots.style import check_figure
 
@@ -52,7 +61,7 @@ def calibrate(
         if real_path(plot) == real_path(out):
             raise LinkerError(f"--plot {plot}: same file as --out; give another name")
     include_packages(include_package)
-    for path in (articles, posts):
+    for path in (articles, posts, *([] if labels is None else [labels])):
         if not path.is_file():
             raise DataError(f"{path}: file not found")
     found = resolve_model(model)
@@ -64,7 +73,13 @@ def calibrate(
     from linker.models.passage_pooling import with_passages
     from linker.models.word_statistics import counted_in
 
-    linked = ArticlesAndPosts(str(articles), str(posts), on_error=on_error, errors_dir=errors_dir).read()
+    linked = ArticlesAndPosts(
+        str(articles),
+        str(posts),
+        on_error=on_error,
+        errors_dir=errors_dir,
+        labels=None if labels is None else str(labels),
+    ).read()
     linked = only_split(linked, split) if split else linked
     # Articles are scored independently, as in `linker rank`.
     scorer = with_passages(found.load(), passages)

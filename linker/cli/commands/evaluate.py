@@ -9,6 +9,7 @@ import typer
 
 from linker.cli.options import (
     ErrorsDir,
+    LabelsOfPosts,
     LinkedArticles,
     LinkedPosts,
     Models,
@@ -23,6 +24,7 @@ def evaluate(
     models: Models,
     articles: LinkedArticles,
     posts: LinkedPosts,
+    labels: LabelsOfPosts = None,
     split: Annotated[
         str | None,
         typer.Option(
@@ -76,14 +78,22 @@ def evaluate(
     from linker.models.resolve import baseline_name, resolve_models
 
     include_packages(include_package)
-    for path in (articles, posts):
+    for path in (articles, posts, *([] if labels is None else [labels])):
         if not path.is_file():
             raise DataError(f"{path}: file not found")
     resolved = resolve_models(models)
     reference = baseline_name(resolved, baseline)
     outputs = Outputs(json=json_file, qrels=qrels, run=run, scores=scores)
-    outputs.check(resolved, given=len(models), inputs=[articles, posts])
-    linked = ArticlesAndPosts(str(articles), str(posts), on_error=on_error, errors_dir=errors_dir).read()
+    outputs.check(
+        resolved, given=len(models), inputs=[articles, posts, *([] if labels is None else [labels])]
+    )
+    linked = ArticlesAndPosts(
+        str(articles),
+        str(posts),
+        on_error=on_error,
+        errors_dir=errors_dir,
+        labels=None if labels is None else str(labels),
+    ).read()
     linked = only_split(linked, split) if split else linked
     comparison = evaluate_models(resolved, linked, outputs, passages, one_at_a_time, ignore_dates)
     outputs.write_rest(comparison, reference)

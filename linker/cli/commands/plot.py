@@ -45,7 +45,7 @@ LabelColumn = Annotated[
     typer.Option(
         "--label",
         help="Column of RANKING with the relevance labels.",
-        show_default="label, value or relevant",
+        show_default="label, relevant, included or similar",
     ),
 ]
 AnyModel = Annotated[

@@ -22,6 +22,8 @@ from linker.models.pretrained import BEST
 if TYPE_CHECKING:
     from linker.annotation.simulation.simulate import Task
     from linker.annotation.simulation.tasks import TaskSpec
+    from linker.data.io.columns import PostColumns
+    from linker.data.types import Article, Post
     from linker.models.model import Model
 
 _STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "active_learning")
@@ -41,7 +43,7 @@ def simulate(
         str | None,
         typer.Option(
             "--relevant",
-            help="Column with the label of each post: yes or no, 1 or 0, or a grade.",
+            help="Column with the label of each post, such as yes or no, 1 or 0, or a grade.",
             show_default="posts linked to the articles are relevant",
         ),
     ] = None,
@@ -127,7 +129,7 @@ def simulate(
     from linker.common.console import info, progress_bar
     from linker.common.errors import LinkerError
     from linker.config import build
-    from linker.data.io.records import read_articles, read_posts
+    from linker.data.io.records import read_articles
     from linker.models.resolve import resolve_model
 
     include_packages(include_package)
@@ -149,7 +151,7 @@ def simulate(
     if out is not None:
         check_outputs(out, [articles, *posts])
     with naming_columns():
-        planned = _planned(read_articles(str(articles)), read_posts(posts, columns), relevant, task)
+        planned = _planned(read_articles(str(articles)), *_posts(posts, columns), relevant, task)
     tasks = _tasks(planned, found.load())
     if not tasks:
         raise LinkerError("no task has a relevant post; there is nothing to find")
@@ -163,10 +165,32 @@ def simulate(
         print(out)
 
 
-def _planned(articles: list, posts: list, relevant: str | None, task: str | None) -> list[TaskSpec]:
+def _posts(paths: list[str], columns: PostColumns) -> tuple[list[Post], list[Post]]:
+    """Return the posts of the files, and those of all their rows: posts repeat that several people labeled."""
+    from linker.data.io.line_errors import BadLines
+    from linker.data.io.records import empty_input_error, iter_posts
+
+    rows: list[Post] = []
+
+    def keep(post: Post) -> Post:
+        rows.append(post)
+        return post
+
+    with BadLines() as bad_lines:
+        found = list(iter_posts(paths, columns, bad_lines, each=keep))
+    if not found:
+        raise empty_input_error(paths, "post")
+    return found, rows
+
+
+def _planned(
+    articles: list[Article], posts: list[Post], rows: list[Post], relevant: str | None, task: str | None
+) -> list[TaskSpec]:
     from linker.annotation.simulation.tasks import labeled_tasks, linked_tasks
 
-    return labeled_tasks(articles, posts, relevant, task) if relevant else linked_tasks(articles, posts)
+    if relevant is None:
+        return linked_tasks(articles, posts)
+    return labeled_tasks(articles, posts, relevant, task, rows)
 
 
 def _tasks(planned: list[TaskSpec], model: Model) -> list[Task]:

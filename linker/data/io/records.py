@@ -86,7 +86,11 @@ def iter_articles(
 
 
 def iter_posts(
-    paths: str | Sequence[str], columns: PostColumns, bad_lines: BadLines, known: set[str] | None = None
+    paths: str | Sequence[str],
+    columns: PostColumns,
+    bad_lines: BadLines,
+    known: set[str] | None = None,
+    each: Callable[[Post], Post] | None = None,
 ) -> Iterator[Post]:
     """Yield the posts of some files, each id once.
 
@@ -95,10 +99,12 @@ def iter_posts(
         columns: names of the columns in the files.
         bad_lines: where bad lines are reported.
         known: ids of the articles; a line with any other article id is bad. None: not checked.
+        each: takes the post of every row, also repeated ones, and returns the post to use.
     """
 
     def parse(row: Row, columns: Columns, source: str, ids: ContentIds) -> Post:
         post = post_from_row(row.values, columns, source, ids)
+        post = each(post) if each else post
         unknown = [] if known is None else [i for i in post.article_ids if i not in known]
         if unknown:
             raise LineError("unknown article id", ", ".join(unknown))

@@ -223,6 +223,11 @@ class TableReader:
                 collector.notes.append(f'labels from "{self.label}"')
 
 
+def is_machine(values: Mapping[str, Any]) -> bool:
+    """Return whether a record says that a program gave its label."""
+    return any(normal(name) in known.MACHINES and is_true(value) for name, value in values.items())
+
+
 def flattened(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record with the fields inside of metadata, unless it has such fields itself."""
     flat = dict(values)

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from linker.common.errors import DataError
 from linker.data.io.columns import PairColumns
 from linker.data.io.line_errors import BadLines, OnError
-from linker.data.io.records import empty_input_error, iter_articles, iter_posts
+from linker.data.io.records import as_list, empty_input_error, iter_articles, iter_posts
+from linker.data.io.streams import shown_name
+from linker.data.labels.links import RowLabels, linked_by
+from linker.data.labels.reading import read_labels
 from linker.data.readers.reader import PairReader
-from linker.data.types import LinkedPosts
+from linker.data.types import LinkedPosts, Post
 
 
 @PairReader.register("articles_and_posts")
 class ArticlesAndPosts(PairReader):
     """Reads articles and posts from separate files; a post without an article id discusses none of them.
 
+    Where the posts have a column of labels, such as `label` in an export of labels, the label decides: a post labeled
+    relevant discusses the article that its article id names, others do not.
+
     Args:
         articles: file or files of articles.
         posts: file or files of posts.
+        labels: file of labels, in any format; they alone decide which posts discuss an article. None: those of the
+            posts.
         columns: names of the columns in the files.
         on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
         errors_dir: folder for the `<file>.errors.jsonl` files of "skip"; None: beside the input.
@@ -29,8 +39,9 @@ class ArticlesAndPosts(PairReader):
         columns: PairColumns | None = None,
         on_error: OnError = "strict",
         errors_dir: str | None = None,
+        labels: str | None = None,
     ) -> None:
-        self.articles, self.posts = articles, posts
+        self.articles, self.posts, self.labels = articles, posts, labels
         self.columns = columns or PairColumns()
         self.on_error, self.errors_dir = on_error, errors_dir
 
@@ -43,12 +54,29 @@ class ArticlesAndPosts(PairReader):
         with BadLines(self.on_error, self.errors_dir) as bad_lines:
             articles = list(iter_articles(self.articles, self.columns.articles, bad_lines))
             known = {article.id for article in articles}
-            posts = list(iter_posts(self.posts, self.columns.posts, bad_lines, known))
+            in_rows = RowLabels(", ".join(map(shown_name, as_list(self.posts))))
+            columns = self.columns.posts
+            if self.labels is None:
+                posts = list(iter_posts(self.posts, columns, bad_lines, known, in_rows.take))
+            else:
+                posts = list(iter_posts(self.posts, columns, bad_lines, None, _without_links))
         if not articles:
             raise empty_input_error(self.articles, "article")
+        if self.labels is not None:
+            posts = linked_by(read_labels(self.labels), posts, articles)
+        else:
+            posts = in_rows.linked(posts, articles)
+        if not any(post.article_ids for post in posts) and (self.labels or in_rows):
+            raise DataError(
+                f"{self.labels or in_rows.shown}: no post is labeled relevant; label some posts of these articles"
+            )
         if not any(post.article_ids for post in posts):
             raise DataError(
                 f"{empty_input_error(self.posts, 'post with an article id')}; "
                 'if the column has another name, set it: {"columns": {"posts": {"article_id": "…"}}}'
             )
         return LinkedPosts(articles, posts)
+
+
+def _without_links(post: Post) -> Post:
+    return replace(post, article_ids=())

@@ -10,8 +10,10 @@ from linker.data.identity import ContentIds
 from linker.data.io.columns import Columns, SingleFileColumns
 from linker.data.io.fields import Values, date_of, id_of, label_of, required_text, text_of
 from linker.data.io.line_errors import BadLines, LineError, OnError
-from linker.data.io.records import empty_input_error, identified, iter_records
+from linker.data.io.records import as_list, empty_input_error, identified, iter_records
 from linker.data.io.rows import Row
+from linker.data.io.streams import shown_name
+from linker.data.labels.links import RowLabels
 from linker.data.readers.reader import PairReader
 from linker.data.types import Article, LinkedPosts, Post
 
@@ -27,7 +29,8 @@ class SingleFile(PairReader):
     """Reads files with `url, article, text` on each line: a post and the article that it discusses.
 
     Articles are identified by their URLs, which are also their ids. Later lines may leave the article's text empty. A
-    line without url and article is a post about none of the articles.
+    line without url and article is a post about none of the articles. Where there is a column of labels, such as
+    `label`, only lines labeled relevant are links.
 
     Args:
         files: file or files.
@@ -55,9 +58,12 @@ class SingleFile(PairReader):
         articles: dict[str, Article] = {}
         posts = []
 
+        labels = RowLabels(", ".join(map(shown_name, as_list(self.files))))
+
         def parse(row: Row, columns: Columns, source: str, ids: ContentIds) -> _Pair:
             post = _post(row.values, columns, source, ids)
-            return _Pair(post.id, _article(row.values, columns, articles) if post.article_ids else None, post)
+            article = _article(row.values, columns, articles) if post.article_ids else None
+            return _Pair(post.id, article, labels.take(post))
 
         with BadLines(self.on_error, self.errors_dir) as bad_lines:
             for pair in iter_records(self.files, self.columns, bad_lines, parse):
@@ -66,7 +72,7 @@ class SingleFile(PairReader):
                 posts.append(pair.post)
         if not articles:
             raise DataError(f"{empty_input_error(self.files, 'post with an article')}")
-        return LinkedPosts(list(articles.values()), posts)
+        return LinkedPosts(list(articles.values()), labels.linked(posts, list(articles.values())))
 
 
 def _post(values: Values, columns: Columns, source: str, ids: ContentIds) -> Post:

@@ -121,8 +121,8 @@ def test_without_labels_nobody_can_know(run: Run) -> None:
         (("--labels", "labels.csv", "--calibration", "c.json"), "--labels and --calibration: give one"),
         (("--labels", "none.csv"), "none.csv: cannot be read"),
         (("--labels", "posts.jsonl"), "posts.jsonl: no labels in this file"),
-        (("--labels", "labels.tsv"), "labels are CSV or JSON Lines"),
-        (("--labels", "others.csv"), "do the ids match?"),
+        (("--labels", "labels.tsv"), "labels.tsv: no labels in this file"),
+        (("--labels", "others.csv"), "none of 2 labels belongs to a post, neither by id nor by text"),
         (("--labels", "same.csv"), "2 of 2 labeled posts are relevant"),
         (("--calibration", "posts.jsonl"), "posts.jsonl: not a calibration file"),
     ],
@@ -146,7 +146,13 @@ def test_exports_of_sessions_are_labels(run: Run) -> None:
     given += [LabeledPost(TOY.posts[1], "a", 0.5, "skip", "kim"), LabeledPost(TOY.posts[3], "a", 0.5)]
     for name, format_ in (("export.csv", "csv"), ("export.jsonl", "jsonl")):
         write(name, format_, given)
-        assert run(*RANK, "--labels", name)[1:] == run(*RANK, "--labels", "labels.csv")[1:]
+        (_, out, err), (_, expected, said) = (
+            run(*RANK, "--labels", name),
+            run(*RANK, "--labels", "labels.csv"),
+        )
+        assert out == expected
+        assert "75 posts (12 relevant, 63 not)" in err
+        assert "75 posts (12 relevant, 63 not)" in said
 
 
 def test_calibrate_writes_prints_and_serves_rank(run: Run) -> None:

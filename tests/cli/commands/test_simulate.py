@@ -84,7 +84,7 @@ def test_labels_by_column_and_topic(labeled: Path, tmp_path: Path) -> None:
     ("arguments", "told"),
     [
         (["--relevant", "labels"], "no value in column 'labels'"),
-        (["--relevant", "about"], "unknown label 'skerrow-ferry'; use 1 or 0"),
+        (["--relevant", "about"], "'skerrow-ferry' ×80"),
         (["--task", "about"], "--task: requires --relevant"),
         (["--relevant", "label", "--task", "label"], "no article has this as its id or story"),
         (["--relevant", "label", "--strategy", "lerning"], "lerning"),

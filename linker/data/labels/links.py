@@ -1,0 +1,134 @@
+"""Links between posts and articles that labels decide: relevant ones are links, others are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from linker.common.console import info
+from linker.common.errors import DataError
+from linker.data.io.known_columns import normal
+from linker.data.io.line_errors import LineError
+from linker.data.io.rows import Row
+from linker.data.labels import known_names
+from linker.data.labels.collector import Collector
+from linker.data.labels.matching import match_labels
+from linker.data.labels.post_labels import article_names, labels_of_articles, relevance_of
+from linker.data.labels.records import ImportedLabel, LabelFile
+from linker.data.labels.table import TableReader
+from linker.data.types import Article, Post
+
+
+class RowLabels:
+    """Labels in files of posts. Where a file has them, its articles' ids say which article a label is about.
+
+    Args:
+        shown: name of the files in messages.
+    """
+
+    def __init__(self, shown: str) -> None:
+        self.shown = shown
+        self._rows: list[Row] = []
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def take(self, post: Post) -> Post:
+        """Remember the label of a post; return the post, without links if it has a column of labels."""
+        if not any(normal(name) in known_names.LABELS for name in post.extra):
+            return post
+        self._rows.append(_row(post, len(self._rows) + 1))
+        return replace(post, article_ids=())
+
+    def linked(self, posts: Sequence[Post], articles: Sequence[Article]) -> list[Post]:
+        """Return the posts with the links that the labels give; prints what was read.
+
+        Raises:
+            DataError: if labels are unknown, or a relevant post names none of several articles.
+        """
+        if not self._rows:
+            return list(posts)
+        return linked_by(_labels_in(self._rows, self.shown), posts, articles)
+
+
+def labels_in_posts(posts: Sequence[Post], column: str) -> LabelFile:
+    """Return the labels in a column of posts.
+
+    Raises:
+        DataError: if a label is unknown, or no post has one.
+    """
+    rows = [_row(post, number) for number, post in enumerate(posts, 1)]
+    shown = posts[0].source.rpartition(":")[0] or "posts"
+    return _labels_in(rows, shown, column)
+
+
+def _row(post: Post, number: int) -> Row:
+    line = post.source.rpartition(":")[2]
+    about = {"post_id": post.id, "article_ids": list(post.article_ids), "text": post.text}
+    return Row(int(line) if line.isdecimal() else number, {**post.extra, **about}, "")
+
+
+def _labels_in(rows: Sequence[Row], shown: str, column: str | None = None) -> LabelFile:
+    collector = Collector(shown)
+    reader = TableReader(rows, None, column, False, collector, loose=False)
+    for row in rows:
+        try:
+            reader.read(row, collector)
+        except LineError as error:
+            raise DataError(f"{shown}, line {row.line}: {error}") from error
+    return collector.result()
+
+
+def linked_by(found: LabelFile, posts: Sequence[Post], articles: Sequence[Article]) -> list[Post]:
+    """Return the posts with the links that labels give, and their links to articles before that; prints what was read.
+
+    A post is linked to an article if its adjudicated label, else the majority, says relevant; ties are relevant.
+
+    Raises:
+        DataError: if no label belongs to a post, or a relevant post names none of several articles.
+    """
+    counted = [label for label in found.labels if label.value != "skip" and not label.machine]
+    counted = labels_of_articles(counted, article_names(articles), found.shown)
+    matches = match_labels(posts, counted)
+    matches.report(found.shown)
+    by_article: dict[str, list[ImportedLabel]] = {}
+    nowhere = 0
+    for label, post_id in zip(counted, matches.post_ids, strict=True):
+        if post_id is None:
+            continue
+        targets = list(_targets(label, articles))
+        nowhere += not targets
+        for article_id in targets:
+            by_article.setdefault(article_id, []).append(replace(label, post_id=post_id))
+    if nowhere:
+        raise DataError(
+            f"{found.shown}: {nowhere:,} labels name none of the {len(articles):,} articles; add a column article_id"
+        )
+    links: dict[str, list[str]] = {}
+    judged: set[str] = set()
+    for article_id, labels in by_article.items():
+        for post_id, relevant in relevance_of(labels).items():
+            judged.add(post_id)
+            if relevant:
+                links.setdefault(post_id, []).append(article_id)
+    unjudged = sum(post.id not in judged and not post.article_ids for post in posts)
+    info(f"{found.summary}; {unjudged:,} posts without a label count as not relevant")
+    return [
+        replace(post, article_ids=tuple(dict.fromkeys([*post.article_ids, *links[post.id]])))
+        if post.id in links
+        else post
+        for post in posts
+    ]
+
+
+def _targets(label: ImportedLabel, articles: Sequence[Article]) -> Iterator[str]:
+    """Yield the ids of the articles that a label is about."""
+    whole_query = len(articles) > 1 and f"{articles[0].id}+{len(articles) - 1}" in label.article_ids
+    for article in articles:
+        if (
+            len(articles) == 1
+            or whole_query
+            or article.id in label.article_ids
+            or article.url in label.article_ids
+        ):
+            yield article.id
