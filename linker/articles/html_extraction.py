@@ -11,7 +11,15 @@ from typing import Any, NamedTuple
 from linker.articles.blocks import key_of
 from linker.articles.body import heading_with, whole_body
 from linker.articles.incomplete_pages import Fault, fault_of, list_fault, word_count
-from linker.articles.metadata import date_of, declares_article, described, host_of_page, title_of
+from linker.articles.metadata import (
+    date_of,
+    declares_article,
+    described,
+    drop_other_stories,
+    further_page,
+    host_of_page,
+    title_of,
+)
 from linker.articles.story_lists import stories_of, stories_of_feed
 
 _NO_LIMIT = datetime(9999, 12, 31)
@@ -48,7 +56,7 @@ def text_of_html(html: str, url: str | None) -> HtmlText:
 
     if (entries := stories_of_feed(html)) is not None:
         return HtmlText("", "", None, None, list_fault(entries, "a feed"), [])
-    dates = _date_search(datetime.now(timezone.utc) + timedelta(days=1))
+    dates = _date_search(_NO_LIMIT)
     found = bare_extraction(
         html, url=url, with_metadata=True, include_comments=False, date_extraction_params=dates
     )
@@ -72,6 +80,8 @@ def text_of_html(html: str, url: str | None) -> HtmlText:
         text = text.partition("\n")[2].strip()  # it was taken for a subtitle
     heading = heading_with(tree, title)
     notes = []
+    if text and (further := further_page(tree)):
+        notes.append(f"the article continues on {further}, which is not read")
     if text:
         text, left_out = whole_body(tree, text, about.body, heading)
         if left_out:
@@ -79,21 +89,25 @@ def text_of_html(html: str, url: str | None) -> HtmlText:
                 f"about {word_count(left_out):,} words may be missing, beginning with {left_out[:60]!r}"
             )
     declared = date_of(tree, about, heading, url)
-    date = declared or date or (_future_date(html, url) if text else None)
+    date = declared or (_guessed_date(tree, heading, url) if text else None)
     if text and date and not declared:
         notes.append(f"the date {date} is a guess; give --published if it is wrong")
     return HtmlText(title, text, date, address, fault_of(html, title, text), notes)
 
 
-def _future_date(html: str, url: str | None) -> str | None:
-    """Return the date of a page that has only future dates, such as an embargoed story.
+def _guessed_date(tree: Any, heading: Any, url: str | None) -> str | None:
+    """Return a date that a page shows outside of teasers and other stories; one to come if there is no other.
 
-    Only a fallback: on other pages a future date is that of an event.
+    Changes the tree.
     """
-    from trafilatura import extract_metadata
+    from htmldate import find_date
 
-    date: str | None = extract_metadata(html, url, _date_search(_NO_LIMIT)).date
-    return date
+    drop_other_stories(tree, heading)
+    for latest in (datetime.now(timezone.utc) + timedelta(days=1), _NO_LIMIT):
+        date: str | None = find_date(tree, url=url, **_date_search(latest))
+        if date:
+            return date
+    return None
 
 
 def _date_search(latest: datetime) -> dict[str, Any]:

@@ -38,10 +38,19 @@ _PUBLISHED = frozenset(
     """.split()  # noqa: SIM905
 )
 _CHANGED = re.compile(r"modif|updat|aktualis|mise?-?a-?jour|actualiz|aggiorn", re.IGNORECASE)
-# Words of a line with the author and the date, at most; and of a line that is no text.
+# Words of a line with the author and the date, at most; and of a line that is not of the text.
 _LONGEST_LINE, _SHORT_LINE = 25, 12
 _DAY_IN_PATH = re.compile(
     r"(?<!\d)(20\d\d|19[89]\d)[/_-]?(0[1-9]|1[0-2]|[1-9](?=[/_-]))[/_-]?(0[1-9]|[12]\d|3[01])(?!\d)"
+)
+_ELSEWHERE = ("aside", "nav", "footer", "figure", "video")
+_SECOND_PAGE = re.compile(
+    r"[?&](?:page|p|seite|pag|pageno)=2\b|/(?:page/|seite[-/]?|p)?2/?$|[_-]2(?:\.html?)?$", re.IGNORECASE
+)
+_OTHER_STORY = re.compile(
+    r"(?<![a-z])(?:related|recommend\w*|teasers?|promos?|comments?|sidebar|video\w*|player|most-(?:read|popular)|widget|"
+    r"more-(?:stories|news|on)|popular|trending|footer|verwandte|mehr-zum)(?![a-z])",
+    re.IGNORECASE,
 )
 
 
@@ -399,9 +408,7 @@ def _is_elsewhere(element: Any, title: Any) -> bool:
             return False
         if up.tag in ("p", "li", "blockquote", "td") and len(text_of(up).split()) > _LONGEST_LINE:
             return True
-        if up.tag in ("aside", "nav", "footer", "figure", "video") or (
-            up.tag != "header" and _is_other_story(up)
-        ):
+        if up.tag in _ELSEWHERE or (up.tag != "header" and _is_other_story(up)):
             return True
     return False
 
@@ -421,8 +428,26 @@ def _is_other_story(element: Any) -> bool:
     )
 
 
-_OTHER_STORY = re.compile(
-    r"(?<![a-z])(?:related|recommend\w*|teasers?|promos?|comments?|sidebar|video\w*|player|most-(?:read|popular)|widget|"
-    r"more-(?:stories|news|on)|popular|trending|footer|verwandte|mehr-zum)(?![a-z])",
-    re.IGNORECASE,
-)
+def drop_other_stories(tree: Any, heading: Any) -> None:
+    """Remove from a page what is of other stories, of videos and of the site.
+
+    Args:
+        tree: the page; changed.
+        heading: the element of the title, which stays; None: unknown.
+    """
+    kept = set() if heading is None else {heading, *heading.iterancestors()}
+    body = next(iter(tree.iter("body")), None)
+    for element in list(body.iter()) if body is not None else ():
+        if element in kept or not isinstance(element.tag, str) or element.getparent() is None:
+            continue
+        if element.tag in _ELSEWHERE or (element.tag != "header" and _is_other_story(element)):
+            element.drop_tree()
+
+
+def further_page(tree: Any) -> str:
+    """Return the address of the second page of an article; empty if there is none."""
+    for link in (link for tag in ("link", "a") for link in tree.iter(tag)):
+        href = link.get("href") or ""
+        if "next" in (link.get("rel") or "").lower().split() and _SECOND_PAGE.search(href):
+            return href
+    return ""

@@ -23,7 +23,7 @@ _SINGLE_CLASS = re.compile(r"(?<![\w-])(?:single|postid-\d+|page-template-defaul
 # Stories on a page that is to be a list, and on one that declares to be one.
 _FEWEST, _FEWEST_DECLARED = 5, 3
 _IN_STORIES, _IN_ONE = 0.6, 0.5
-_SHORT = 45
+_SHORT, _CONTINUED = 45, 4
 
 
 def stories_of_feed(text: str) -> int | None:
@@ -91,8 +91,10 @@ def _titles(body: Any, host: str, same_site: bool) -> dict[Any, str]:
 
 def _leads(block: Any, link: Any) -> bool:
     """Whether a link is the title of its block."""
-    text = text_of(block)
-    return word_count(text) <= _SHORT and key_of(text).startswith(key_of(text_of(link)))
+    text, title = text_of(block), text_of(link)
+    if block.tag == "p" and word_count(text) - word_count(title) > _CONTINUED:
+        return False  # a sentence that begins with a link
+    return word_count(text) <= _SHORT and key_of(text).startswith(key_of(title))
 
 
 def _is_on(href: str, host: str) -> bool:

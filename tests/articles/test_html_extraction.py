@@ -127,6 +127,25 @@ def test_the_date_is_that_of_the_article(head: str, body: str, url: str | None) 
     assert date.startswith("2024-01-16")
 
 
+def test_a_date_of_another_story_is_none() -> None:
+    aside = "<aside><a href='/old'>Old</a><time datetime='2019-05-05'>5 May 2019</time></aside>"
+    found = extracted(f"<main><article><h1>{TITLE}</h1>{''.join(PROSE)}</article>{aside}{CARD}</main>")
+    assert (found.date, found.notes) == (None, [])
+
+
+def test_a_second_page_is_named() -> None:
+    head = f"<title>{TITLE}</title><link rel='next' href='/strike?page=2'>"
+    found = extracted(f"<article><h1>{TITLE}</h1>{''.join(PROSE)}</article>", head)
+    assert found.notes == ["the article continues on /strike?page=2, which is not read"]
+
+
+def test_paragraphs_that_begin_with_links_are_an_article() -> None:
+    body = "".join(
+        f"<p><a href='/{n}'>Ferry crews said this</a> {text}</p>" for n, text in enumerate(PARAGRAPHS)
+    )
+    assert extracted(f"<article><h1>{TITLE}</h1>{body}</article>").fault is None
+
+
 @pytest.mark.parametrize(
     "item",
     [
