@@ -86,7 +86,7 @@ def test_pages_make_up_the_whole_even_with_ties(tmp_path, model_folder):
 @pytest.mark.parametrize(
     ("conditions", "keeps"),
     [
-        (Filter(languages=("de", "fr")), lambda p: p["lang"] in ("de", "fr")),
+        (Filter(languages=("German", "fr-FR")), lambda p: p["lang"] in ("de", "fr")),
         (
             Filter(since=datetime(2031, 5, 20, tzinfo=timezone.utc)),
             lambda p: int(p["created_at"][8:10]) >= 20,

@@ -10,6 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from linker.data.io.date_words import FILLERS, ZONES, months, weekdays
+from linker.data.platforms.clocks import time_in_address
 
 
 class AmbiguousDateError(ValueError):
@@ -39,11 +40,12 @@ class DateStyle:
         left_out: number of values that were not read.
         example: the first of them.
         serials: number of values that were read as Excel counts days.
+        by_address: number of values not read whose posts have their times in their addresses.
     """
 
     def __init__(self, day_first: bool | None = None, of_posts: bool = False) -> None:
         self.day_first, self._of_posts = day_first, of_posts
-        self.left_out = self.serials = 0
+        self.left_out = self.serials = self.by_address = 0
         self.example: Any = None
         self._problem = ""
 
@@ -62,6 +64,14 @@ class DateStyle:
             self.serials += 1
         return found
 
+    def read_address(self, address: str | None) -> datetime | None:
+        """Return the time in the address of a post whose date was not read, which is counted; None if it has none."""
+        milliseconds = None if address is None else time_in_address(address)
+        if milliseconds is None:
+            return None
+        self.by_address += 1
+        return _EPOCH + timedelta(milliseconds=milliseconds)
+
     def _problem_of(self, value: Any, error: ValueError) -> str:
         if isinstance(error, AmbiguousDateError):
             return "is ambiguous (day or month first?); write dates like 2015-05-26"
@@ -77,6 +87,7 @@ class DateStyle:
             self.example, self._problem = other.example, other._problem
         self.left_out += other.left_out
         self.serials += other.serials
+        self.by_address += other.by_address
 
     def notes(self, name: str) -> list[str]:
         """Describe what was not read, or converted, in the column `name`, and what to do; empty if there is nothing."""
@@ -85,6 +96,8 @@ class DateStyle:
             found.append(
                 f'{_dates(self.left_out)} in "{name}" left out: {str(self.example)[:40]!r} {self._problem}'
             )
+        if self.by_address:
+            found.append(f"{_dates(self.by_address)} from the addresses of these posts")
         if self.serials:
             found.append(f'{_dates(self.serials)} in "{name}" read as days since 1900, as Excel counts them')
         return found

@@ -54,6 +54,8 @@ _SCIENTIFIC = re.compile(r"[+-]?\d+(?:[.,]\d+[eE][+-]?|[eE]\+)\d+")
 # Floats are exact for whole numbers up to here; spreadsheets keep 15 digits.
 _EXACT, _DIGITS = 2**53, 15
 _IDS = frozenset(("id", "article_id"))
+#: Columns with the address of a post.
+_ADDRESSES = ("uri", "id", "url", "link", "permalink", "tweet_url", "post_url")
 _JOIN, _SEPARATOR = "\n\n", "|"
 
 #: Characters of a text at most. In CSV, a quotation mark that is never closed takes the rest of the file.
@@ -169,12 +171,19 @@ def date_of(values: Values, columns: Columns, ours: str) -> datetime | None:
     for name in columns.names(ours):
         if not is_missing(values.get(name)):
             if (style := columns.date_styles.get(ours)) is not None:
-                return style.read(values[name])
+                at = style.read(values[name])
+                return style.read_address(_address(values)) if at is None and ours == "created_at" else at
             try:
                 return parse_date(values[name])
             except ValueError as error:
                 raise LineError("unreadable date", f'"{name}": {error}') from error
     return None
+
+
+def _address(values: Values) -> str | None:
+    """The address of a post."""
+    found = (value for name in _ADDRESSES if isinstance(value := values.get(name), str) and "://" in value)
+    return next(found, None)
 
 
 def clean_id(value: Any, name: str = "id") -> str:

@@ -43,7 +43,7 @@ class PostTimes:
         if at is not None and (received is None or at <= received):
             return at
         if (found := next(_times(received, clock), None)) is not None:
-            self._example = self._example or written
+            self._example = written if self._example is None else self._example
             self._replaced += 1
             return found
         return None if is_missing(written) else self._unread.read(written, clock.since)
@@ -53,7 +53,7 @@ class PostTimes:
         notes = self._unread.notes("created_at")
         if self._replaced:
             times = "1 time" if self._replaced == 1 else f"{self._replaced:,} times"
-            says = f"says {str(self._example)[:40]!r}" if self._example else "has none"
+            says = f"says {str(self._example)[:40]!r}" if self._example is not None else "has none"
             notes.insert(0, f"{times} from the platform's clock (the record {says})")
         return notes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
@@ -13,6 +14,12 @@ Numbered = Callable[[Mapping[str, Any]], "int | None"]
 _DIGITS_OF_TID = "234567abcdefghijklmnopqrstuvwxyz"
 _CHARACTERS_OF_TID = 13
 _CLOCK_ID_BITS = 10
+
+
+_TWEET = re.compile(
+    r"https?://(?:www\.|mobile\.)?(?:x|twitter)\.com/[^/]+/status(?:es)?/(\d+)(?:[/?#].*)?", re.ASCII
+)
+_POST = re.compile(r"(?:at://[^/]+/app\.bsky\.feed\.post|https://bsky\.app/profile/[^/]+/post)/[^/?#]+")
 
 
 class Clock(NamedTuple):
@@ -79,3 +86,10 @@ def of_tid(path: str) -> Numbered:
         return (number >> _CLOCK_ID_BITS) // 1000
 
     return time_of
+
+
+def time_in_address(address: str) -> int | None:
+    """Return the time, in milliseconds since 1970, in the address of a post on X or Bluesky; None if it has none."""
+    if match := _TWEET.fullmatch(address):
+        return of_x("id")({"id": match[1]})
+    return of_tid("uri")({"uri": address}) if _POST.fullmatch(address) else None
