@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -25,7 +26,7 @@ from linker.data.io.streams import STANDARD_INPUT, is_address, open_bytes
 from linker.data.io.tables import format_of_name
 from linker.data.platforms.mixture import Mixture
 from linker.data.platforms.paths import nested
-from linker.data.platforms.platform import AROUND, CLOCK, Platform, Record, UnknownShapeError, hashed
+from linker.data.platforms.platform import AROUND, CLOCK, OLDER, Platform, Record, UnknownShapeError, hashed
 from linker.data.platforms.sniffing import BY_COLUMNS, HEAD, platforms_of
 
 #: What is counted beside the records of a format. Lines of CSV may be in the middle of a record.
@@ -33,6 +34,8 @@ _UNITS = {"jsonl": "line", "json": "item", "events": "line"}
 #: In every record that deletes a post or an account; other lines of a stream are not parsed for deletions.
 _DELETES = b"delete"
 _TAKEN_DOWN = b"takendown"
+#: A history with several versions of a post of X.
+_EDITED = re.compile(rb'"edit_history_tweet_ids"\s*:\s*\[[^\],]*,')
 _MIB = 2**20
 #: Bytes of the pseudonym of an author; see `hashed`.
 _PSEUDONYM = 8
@@ -97,6 +100,8 @@ def post_rows(
                     file.left_out[found] += 1
                 elif deleted and not deleted.isdisjoint(_digests(found)):
                     file.left_out["deleted posts"] += 1
+                elif deleted and _digest(f"{OLDER}{found['id']}") in deleted:
+                    file.left_out["older versions"] += 1
                 else:
                     found["created_at"] = times.of(found.get("created_at"), found.pop(CLOCK, None))
                     found.update(
@@ -167,7 +172,7 @@ def deletes(deleted: set[bytes]) -> Callable[[str, str | None], bool]:
     pseudonyms = {digest[:_PSEUDONYM].hex() for digest in deleted}
 
     def is_deleted(id_: str, author: str | None) -> bool:
-        if _digest(id_) in deleted:
+        if _digest(id_) in deleted or _digest(f"{OLDER}{id_}") in deleted:
             return True
         return author is not None and (author in pseudonyms or _digest(author) in deleted)
 
@@ -190,7 +195,9 @@ def _lines_that_delete(path: str) -> Iterator[bytes]:
     with progress_bar() as progress:
         bar = progress.add_task("reading deletions (MiB)", total=total)
         with open_bytes(path, on_read=lambda number: progress.advance(bar, number / _MIB)) as stream:
-            yield from (line for line in stream if _DELETES in line or _TAKEN_DOWN in line)
+            yield from (
+                line for line in stream if _DELETES in line or _TAKEN_DOWN in line or _EDITED.search(line)
+            )
 
 
 @contextmanager

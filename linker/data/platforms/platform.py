@@ -38,6 +38,8 @@ _OF_PEOPLE = re.compile(
 )
 #: Key under which a record has the scalar values of the document around its list, such as the chat of a message.
 AROUND = "^"
+#: Before the id of a version of a post that a later one replaces.
+OLDER = "older version "
 #: Key of the platform's `Clock` in the columns of a post.
 CLOCK = "^clock"
 
@@ -68,7 +70,8 @@ class Platform(Registrable):
         received: path of the time at which the platform received a post; empty: records do not have it.
         numbered: functions that return the time, in milliseconds since 1970, in an id; see `clocks`.
         left_out: rules, in order, that name a record which is not kept.
-        deletions: rules that return the id of a post, or the author of all posts, that a record deletes.
+        deletions: rules that return the id of a post, or the author of all posts, that a record deletes; or a list of
+            such, with `OLDER` before ids of versions that an edited post replaces.
     """
 
     title: ClassVar[str] = ""
@@ -125,7 +128,9 @@ class Platform(Registrable):
     def deleted_by(self, record: Record) -> list[str]:
         """Return the ids of posts, and authors, that a record deletes."""
         inside = self.opened(record)
-        return [str(found) for rule in self.deletions if (found := rule(inside)) is not None]
+        found = [rule(inside) for rule in self.deletions]
+        lists = [value if isinstance(value, list) else [value] for value in found if value is not None]
+        return [str(value) for values in lists for value in values]
 
     def row(self, record: Record) -> dict[str, Any] | str:
         """Return the columns of a post, with its author in the clear; or the name that the record is left out by.

@@ -13,6 +13,7 @@ from typing_extensions import override
 from linker.data.platforms.clocks import began, of_x
 from linker.data.platforms.paths import getter, lister, parsed
 from linker.data.platforms.platform import (
+    OLDER,
     Platform,
     Record,
     beginning,
@@ -61,6 +62,14 @@ def _unbroken(record: Record) -> Any:
     if text[:1] == text[-1:] == '"' and isinstance(found := parsed(text), str):
         return found
     return text.replace("\\n", "\n")
+
+
+def _older_versions(record: Record) -> list[str]:
+    """The versions before that of the record, of a post that was edited."""
+    versions, own = record.get("edit_history_tweet_ids"), record.get("id")
+    if not isinstance(versions, list) or own not in versions:
+        return []
+    return [f"{OLDER}{version}" for version in versions[: versions.index(own)]]
 
 
 @Platform.register("x")
@@ -115,6 +124,7 @@ class V2(Platform):
         "source",
         "quoted_text=quoted.note_tweet.text|quoted.text",
     )
+    deletions = (_older_versions,)
     # twarc writes the addresses alone.
     links = (each(_ALL_URLS, "unwound_url", "expanded_url"), "entities.urls[]")
     left_out = (

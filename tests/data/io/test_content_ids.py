@@ -123,3 +123,18 @@ def test_restored_ids_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[
     path.write_text("id,text\n12.0,Ferry strike\n'13,other\n14,third\n")
     assert ids(str(path)) == ["12", "13", "14"]
     assert "2 ids that a program had changed restored (12.0 is 12)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("newest_first", [False, True])
+def test_the_newest_version_of_an_edited_post_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], newest_first: bool
+) -> None:
+    versions = [("11", ["11"]), ("12", ["11", "12", "13"]), ("13", ["11", "12", "13"]), ("20", ["20"])]
+    rows = [
+        {"id": id_, "text": f"version {id_}", "edit_history_tweet_ids": history} for id_, history in versions
+    ]
+    path = tmp_path / "x.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in (rows[::-1] if newest_first else rows)))
+    assert sorted(ids(str(path))) == ["13", "20"]
+    assert "2 older versions" in capsys.readouterr().err
+    assert sorted(post.id for post in as_posts(rows)) == ["13", "20"]
