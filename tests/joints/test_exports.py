@@ -1,0 +1,120 @@
+"""An export that is read back says the same of the same posts: in another session, and as labels of a ranking."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linker.annotation.formats import write
+from linker.annotation.formats.label_format import LabelFormat
+from linker.annotation.session.journal import Action
+from linker.annotation.session.session import Session
+from linker.data.labels.post_labels import PostLabels
+from linker.data.labels.reading import read_labels
+from linker.data.labels.records import ImportedLabel
+from linker.data.types import Post
+
+FORMATS = sorted(LabelFormat.available())
+ENDINGS = {"asreview": ".asreview", "csv": ".csv", "jsonl": ".jsonl", "xlsx": ".xlsx"}
+ARTICLE = "The ferry sank off the island. A helicopter rescued the captain."
+POSTS = [
+    Post("1294030000000000001", "ferry, says the captain", extra={"platform": "mastodon", "author": "ann"}),
+    Post("007", "ferry\nin two lines\r\n\r\nand \u2028 more", extra={"url": "https://a.example/7"}),
+    Post("=1+1", "=HYPERLINK(1) helicopter"),
+    Post("-5", "'quoted' captain, \"twice\"; semicolon\ttab"),
+    Post("+49", "@anna the island 🛟 👩‍🚒"),
+    Post("1e5", "مروحية أنقذت القبطان"),
+    Post("true", "フェリーが沈没した"),
+    Post("at://did:plc:x/app.bsky.feed.post/3k", "cafe\u0301 at the ferry"),
+    Post("ü/ß", "Fähre <b>vor</b> der Insel &amp; weg"),
+    Post("null", "null"),
+]
+NAMED = [
+    {"name": "about it", "value": "relevant"},
+    {"name": "mentions it", "value": "relevant"},
+    {"name": "something else", "value": "not"},
+    {"name": "skip", "value": "skip"},
+]
+
+
+def _session(folder: Path, labels: list[dict[str, str]]) -> Session:
+    return Session.create(
+        folder, ARTICLE, POSTS, "bm25", overlap=1.0, labels=labels, background=False, seed=1
+    )
+
+
+def _label(session: Session, annotator: str, number: int, labels: list[dict[str, str]]) -> None:
+    value = ("relevant", "not", "relevant", "skip")[number % 4 if annotator == "ann" else number % 3]
+    choice = next(label["name"] for label in labels if label["value"] == value) if labels else None
+    note = ("", "=1+1", "sure?\nno", "„ja“")[number % 4] or None
+    session.act(Action("label", annotator, POSTS[number].id, value, note, choice=choice))
+
+
+@pytest.fixture(scope="module", params=[[], NAMED], ids=["usual labels", "label set"])
+def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Session:
+    labels: list[dict[str, str]] = request.param
+    made = _session(tmp_path_factory.mktemp("session") / "job", labels)
+    for number in range(len(POSTS) - 1):  # the last post has no label
+        _label(made, "ann", number, labels)
+        if number % 2:
+            _label(made, "bo", number, labels)
+    made.resolve("chi", POSTS[1].id, "not")
+    choice = labels[0]["name"] if labels else None
+    made.import_labels(
+        [ImportedLabel(post.id, "a model", "relevant", choice=choice) for post in POSTS[:3]], machine=True
+    )
+    return made
+
+
+def _path(folder: Path, name: str) -> Path:
+    return folder / f"labels{ENDINGS.get(name, '.json')}"
+
+
+def _facts(session: Session, all_of_it: bool) -> list[tuple[Any, ...]]:
+    """Labels as a format holds them: tools have no names of label sets and no machines."""
+    return sorted(
+        (one.post.id, one.annotator, one.value, one.note or "", *((one.choice, one.machine) * all_of_it))
+        for one in session.labeled(machines=all_of_it)
+        if one.value is not None
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "asreview"])
+def test_every_label_of_every_annotator_comes_back(session: Session, name: str, tmp_path: Path) -> None:
+    path = _path(tmp_path, name)
+    all_of_it = LabelFormat.by_name(name).marks_machines
+    write(path, name, session.labeled(machines=all_of_it))
+    other = _session(tmp_path / "other", session.settings.labels)
+    names = {label["name"]: label["value"] for label in session.settings.labels}
+    other.import_labels(read_labels(path, names=names or None).labels, source=str(path))
+    assert _facts(other, all_of_it) == _facts(session, all_of_it)
+
+
+@pytest.mark.parametrize("resolved", [False, True])
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_ranking_takes_an_export_as_labels(
+    session: Session, name: str, resolved: bool, tmp_path: Path
+) -> None:
+    path = _path(tmp_path, name)
+    write(path, name, session.labeled(resolved))
+    adjudicated = {one.post.id: one.value == "relevant" for one in session.labeled(True) if one.value}
+    names = {label["name"]: label["value"] for label in session.settings.labels}
+    found = PostLabels(read_labels(path, names=names or None).labels, str(path)).among(POSTS)
+    if not resolved:  # an export of all labels has the votes; who adjudicates writes no vote
+        adjudicated[POSTS[1].id] = found[POSTS[1].id]
+        if name == "asreview":  # one label per post, none for ties: the majority of the annotators
+            ties = {"1e5"}
+            assert adjudicated.keys() - found.keys() == ties
+            adjudicated.pop(*ties)
+    assert found == adjudicated
+
+
+def test_a_copy_of_the_session_exports_the_same(session: Session, tmp_path: Path) -> None:
+    shutil.copytree(session.folder, tmp_path / "copy")
+    with Session.open(tmp_path / "copy", background=False) as copy:
+        for name, folder in (("a.csv", session), ("b.csv", copy)):
+            write(tmp_path / name, "csv", folder.labeled())
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
