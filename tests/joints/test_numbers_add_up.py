@@ -1,0 +1,81 @@
+"""What linker says of a file adds up: records = posts + left out + bad, in one line, for every format."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from linker.data.io.records import read_posts
+from tests.joints.test_one_identity import WRITERS
+
+ROWS = [{"id": f"k{number}", "text": f"ferry number {number}"} for number in range(6)]
+#: Two repeats and a record without text, among six posts.
+FAULTY = [*ROWS[:3], ROWS[0], {"id": "k9", "text": ""}, *ROWS[3:], ROWS[5]]
+
+
+def said(path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[str]]:
+    capsys.readouterr()
+    posts = read_posts(str(path), on_error="skip")
+    lines = capsys.readouterr().err.splitlines()
+    return len(posts), [line.split(": ", 1)[1] for line in lines if line.startswith(str(path))]
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_posts_left_out_and_bad_ones_are_all_records(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    WRITERS[name](tmp_path / f"p.{name}", FAULTY)
+    read, lines = said(tmp_path / f"p.{name}", capsys)
+    assert read == 6
+    assert "6 posts of 9 rows; 2 duplicates left out, 1 bad line" in lines
+    errors = (tmp_path / f"p.{name}.errors.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(errors) == 1
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_file_without_faults_needs_no_numbers(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    WRITERS[name](tmp_path / f"p.{name}", ROWS)
+    read, lines = said(tmp_path / f"p.{name}", capsys)
+    assert read == 6
+    assert not [line for line in lines if re.search(r"left out|bad| of ", line)]
+
+
+def test_plain_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "p.txt").write_text("one post\n\nanother post\n \nthird post\n")
+    read, lines = said(tmp_path / "p.txt", capsys)
+    assert read == 3
+    assert "3 posts of 5 rows; 2 blank lines left out" in lines
+
+
+def test_a_dump_of_a_platform(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pa = pytest.importorskip("pyarrow")
+    comments = [
+        {
+            "id": f"k{number}",
+            "body": f"ferry {number}",
+            "created_utc": 1709449200 + number,
+            "author": "ann",
+            "subreddit": "ferries",
+            "link_id": "t3_a",
+            "parent_id": "t3_a",
+            "permalink": f"/r/ferries/{number}",
+        }
+        for number in range(4)
+    ]
+    comments += [comments[0], {**comments[1], "id": "k7", "body": "[deleted]", "author": "[deleted]"}]
+    lines_in = [*map(json.dumps, comments), "{broken", ""]
+    path = tmp_path / "RC_2024-07.zst"
+    with pa.CompressedOutputStream(pa.OSFile(str(path), "wb"), "zstd") as file:
+        file.write("".join(line + "\n" for line in lines_in).encode())
+    read, lines = said(path, capsys)
+    assert read == 4
+    (numbers,) = (line for line in lines if line.startswith("read as Reddit comments: 4 posts of 8 lines; "))
+    left_out = sum(map(int, re.findall(r"(\d+) (?:blank|duplicate|deleted)", numbers)))
+    bad = len((tmp_path / "RC_2024-07.zst.errors.jsonl").read_text(encoding="utf-8").splitlines())
+    assert (left_out, bad) == (3, 1)
+    assert read + left_out + bad == len(lines_in) == 8
