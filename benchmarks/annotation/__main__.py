@@ -37,9 +37,18 @@ from linker.models.resolve import resolve_model
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
-STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "learning", "autotar")
+STRATEGIES = (
+    "random",
+    "keywords",
+    "lexical",
+    "seed_similarity",
+    "hybrid",
+    "rocchio",
+    "active_learning",
+    "autotar",
+)
 FIRST = 100
-LEARNING = ("learning", "autotar")
+LEARNING = ("active_learning", "autotar")
 #: Strategies on topics whose seed is a whole article.
 FOR_ARTICLES = ("seed_similarity", *LEARNING)
 AT_ONCE = 12

@@ -22,7 +22,7 @@ COLUMNS = {
     "seed_similarity": "cosine",
     "hybrid": "hybrid",
     "rocchio": "Rocchio",
-    "learning": "learning",
+    "active_learning": "active learning",
     "autotar": "AutoTAR",
     "asreview": "ASReview u4",
     "asreview_h3": "ASReview h3*",
@@ -34,7 +34,7 @@ FEW = 10
 #: Lower bounds of the bands of prevalence.
 BANDS = (0.0, 0.01, 0.03, 0.1, 0.3)
 #: Contenders that are compared in bands.
-LEARNING = ("learning", "autotar", "asreview", "asreview_h3", "asreview_l2")
+LEARNING = ("active_learning", "autotar", "asreview", "asreview_h3", "asreview_l2")
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def _events(events: Sequence[Result], names: Sequence[str]) -> list[str]:
                 f"{one.facts['relevant_distinct'] / one.facts['distinct']:.1%}",
                 _percent(one.facts["least_labels_95"] / one.facts["distinct"]),
                 *(_percent(one.share(name)) for name in names),
-                _ratio(one.labels.get("learning"), one.labels.get("random")),
+                _ratio(one.labels.get("active_learning"), one.labels.get("random")),
             ]
             for one in events
         ],
@@ -206,7 +206,7 @@ def _bands(
         for name in shown:
             of_name = [one for one in some if name in one.labels]
             fewer, _, more = _duel(of_name, name)
-            wins = "" if name == "learning" or not of_name else f" ({fewer} : {more})"
+            wins = "" if name == "active_learning" or not of_name else f" ({fewer} : {more})"
             cells.append(_mean([one.share(name) for one in of_name]) + wins)
         rows.append([title, str(len(some)), *cells])
     head = ["labels to 95 %, mean % of posts (learning needs fewer : more)", "topics"]
@@ -214,9 +214,9 @@ def _bands(
 
 
 def _duel(topics: Sequence[Result], rival: str) -> list[str]:
-    if rival == "learning":
+    if rival == "active_learning":
         return ["", "", ""]
-    pairs = [(one.labels.get("learning"), one.labels.get(rival)) for one in topics]
+    pairs = [(one.labels.get("active_learning"), one.labels.get(rival)) for one in topics]
     known = [(float("inf") if a is None else a, float("inf") if b is None else b) for a, b in pairs]
     return [
         str(sum(a < b for a, b in known)),

@@ -85,7 +85,7 @@ class Scores:
         seeds = [seed for seed in SEEDS if self.place.has(f"best-{seed}")]
         if not seeds:
             return
-        shipped = SHIPPED * self.kept("shipped_vectors", lambda: build(Model, "shipped_vectors"))
+        shipped = SHIPPED * self.kept("bundled_word_vectors", lambda: build(Model, "bundled_word_vectors"))
         own = [self._inner(f"best-{seed}") for seed in seeds]
         whole = [scores + words + shipped for scores in own]
         yield Row("best", [competing(scores) for scores in whole])

@@ -177,15 +177,6 @@
     bm25(k1=1.5, b=0.75, stop_words='english'):: { type: 'bm25', k1: k1, b: b, stop_words: stop_words },
     // Cosine of averaged word vectors, those of the bundled model `distilled`.
     bundled_word_vectors():: { type: 'bundled_word_vectors' },
-    // Log-odds of p(article | post), a softmax over the articles scored together and "none of them".
-    //   model: the model whose scores enter the softmax.
-    //   temperature: divisor of the scores, > 0: a difference of `temperature` is a factor of e in probability.
-    //   null_score: score of the class "none of them", on the scale of `model`.
-    //   neighbor_weight: weight of the random-walk term, ≥ 0; 0 turns it off.
-    //   time: an `elapsed_time` model; None: ignore when articles and posts were published.
-    //   score_center: log-odds of an article scored alone that users see as 50, of 0 to 100 (decision 169).
-    //   score_width: width of that logistic curve, in log-odds, > 0; it does not change rankings.
-    competing(model, temperature, null_score, neighbor_weight=0.0, time=null, score_center=0.0, score_width=1.0):: { type: 'competing', model: model, temperature: temperature, null_score: null_score, neighbor_weight: neighbor_weight, [if time != null then 'time']: time, score_center: score_center, score_width: score_width },
     // Log ratio of the densities of posts about an article and of all posts, as a function of the time between
     // them.
     //   weight: factor of the log ratio, > 0; below 1 because text and time are not independent.
@@ -206,19 +197,6 @@
     //   other_weights: the weights for articles that are in another language than these (decision 170); None:
     //   `weights`.
     ensemble(parts, weights=null, fusion='zscore', languages=null, other_weights=null):: { type: 'ensemble', parts: parts, [if weights != null then 'weights']: weights, fusion: fusion, [if languages != null then 'languages']: languages, [if other_weights != null then 'other_weights']: other_weights },
-    // Weighted sum of the comparable scores of several models, for example a lexical and a trained one.
-    //   parts: the models, at least one.
-    //   weights: one number per model; by default all 1.
-    //   fusion: how scores are made comparable. `zscore`: mean 0 and standard deviation 1 over the posts, per
-    //   article. `zscore_all`: the same over all articles at once, which keeps the difference between articles
-    //   with and without relevant posts. `rrf`: 1 / (60 + rank of the post for the article), ties at their mean
-    //   rank. `sum`: the scores as they are, for models of one range (such as cosines); only then does a score not
-    //   depend on the other posts.
-    //   languages: ISO 639-1 codes of the languages that the models were trained on; None: all, or unknown.
-    //   Commands warn if articles or posts are in others.
-    //   other_weights: the weights for articles that are in another language than these (decision 170); None:
-    //   `weights`.
-    hybrid(parts, weights=null, fusion='zscore', languages=null, other_weights=null):: { type: 'hybrid', parts: parts, [if weights != null then 'weights']: weights, fusion: fusion, [if languages != null then 'languages']: languages, [if other_weights != null then 'other_weights']: other_weights },
     // A `transformer` for scoring only: int8 matrix products in ONNX Runtime instead of torch.
     //   max_article_tokens: see `transformer`.
     //   max_post_tokens: see `transformer`.
@@ -234,8 +212,6 @@
     //   HF_HUB_OFFLINE=1 only in the local cache.
     //   batch_size: number of texts encoded at once.
     sentence_transformer(path, batch_size=32):: { type: 'sentence_transformer', path: path, batch_size: batch_size },
-    // Cosine of averaged word vectors, those of the bundled model `distilled`.
-    shipped_vectors():: { type: 'shipped_vectors' },
     // Tokenizer, embedder and encoder, the same for articles and posts.
     //   encoder: turns token vectors into a text embedding.
     //   embedder: turns tokens into token vectors.
@@ -283,17 +259,6 @@
     //   embedding_precision: precision of the embeddings of posts when posts are scored. `int8`: rounded to 8
     //   bits, so that a corpus stores them in a quarter of the space and gives the same scores (decision 192).
     transformer(path, pooling=null, max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', layers=null, title_weight=0.0, precision='float32', article_prefixes=null, embedding_precision='float32'):: { type: 'transformer', path: path, [if pooling != null then 'pooling']: pooling, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, [if layers != null then 'layers']: layers, title_weight: title_weight, precision: precision, [if article_prefixes != null then 'article_prefixes']: article_prefixes, embedding_precision: embedding_precision },
-    // A `siamese` model with the embedder `word_vectors` and the encoder `mean`, for scoring without torch.
-    //   tokenizer: splits texts into tokens.
-    //   dim: length of the vectors.
-    //   unknown: vectors of words outside the vocabulary, see the embedder `word_vectors`.
-    //   buckets: rows of the n-gram table, for `unknown = "subwords"`.
-    //   max_article_tokens: articles are truncated to this many tokens.
-    //   max_post_tokens: posts are truncated to this many tokens.
-    //   similarity: `cosine` of the embeddings, or `euclidean`, their negative distance.
-    //   title_weight: weight of the title in an article's embedding when posts are scored; the rest is that of the
-    //   whole article.
-    word_means(dim, tokenizer=null, unknown='subwords', buckets=20000, max_article_tokens=1000, max_post_tokens=200, similarity='cosine', title_weight=0.0):: { type: 'word_means', [if tokenizer != null then 'tokenizer']: tokenizer, dim: dim, unknown: unknown, buckets: buckets, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, similarity: similarity, title_weight: title_weight },
   },
   optimizers:: {
     // Adam (Kingma & Ba 2015).
@@ -324,8 +289,8 @@
     //   posts: file or files of posts.
     //   columns: names of the columns in the files.
     //   on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
-    //   errors_dir: folder for the `<file>.errors.jsonl` files of "skip".
-    articles_and_posts(articles, posts, columns=null, on_error='strict', errors_dir='.'):: { type: 'articles_and_posts', articles: articles, posts: posts, [if columns != null then 'columns']: columns, on_error: on_error, errors_dir: errors_dir },
+    //   errors_dir: folder for the `<file>.errors.jsonl` files of "skip"; None: beside the input.
+    articles_and_posts(articles, posts, columns=null, on_error='strict', errors_dir=null):: { type: 'articles_and_posts', articles: articles, posts: posts, [if columns != null then 'columns']: columns, on_error: on_error, [if errors_dir != null then 'errors_dir']: errors_dir },
     // Reads one data set after the other.
     //   readers: one reader per data set.
     //   prefixes: one text per reader, put before all its ids; for data sets that use the same ids.
@@ -337,8 +302,8 @@
     //   per_hashtag: maximum number of pairs that share a hashtag; null: no limit.
     //   columns: column names of the files.
     //   on_error: "strict" refuses files with invalid lines, "skip" sets these lines aside.
-    //   errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes.
-    hashtag_pairs(posts, min_words=5, minutes=15.0, per_hashtag=null, columns=null, on_error='strict', errors_dir='.'):: { type: 'hashtag_pairs', posts: posts, min_words: min_words, minutes: minutes, [if per_hashtag != null then 'per_hashtag']: per_hashtag, [if columns != null then 'columns']: columns, on_error: on_error, errors_dir: errors_dir },
+    //   errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes; None: beside the input.
+    hashtag_pairs(posts, min_words=5, minutes=15.0, per_hashtag=null, columns=null, on_error='strict', errors_dir=null):: { type: 'hashtag_pairs', posts: posts, min_words: min_words, minutes: minutes, [if per_hashtag != null then 'per_hashtag']: per_hashtag, [if columns != null then 'columns']: columns, on_error: on_error, [if errors_dir != null then 'errors_dir']: errors_dir },
     // Reader of labels, and of the labeled texts from the same or from other files.
     //   labels: file or files with `tweet_id, topic, class`.
     //   texts: file or files with `id, text`; null: the files of labels have a column `text`. Texts without a
@@ -347,18 +312,8 @@
     //   columns: column names of the files.
     //   on_error: "strict" refuses files with invalid lines and labels without a text, "skip" sets these lines
     //   aside.
-    //   errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes.
-    labeled_texts(labels, texts=null, classes=['Reason', 'Statement', 'Notification', 'None'], columns=null, on_error='strict', errors_dir='.'):: { type: 'labeled_texts', labels: labels, [if texts != null then 'texts']: texts, classes: classes, [if columns != null then 'columns']: columns, on_error: on_error, errors_dir: errors_dir },
-    // Reader of labels, and of the labeled texts from the same or from other files.
-    //   labels: file or files with `tweet_id, topic, class`.
-    //   texts: file or files with `id, text`; null: the files of labels have a column `text`. Texts without a
-    //   label are left out.
-    //   classes: valid classes, by default those of TACO; null accepts any.
-    //   columns: column names of the files.
-    //   on_error: "strict" refuses files with invalid lines and labels without a text, "skip" sets these lines
-    //   aside.
-    //   errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes.
-    labelled_texts(labels, texts=null, classes=['Reason', 'Statement', 'Notification', 'None'], columns=null, on_error='strict', errors_dir='.'):: { type: 'labelled_texts', labels: labels, [if texts != null then 'texts']: texts, classes: classes, [if columns != null then 'columns']: columns, on_error: on_error, errors_dir: errors_dir },
+    //   errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes; None: beside the input.
+    labeled_texts(labels, texts=null, classes=['Reason', 'Statement', 'Notification', 'None'], columns=null, on_error='strict', errors_dir=null):: { type: 'labeled_texts', labels: labels, [if texts != null then 'texts']: texts, classes: classes, [if columns != null then 'columns']: columns, on_error: on_error, [if errors_dir != null then 'errors_dir']: errors_dir },
     // Reader of pairs of passages cut from articles: the first becomes an article, the second the post about it.
     //   articles: file or files of articles.
     //   min_words: number of words of the shortest passage.
@@ -367,14 +322,14 @@
     //   columns: column names of the files.
     //   seed: random seed for the lengths; those of an article do not depend on the other articles.
     //   on_error: "strict" refuses files with invalid lines, "skip" sets these lines aside.
-    //   errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes.
-    passages(articles, min_words=10, max_words=30, skip=2, columns=null, seed=0, on_error='strict', errors_dir='.'):: { type: 'passages', articles: articles, min_words: min_words, max_words: max_words, skip: skip, [if columns != null then 'columns']: columns, seed: seed, on_error: on_error, errors_dir: errors_dir },
+    //   errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes; None: beside the input.
+    passages(articles, min_words=10, max_words=30, skip=2, columns=null, seed=0, on_error='strict', errors_dir=null):: { type: 'passages', articles: articles, min_words: min_words, max_words: max_words, skip: skip, [if columns != null then 'columns']: columns, seed: seed, on_error: on_error, [if errors_dir != null then 'errors_dir']: errors_dir },
     // Reads files with `url, article, text` on each line: a post and the article that it discusses.
     //   files: file or files.
     //   columns: names of the columns in the files.
     //   on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
-    //   errors_dir: folder for the `<file>.errors.jsonl` files of "skip".
-    single_file(files, columns=null, on_error='strict', errors_dir='.'):: { type: 'single_file', files: files, [if columns != null then 'columns']: columns, on_error: on_error, errors_dir: errors_dir },
+    //   errors_dir: folder for the `<file>.errors.jsonl` files of "skip"; None: beside the input.
+    single_file(files, columns=null, on_error='strict', errors_dir=null):: { type: 'single_file', files: files, [if columns != null then 'columns']: columns, on_error: on_error, [if errors_dir != null then 'errors_dir']: errors_dir },
     // Reads texts of articles, posts or both as posts without links; each distinct text once.
     //   files: file or files; a folder means all files in it.
     //   columns: the columns with text.
@@ -490,16 +445,6 @@
     hybrid():: { type: 'hybrid' },
     // Rank by the number of distinct words that a post shares with a seed article's title (its text, if untitled).
     keywords():: { type: 'keywords' },
-    // Active learning with a linear classifier on TF-IDF of words and word pairs and on embeddings.
-    //   query: `relevance`: most likely relevant posts first; `uncertainty`: posts nearest to the decision
-    //   boundary first, which teaches the classifier more but finds fewer relevant posts.
-    //   exploration: share of the ranking, 0 to 1, that is a random sample.
-    //   diversity: share of the ranking, 0 to 1, of diverse posts while few of the latest labels are relevant.
-    //   classifier: linear `svm`, or `logistic_regression`, which is slower.
-    //   cost: inverse regularization strength C, above 0.
-    //   pseudo_negatives: number of unlabeled posts, sampled at random, that are presumed not relevant, with the
-    //   weight of a tenth of a label each; none for `uncertainty`, since a post that is presumed is not uncertain.
-    learning(query='relevance', exploration=0.0, diversity=0.1, classifier='svm', cost=0.1, pseudo_negatives=100):: { type: 'learning', query: query, exploration: exploration, diversity: diversity, classifier: classifier, cost: cost, pseudo_negatives: pseudo_negatives },
     // Rank by BM25 for the seed articles; labels have no effect.
     lexical():: { type: 'lexical' },
     // A new random order each time: the baseline of the other strategies.
@@ -551,11 +496,6 @@
     //   dev: share of each class of the other topics that goes to dev; 0 for no dev part.
     //   seed: random seed of the split.
     by_topic(held_out, dev=0.4, seed=0):: { type: 'by_topic', held_out: held_out, dev: dev, seed: seed },
-    // Splits by the column `split` of posts and articles.
-    //   train: value or values of `split` for train.
-    //   dev: value or values for dev; null: no dev part.
-    //   test: value or values for test; null: no test part.
-    given(train='train', dev='dev', test=null):: { type: 'given', train: train, dev: dev, [if test != null then 'test']: test },
   },
   stopping_rules:: {
     // Stop when the recall curve has a knee (Cormack and Grossman 2016, SIGIR).
@@ -568,12 +508,6 @@
     //   patience: the strategy counts as exhausted after at most this many labels in a row without a relevant
     //   post; after fewer if a tenth of the unlabeled posts or half the shortest sample is less.
     marginal_cost(labels=100, confidence=0.95, patience=200):: { type: 'marginal_cost', labels: labels, confidence: confidence, patience: patience },
-    // Stop when one more relevant post would cost too many labels (marginal cost), with the stated confidence.
-    //   labels: number of random labels per relevant post that is too expensive, at least 1.
-    //   confidence: share of jobs in which the cost must be that high, between 0 and 1.
-    //   patience: the strategy counts as exhausted after at most this many labels in a row without a relevant
-    //   post; after fewer if a tenth of the unlabeled posts or half the shortest sample is less.
-    one_more(labels=100, confidence=0.95, patience=200):: { type: 'one_more', labels: labels, confidence: confidence, patience: patience },
     // Stop at a target recall, with the stated confidence, whatever the query strategy.
     //   target: share of all relevant posts to find, between 0 and 1.
     //   confidence: share of jobs that must reach the target, between 0 and 1.

@@ -24,12 +24,10 @@ class Registrable:
     """Base of every family of components (`Encoder`, `Loss`, ...).
 
     A family derives directly from this class. `default_component`, a literal in the body of the family, is
-    the component used if a config omits `type`. A component with renamed config keys lists them in `former_keys`, a
-    literal of pairs (old name, current name): configs and model folders with the old ones are still read.
+    the component used if a config omits `type`.
     """
 
     default_component: ClassVar[str | None] = None
-    former_keys: ClassVar[tuple[tuple[str, str], ...]] = ()
     _registry: ClassVar[dict[type, dict[str, type]]] = {}
     _finder: ClassVar[Finder]
 

@@ -107,7 +107,6 @@ class ClassSpec:
         default_component: the component of a family that is used if a config names none.
         description: the first line of the docstring.
         papers: authors, year and address of the papers that it follows.
-        former_keys: (old name, current name) of each renamed config key, which is still read.
     """
 
     reference: str
@@ -118,7 +117,6 @@ class ClassSpec:
     default_component: str | None = None
     description: str = ""
     papers: tuple[str, ...] = ()
-    former_keys: tuple[tuple[str, str], ...] = ()
 
     @property
     def name(self) -> str:

@@ -254,7 +254,6 @@ class Checker:
         if complete and needed:
             self._wrong(path, f"{spec.name} needs {', '.join(needed)} from code, which supplies nothing here")
         self._keys[path] = spec.keys
-        value = self._renamed(spec, value, path)
         arguments = {}
         for parameter in spec.parameters:
             node = self._argument(parameter, value, joined(path, parameter.name))
@@ -264,14 +263,6 @@ class Checker:
             UnknownKey(path, key, item, spec) for key, item in value.items() if key not in spec.keys
         ]
         return ObjectNode(spec, name, arguments)
-
-    def _renamed(self, spec: ClassSpec, value: dict[str, Any], path: str) -> dict[str, Any]:
-        """Return the config of an object with the current names of renamed keys."""
-        former = {old: new for old, new in spec.former_keys if old in value}
-        for old, new in former.items():
-            if new in value:
-                self._wrong(joined(path, old), f'former name of "{new}", which is set as well; remove one')
-        return {former.get(key, key): item for key, item in value.items()}
 
     def _argument(self, parameter: Parameter, value: dict[str, Any], path: str) -> Node | None:
         """Return the checked value of a key; None if its default is known only to code."""

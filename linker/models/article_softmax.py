@@ -26,7 +26,6 @@ _PAIRS_OF_AN_ESTIMATE = 2_000_000
 
 
 @Model.register("article_softmax")
-@Model.register("competing")
 class ArticleSoftmaxModel(Model):
     """Log-odds of p(article | post), a softmax over the articles scored together and "none of them".
 
@@ -65,7 +64,6 @@ class ArticleSoftmaxModel(Model):
     keys_without_weights = frozenset(
         {"temperature", "null_score", "neighbor_weight", "time", "score_center", "score_width"}
     )
-    former_keys = (("none", "null_score"), ("kinship", "neighbor_weight"))
 
     def __init__(
         self,

@@ -31,7 +31,6 @@ _TOKENS_PER_BATCH = 50_000
 
 
 @Model.register("averaged_word_vectors")
-@Model.register("word_means")
 class AveragedWordVectorsModel(EmbeddingModel):
     """A `siamese` model with the embedder `word_vectors` and the encoder `mean`, for scoring without torch.
 

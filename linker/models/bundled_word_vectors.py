@@ -19,7 +19,6 @@ from linker.models.score_scale import ScoreScale
 
 
 @Model.register("bundled_word_vectors")
-@Model.register("shipped_vectors")
 class BundledWordVectorsModel(Model):
     """Cosine of averaged word vectors, those of the bundled model `distilled`.
 

@@ -43,7 +43,6 @@ class EmbeddingModel(Model):
     title_weight: float
     article_prefixes: Sequence[int] = ()
     rounds_posts: bool = False
-    former_keys = (("title_share", "title_weight"),)
 
     def _set_limits(
         self,

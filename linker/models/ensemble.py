@@ -23,7 +23,6 @@ _RRF_CONSTANT = 60
 
 
 @Model.register("ensemble")
-@Model.register("hybrid")
 class EnsembleModel(Model):
     """Weighted sum of the comparable scores of several models, for example a lexical and a trained one.
 

@@ -24,9 +24,7 @@ _LOG_ODDS = (
 _COMBINATION = "a combination of the scores of several models"
 _SCORE = {
     "article_softmax": _LOG_ODDS,
-    "competing": _LOG_ODDS,
     "ensemble": _COMBINATION,
-    "hybrid": _COMBINATION,
 }
 
 

@@ -59,8 +59,6 @@ class LinkedPostsSampler(BatchSampler):
         articles_per_story: articles of one story or day that are put into a batch together; 1 mixes at random.
     """
 
-    former_keys = (("neighbours", "articles_per_story"),)
-
     def __init__(self, articles: int = 16, posts_per_article: int = 2, articles_per_story: int = 4) -> None:
         at_least(
             1, articles=articles, posts_per_article=posts_per_article, articles_per_story=articles_per_story

@@ -50,8 +50,6 @@ class Trainer:
         initial_weight: weight of the initial model in the model that is measured and written, from 0 to 1.
     """
 
-    former_keys = (("clip_norm", "max_grad_norm"), ("start_share", "initial_weight"))
-
     def __init__(
         self,
         optimizer: Optimizer,

@@ -168,8 +168,11 @@ def test_the_part_with_weights_is_trained_and_the_whole_is_saved(tmp_path: Path)
 @pytest.mark.parametrize(
     ("model", "problem"),
     [
-        ({"type": "competing", "temperature": 1, "none": 0, "model": "tfidf"}, "no weights to train"),
-        ({"type": "hybrid", "parts": [SIAMESE, SIAMESE]}, "2 parts with weights"),
+        (
+            {"type": "article_softmax", "temperature": 1, "null_score": 0, "model": "tfidf"},
+            "no weights to train",
+        ),
+        ({"type": "ensemble", "parts": [SIAMESE, SIAMESE]}, "2 parts with weights"),
     ],
 )
 def test_what_cannot_be_trained_is_reported(tmp_path: Path, model: object, problem: str) -> None:
@@ -180,7 +183,7 @@ def test_what_cannot_be_trained_is_reported(tmp_path: Path, model: object, probl
 
 def test_no_temperature_of_zero() -> None:
     with pytest.raises((ConfigError, ValueError), match=r"temperature is 0\.0, but"):
-        build(Model, {"type": "competing", "temperature": 0, "none": 0, "model": "tfidf"})
+        build(Model, {"type": "article_softmax", "temperature": 0, "null_score": 0, "model": "tfidf"})
 
 
 def test_a_hybrid_asks_its_parts_alone() -> None:
@@ -245,16 +248,13 @@ def test_an_article_asked_alone_has_no_kin() -> None:
 
 def test_kinship_is_not_negative() -> None:
     with pytest.raises((ConfigError, ValueError), match="neighbor_weight"):
-        build(Model, {"type": "competing", "temperature": 1, "none": 0, "kinship": -0.1, "model": "tfidf"})
-
-
-def test_configs_of_older_model_folders_load_with_their_names() -> None:
-    new = {"type": "article_softmax", "temperature": 0.5, "null_score": 0.3, "neighbor_weight": 0.2}
-    old = {"type": "competing", "temperature": 0.5, "none": 0.3, "kinship": 0.2}
-    expected = build(Model, {**new, "model": {"type": "ensemble", "parts": ["tfidf", "elapsed_time"]}})
-    older = build(Model, {**old, "model": {"type": "hybrid", "parts": ["tfidf", "elapsed_time"]}})
-    pair = articles(3), posts(5)
-    assert np.array_equal(older.score(*pair), expected.score(*pair))
-    assert [part.__module__ for part in all_submodels(older)] == [
-        part.__module__ for part in all_submodels(expected)
-    ]
+        build(
+            Model,
+            {
+                "type": "article_softmax",
+                "temperature": 1,
+                "null_score": 0,
+                "neighbor_weight": -0.1,
+                "model": "tfidf",
+            },
+        )

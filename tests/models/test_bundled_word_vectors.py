@@ -24,7 +24,7 @@ POSTS = [Post("p", "physicians want better wages"), Post("q", "the striker score
 def test_its_scores_are_the_cosines_of_the_bundled_model() -> None:
     vectors = embedding_submodel(load("distilled").model)
     assert vectors is not None
-    scores = build(Model, "shipped_vectors").score(ARTICLES, POSTS)
+    scores = build(Model, "bundled_word_vectors").score(ARTICLES, POSTS)
     of_posts = vectors.post_vectors(POSTS)
     assert of_posts is not None
     whole, factors = eight_bits(of_posts)
@@ -38,9 +38,9 @@ def test_its_scores_are_the_cosines_of_the_bundled_model() -> None:
 
 def test_a_model_folder_has_a_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = {
-        "type": "hybrid",
+        "type": "ensemble",
         "fusion": "sum",
-        "parts": ["tfidf", "shipped_vectors"],
+        "parts": ["tfidf", "bundled_word_vectors"],
         "weights": [1, 0.2],
     }
     model = build(Model, config)
@@ -62,7 +62,7 @@ def test_a_copy_of_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     moved = tmp_path / "moved"
     shutil.copytree(FOLDERS["distilled"], moved)
     monkeypatch.setitem(FOLDERS, "distilled", moved)
-    model = build(Model, "shipped_vectors")
+    model = build(Model, "bundled_word_vectors")
     shutil.rmtree(moved)
     with pytest.raises(ModelError, match="was removed since it was read"):
         model.save_state(tmp_path / "model")

@@ -16,17 +16,23 @@ from linker.models.lexical import TfidfModel
 from linker.models.model import Model
 from linker.models.passage_pooling import with_passages
 
-TIMED_WORDS = {"type": "hybrid", "parts": ["tfidf", "elapsed_time"], "fusion": "sum"}
+TIMED_WORDS = {"type": "ensemble", "parts": ["tfidf", "elapsed_time"], "fusion": "sum"}
 CONFIGS: list[Any] = [
     "bm25",
     "tfidf",
     {"type": "tfidf", "stop_words": "none"},
     "elapsed_time",
-    "shipped_vectors",
-    {"type": "hybrid", "parts": ["tfidf", "bm25"]},
-    {"type": "hybrid", "parts": ["tfidf", "bm25"], "fusion": "zscore_all"},
-    {"type": "hybrid", "parts": ["tfidf", "bm25"], "fusion": "rrf"},
-    {"type": "competing", "temperature": 0.1, "none": 0.3, "kinship": 0.3, "model": TIMED_WORDS},
+    "bundled_word_vectors",
+    {"type": "ensemble", "parts": ["tfidf", "bm25"]},
+    {"type": "ensemble", "parts": ["tfidf", "bm25"], "fusion": "zscore_all"},
+    {"type": "ensemble", "parts": ["tfidf", "bm25"], "fusion": "rrf"},
+    {
+        "type": "article_softmax",
+        "temperature": 0.1,
+        "null_score": 0.3,
+        "neighbor_weight": 0.3,
+        "model": TIMED_WORDS,
+    },
     {
         "type": "article_softmax",
         "temperature": 0.1,

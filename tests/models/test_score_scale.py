@@ -108,13 +108,16 @@ def test_every_kind_has_a_sentence_and_names_dates_only_where_they_count() -> No
     [
         ("tfidf", ScoreScale("similarity")),
         ("bm25", ScoreScale("sum", width=0.4)),
-        ({"type": "hybrid", "parts": ["tfidf", "bm25"]}, ScoreScale("standardized")),
-        ({"type": "hybrid", "parts": ["tfidf", "bm25"], "fusion": "sum"}, ScoreScale("any")),
+        ({"type": "ensemble", "parts": ["tfidf", "bm25"]}, ScoreScale("standardized")),
+        ({"type": "ensemble", "parts": ["tfidf", "bm25"], "fusion": "sum"}, ScoreScale("any")),
         (
-            {"type": "hybrid", "parts": ["tfidf", "tfidf"], "weights": [2, 0.5], "fusion": "sum"},
+            {"type": "ensemble", "parts": ["tfidf", "tfidf"], "weights": [2, 0.5], "fusion": "sum"},
             ScoreScale("similarity", width=2.5),
         ),
-        ({"type": "hybrid", "parts": ["tfidf", "bm25"], "fusion": "rrf"}, ScoreScale("ranks", width=2 / 61)),
+        (
+            {"type": "ensemble", "parts": ["tfidf", "bm25"], "fusion": "rrf"},
+            ScoreScale("ranks", width=2 / 61),
+        ),
         (
             {"type": "article_softmax", "model": "tfidf", "temperature": 0.1, "null_score": 0.3},
             ScoreScale("logistic"),

@@ -22,8 +22,8 @@ SCRIPT = Path(__file__).parents[2] / "scripts" / "make_pretrained.py"
 
 def test_the_default_model_ranks_as_before_without_the_paths_of_its_training(tmp_path: Path) -> None:
     network = {"type": "transformer", "path": str(tiny("bert", tmp_path / "network")), "title_weight": 0.25}
-    parts = {"type": "hybrid", "fusion": "sum", "parts": [network, "tfidf", "shipped_vectors"]}
-    config = {"type": "competing", "temperature": 1.0, "none": 0.3, "model": parts}
+    parts = {"type": "ensemble", "fusion": "sum", "parts": [network, "tfidf", "bundled_word_vectors"]}
+    config = {"type": "article_softmax", "temperature": 1.0, "null_score": 0.3, "model": parts}
     articles = [
         Article("a", "Doctors strike over pay", "A strike"),
         Article("b", "A late goal wins the cup", ""),

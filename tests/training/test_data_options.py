@@ -84,7 +84,7 @@ def test_options_that_a_reader_has_no_use_for_are_refused(tmp_path: Path) -> Non
 
 def test_vectors_replace_those_of_the_config_wherever_they_stand() -> None:
     inner = {"type": "siamese", "vectors": {"source": "6B.300d", "otherwise": "sample.txt", "cache": "c"}}
-    one = {"model": {"type": "competing", "model": {"type": "hybrid", "parts": ["tfidf", inner]}}}
+    one = {"model": {"type": "article_softmax", "model": {"type": "ensemble", "parts": ["tfidf", inner]}}}
     assert use_vectors(one, "mine.txt") == ["c"]
     assert inner["vectors"] == {"source": "mine.txt", "otherwise": None, "cache": "c"}
     named = {"model": {"type": "siamese", "vectors": "file"}}

@@ -38,7 +38,6 @@ _RENEWED = 100
 
 
 @QueryStrategy.register("active_learning")
-@QueryStrategy.register("learning")
 class ActiveLearningStrategy(QueryStrategy):
     """Active learning with a linear classifier on TF-IDF of words and word pairs and on embeddings.
 
@@ -58,8 +57,6 @@ class ActiveLearningStrategy(QueryStrategy):
         pseudo_negatives: number of unlabeled posts, sampled at random, that are presumed not relevant, with the weight
             of a tenth of a label each; none for `uncertainty`, since a post that is presumed is not uncertain.
     """
-
-    former_keys = (("presumed", "pseudo_negatives"),)
 
     def __init__(
         self,

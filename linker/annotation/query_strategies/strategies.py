@@ -92,8 +92,6 @@ class RocchioStrategy(QueryStrategy):
         gamma: weight of posts that are not relevant, at least 0.
     """
 
-    former_keys = (("relevant", "beta"), ("other", "gamma"))
-
     def __init__(self, beta: float = 0.75, gamma: float = 0.15) -> None:
         at_least(0, beta=beta, gamma=gamma)
         self.beta, self.gamma = beta, gamma

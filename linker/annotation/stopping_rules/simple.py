@@ -50,8 +50,6 @@ class KneeRule(StoppingRule):
         ratio: slope ratio to require; None: the ratio above.
     """
 
-    former_keys = (("at_least", "min_labels"),)
-
     def __init__(self, min_labels: int = 100, ratio: float | None = None) -> None:
         _check(min_labels, ratio)
         self.min_labels = min_labels
@@ -93,7 +91,6 @@ def _check(labels: int, ratio: float | None) -> None:
 
 
 @StoppingRule.register("marginal_cost")
-@StoppingRule.register("one_more")
 class MarginalCostRule(SequentialTestRule):
     """Stop when one more relevant post would cost too many labels (marginal cost), with the stated confidence.
 

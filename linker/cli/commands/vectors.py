@@ -100,7 +100,6 @@ def train(
     print(out)
 
 
-@app.command("distil", hidden=True)
 @app.command()
 def distill(
     files: Annotated[

@@ -97,7 +97,6 @@ class Inspector:
             default_component=default_component if isinstance(default_component, str) else None,
             description=first_line(_own_doc(met)),
             papers=papers_of(_own_doc(met)),
-            former_keys=tuple(pair for base in met.__mro__ for pair in vars(base).get("former_keys", ())),
         )
 
     def type_spec(self, hint: Any) -> TypeSpec:

@@ -182,14 +182,7 @@ def class_spec(sources: Sources, reference: str) -> ClassSpec | None:
         default_component=component if isinstance(component, str) else None,
         description=first_line(own_doc),
         papers=papers_of(own_doc),
-        former_keys=tuple(_former_keys(sources, definition)),
     )
-
-
-def _former_keys(sources: Sources, definition: Definition) -> Iterator[tuple[str, str]]:
-    """Yield the `former_keys` of a class and its bases."""
-    for ancestor in _ancestors(sources, definition):
-        yield from map(tuple, _class_literal(ancestor.body, "former_keys") or [])
 
 
 def _bases(sources: Sources, definition: Definition) -> Iterator[Found]:

@@ -21,8 +21,6 @@ class DropThenStop(LossRule):
             paper says 0.05 % and compares the difference itself with 0.0005, as is done here.
     """
 
-    former_keys = (("least_fall", "min_delta"),)
-
     def __init__(self, factor: float = 0.1, min_delta: float = 0.0005) -> None:
         above(0, factor=factor, min_delta=min_delta)
         between(0, 1, factor=factor)

@@ -115,8 +115,6 @@ class WordWeightsEncoder(Encoder):
         initial: initial value of each weight.
     """
 
-    former_keys = (("places", "max_words"),)
-
     def __init__(self, max_words: int = 30, initial: float = 0.5, *, input_dim: int) -> None:
         at_least(2, max_words=max_words, input_dim=input_dim)
         super().__init__()

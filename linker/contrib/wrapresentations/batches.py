@@ -104,8 +104,6 @@ class ClassPairSampler(BatchSampler):
             Null: pairs in random order.
     """
 
-    former_keys = (("most", "max_pairs"),)
-
     def __init__(
         self, pairs: int = 32, max_pairs: int | None = None, seed: int = 0, block_texts: int | None = None
     ) -> None:

@@ -39,7 +39,6 @@ class LabeledColumns:
 
 
 @PairReader.register("labeled_texts")
-@PairReader.register("labelled_texts")
 class LabeledTexts(PairReader):
     """Reader of labels, and of the labeled texts from the same or from other files.
 

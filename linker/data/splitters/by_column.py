@@ -10,7 +10,6 @@ from linker.data.types import LinkedPosts, Post
 
 
 @Splitter.register("by_column")
-@Splitter.register("given")
 class ByColumnSplitter(Splitter):
     """Splits by the column `split` of posts and articles.
 

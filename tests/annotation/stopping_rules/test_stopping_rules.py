@@ -52,7 +52,7 @@ def no_more_than(failures: int, number: int, rate: float) -> bool:
 
 
 def test_configs_name_the_rules() -> None:
-    assert StoppingRule.available() == ["knee", "marginal_cost", "one_more", "recall", "target"]
+    assert StoppingRule.available() == ["knee", "marginal_cost", "recall", "target"]
     rule = build(StoppingRule, {"type": "recall", "target": 0.9})
     assert isinstance(rule, RecallRule)
     assert rule.target == 0.9

@@ -171,7 +171,7 @@ def test_calibrate_writes_prints_and_serves_rank(run: Run) -> None:
 
 
 def test_a_calibration_is_of_the_scores_that_rank_gives(run: Run) -> None:
-    rival = "{type: 'competing', temperature: 0.02, none: 0.1, model: 'tfidf'}"
+    rival = "{type: 'article_softmax', temperature: 0.02, null_score: 0.1, model: 'tfidf'}"
     Path("rival.jsonnet").write_text(rival)
     assert run("calibrate", "--model", "rival.jsonnet", *DEV, "--out", "c.json")[0] == 0
     model = linker.load("rival.jsonnet")

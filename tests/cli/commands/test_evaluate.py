@@ -152,7 +152,7 @@ def test_one_split_and_files_for_every_model(folder: Path) -> None:
 
 def test_models_that_need_no_training_come_as_configs(folder: Path) -> None:
     (folder / "fused.jsonnet").write_text(
-        "{type: 'hybrid', parts: ['bm25', {type: 'tfidf'}], weights: [1, 2]}"
+        "{type: 'ensemble', parts: ['bm25', {type: 'tfidf'}], weights: [1, 2]}"
     )
     result = linker(folder, "fused.jsonnet", "mine", "--baseline", "bm25", "--json", "r.json")
     assert result.returncode == 0, result.stderr
@@ -162,7 +162,9 @@ def test_models_that_need_no_training_come_as_configs(folder: Path) -> None:
     assert {d["model"] for d in results["differences"]} == {"fused", "mine", "tfidf"}
 
 
-COMPETING = "{type: 'competing', temperature: 0.1, none: 0.3, kinship: 0.3, model: 'tfidf'}"
+COMPETING = (
+    "{type: 'article_softmax', temperature: 0.1, null_score: 0.3, neighbor_weight: 0.3, model: 'tfidf'}"
+)
 
 
 def test_one_at_a_time_gives_what_rank_gives_for_each_article(folder: Path) -> None:
@@ -249,7 +251,7 @@ def test_errors_are_reported_before_any_work(folder: Path, arguments: list[str],
 
 
 def test_a_wrong_config_says_everything_at_once(folder: Path) -> None:
-    (folder / "wrong.jsonnet").write_text("{type: 'hybrid', parts: ['bm52'], weight: [1]}")
+    (folder / "wrong.jsonnet").write_text("{type: 'ensemble', parts: ['bm52'], weight: [1]}")
     refused(linker(folder, "wrong.jsonnet"), "wrong.jsonnet", "bm52", "bm25", "weight")
 
 

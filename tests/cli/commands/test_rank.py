@@ -290,7 +290,7 @@ def test_explain_marks_the_words(run: Run) -> None:
 
 
 def test_a_model_of_parts_explains_by_them_together(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "fused.jsonnet").write_text("{ type: 'hybrid', parts: ['tfidf', 'bm25'] }")
+    (tmp_path / "fused.jsonnet").write_text("{ type: 'ensemble', parts: ['tfidf', 'bm25'] }")
     out = run(*BASIC, "--model", "fused.jsonnet", "--explain", "--top", "1")[1]
     assert "*cracks* in the *BRIDGE* again, well done *council*" in out
     out = run(*BASIC, "--model", "fused.jsonnet", "--explain", "--format", "jsonl")[1]

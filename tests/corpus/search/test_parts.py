@@ -20,10 +20,10 @@ from tests.conftest import toy_posts
 from tests.corpus.conftest import CONFIG, some_posts, write_posts
 
 WHOLE = {
-    "type": "competing",
+    "type": "article_softmax",
     "temperature": 0.1,
-    "none": 0.2,
-    "model": {"type": "hybrid", "parts": ["tfidf", CONFIG], "weights": [0.5, 1], "fusion": "sum"},
+    "null_score": 0.2,
+    "model": {"type": "ensemble", "parts": ["tfidf", CONFIG], "weights": [0.5, 1], "fusion": "sum"},
 }
 ARTICLE = "harbour0 harbour1 harbour2 w1"
 
@@ -54,7 +54,7 @@ def test_the_bundled_model_is_found_again(tmp_path, monkeypatch):
 
 
 def test_a_model_whose_parts_have_no_vectors_is_refused(tmp_path):
-    lexical = {"type": "hybrid", "parts": ["tfidf", "bm25"]}
+    lexical = {"type": "ensemble", "parts": ["tfidf", "bm25"]}
     save_model(build(Model, lexical), tmp_path / "lexical", {"model": resolve(Model, lexical)}, {}, "")
     posts = write_posts(tmp_path / "posts.jsonl", some_posts(5))
     with pytest.raises(ModelError, match="has no embeddings to store in a corpus"):

@@ -42,13 +42,13 @@ ARTICLES = [
     ),
 ]
 SUM = {
-    "type": "hybrid",
+    "type": "ensemble",
     "fusion": "sum",
-    "parts": [CONFIG, "tfidf", "shipped_vectors"],
+    "parts": [CONFIG, "tfidf", "bundled_word_vectors"],
     "weights": [1, 1, 0.2],
 }
 MODELS: dict[str, dict[str, Any]] = {
-    "of three parts": {"type": "competing", "temperature": 0.06, "none": 0.3, "model": SUM},
+    "of three parts": {"type": "article_softmax", "temperature": 0.06, "null_score": 0.3, "model": SUM},
     "with elapsed time": {
         "type": "article_softmax",
         "temperature": 0.06,
@@ -64,7 +64,7 @@ MODELS: dict[str, dict[str, Any]] = {
         "other_weights": [0.3, 1],
     },
     "with stop words": {
-        "type": "hybrid",
+        "type": "ensemble",
         "fusion": "sum",
         "parts": [
             {"type": "tfidf", "stop_words": "none"},
@@ -73,8 +73,8 @@ MODELS: dict[str, dict[str, Any]] = {
             {"type": "elapsed_time", "weight": 0.1},
         ],
     },
-    "standardized": {"type": "hybrid", "parts": [CONFIG, "bm25"], "weights": [1, 0.5]},
-    "by ranks": {"type": "hybrid", "fusion": "rrf", "parts": [CONFIG, "tfidf"]},
+    "standardized": {"type": "ensemble", "parts": [CONFIG, "bm25"], "weights": [1, 0.5]},
+    "by ranks": {"type": "ensemble", "fusion": "rrf", "parts": [CONFIG, "tfidf"]},
 }
 
 
@@ -269,7 +269,7 @@ def test_words_counted_by_a_calibration_give_a_corpus_and_a_file_the_same_scores
     ],
 )
 def test_models_that_a_corpus_cannot_score(tmp_path, parts, fusion, message):
-    model = made({"type": "hybrid", "parts": parts, "fusion": fusion}, tmp_path / "model")
+    model = made({"type": "ensemble", "parts": parts, "fusion": fusion}, tmp_path / "model")
     with pytest.raises(ModelError, match=message):
         build_corpus(
             tmp_path / "corpus", [write_posts(tmp_path / "p.jsonl", some_posts(3))], str(model), PostColumns()

@@ -29,9 +29,9 @@ DIM = 12
 CONFIG = """{
   data: { reader: { type: 'articles_and_posts', articles: 'articles.jsonl', posts: 'posts.jsonl' } },
   model: {
-    type: 'competing', temperature: 0.1, none: 0.3,
+    type: 'article_softmax', temperature: 0.1, null_score: 0.3,
     model: {
-      type: 'hybrid', fusion: 'sum', parts: [
+      type: 'ensemble', fusion: 'sum', parts: [
         { type: 'siamese', encoder: 'mean', embedder: { type: 'word_vectors', dim: 12, trainable: true, buckets: 50 },
           min_count: 1 },
         'tfidf',
