@@ -55,8 +55,12 @@ _IDLE_JOINERS = re.compile(
 _EMOJIS = re.compile("[™ℹⓂ㊗㊙\U0001f200-\U0001f2ff]")
 _PIECE = re.compile(
     r"&#\w+;?|&[^\s<&#;]{1,32};?"
-    rf"|.(?:[{MARKS}{_INVISIBLE}\u1100-\u11ff\uff9e\uff9f\U0001d165-\U0001d172\U0001e000-\U0001e94f]|\u200d.)*",
+    rf"|.(?:[{MARKS}{_INVISIBLE}\u1100-\u11ff\uff9e\uff9f\U0001d165-\U0001d172\U0001e000-\U0001e94f]|(?<=\u0e4d)\u0e32|(?<=\u0ecd)\u0eb2|\u200d.)*",
     re.DOTALL,
+)
+# Anything but Latin letters, punctuation and emojis; Turkish i, and apostrophes other than the common ones.
+_NOT_LATIN = re.compile(
+    "[^\x00-\u012f\u0132-\u02af\u2000-\u201a\u201c-\u2031\u2033-\u20cf\u2100-\u2bff\U0001f000-\U0001faff]"
 )
 # What differs between spellings of a word that are the same to its readers: the kind of apostrophe, Turkish and Greek
 # letters that capitals do not tell apart, the tatweel and vowel signs of Arabic, the points of Hebrew.
@@ -82,13 +86,20 @@ def plain(text: str) -> str:
     if text.isascii() or not _NOT_PLAIN.search(text):
         return text
     text = unicodedata.normalize("NFD", _marks().sub(r"\1", text)).translate(_PLAIN_FORMS)
-    return unicodedata.normalize("NFC", _IDLE_JOINERS.sub("", text))
+    text = unicodedata.normalize("NFC", _IDLE_JOINERS.sub("", text))
+    return text.replace("\u0e4d\u0e32", "\u0e33").replace("\u0ecd\u0eb2", "\u0eb3")
 
 
 def folded(text: str) -> str:
     """Return a plain text in lower case, without what differs between spellings of the same word."""
-    text = text.lower()
-    return text if text.isascii() else text.replace("i\u0307", "i").translate(_FOLDED)
+    if is_latin(text):
+        return text.lower().replace("’", "'").replace("‘", "'")
+    return text.lower().replace("i\u0307", "i").translate(_FOLDED)
+
+
+def is_latin(text: str) -> bool:
+    """Return whether a text has no other letters than Latin ones without separate marks."""
+    return text.isascii() or not _NOT_LATIN.search(text)
 
 
 def plain_pieces(text: str) -> Iterator[tuple[str, int, int]]:
@@ -124,6 +135,8 @@ _PLAIN_FORMS = _PlainForms()
 def _plain_form(character: str) -> str:
     if _IS_INVISIBLE.match(character):
         return ""
+    if character in "\u0e33\u0eb3":  # vowels of Thai and Lao that Unicode's form NFKC takes apart
+        return character
     form = unicodedata.normalize("NFKD", character)
     category = unicodedata.category(character)
     if category == "Zs":

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cache, lru_cache
 
 from linker.common.errors import DataError
-from linker.data.characters import plain
+from linker.data.characters import folded, plain
 from linker.data.types import Article, Post
 
 #: Shorter texts, such as headlines full of names, are identified too unreliably to score an article by.
@@ -113,12 +113,12 @@ def language_name(code: str) -> str:
 
 @cache
 def function_words(code: str) -> frozenset[str]:
-    """Return the function words (stop words) of a language other than English; empty if no list is known."""
+    """Return the function words (stop words) of a language other than English, `folded`; empty if no list is known."""
     if code not in _WORD_LISTS:
         return frozenset()
     from bm25s import stopwords  # imports numba if installed, which takes seconds
 
-    return frozenset(getattr(stopwords, f"STOPWORDS_{_WORD_LISTS[code]}", ()))
+    return frozenset(map(folded, getattr(stopwords, f"STOPWORDS_{_WORD_LISTS[code]}", ())))
 
 
 @cache

@@ -13,7 +13,7 @@ from scipy import sparse
 from typing_extensions import override
 
 from linker.common.checks import at_least, between
-from linker.data.characters import MARKS, folded, plain
+from linker.data.characters import MARKS, folded, is_latin, plain
 from linker.data.languages import function_words, language_of
 from linker.data.tokenizers.patterns import WORD
 from linker.data.types import Article, Post
@@ -53,10 +53,10 @@ _UNSPACED = (
 )
 #: A run of these scripts.
 UNSPACED = re.compile(rf"[{_UNSPACED}]+")
-_LINK_OR_MENTION = re.compile(rf"(?:https?://|www\.)[^\s{_UNSPACED}]+|@\w+")
+_LINK_OR_MENTION = re.compile(rf"https?://[^\s{_UNSPACED}]+|www\.[^\s{_UNSPACED}]+|@\w+")
 _HASHTAG = re.compile(rf"#({WORD})")
 _HASHTAG_PART = re.compile(rf"[^\W\d_]?(?:[^\W\d_A-Z]|[{MARKS}])+|[A-Z]+(?![a-z])|\d+")
-_ASCII_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_LATIN_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _LETTERS = rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*"
 _WORD = re.compile(rf"{_LETTERS}(?:'{_LETTERS})*")
 _CHARACTER = re.compile(rf".[{MARKS}]*", re.DOTALL)
@@ -66,11 +66,11 @@ _BM25_HALF = 0.4
 
 
 def lexical_words(text: str, stop_words: str = "english") -> list[str]:
-    """Split a text into the lower-cased words that lexical models match.
+    """Split a text into the lower-cased words that lexical models match, the same for all code points of a word.
 
     Links, mentions and the English genitive are removed. A hashtag counts as a whole and by its parts (#ClimateMarch
-    gives climatemarch, climate and march). Scripts that do not separate words, such as Chinese, give every pair of
-    adjacent characters.
+    gives climatemarch, climate and march). Scripts that do not separate words, such as Chinese, and Hangul give every
+    pair of adjacent characters.
 
     Args:
         text: a text.
@@ -81,13 +81,14 @@ def lexical_words(text: str, stop_words: str = "english") -> list[str]:
     text = folded(_HASHTAG.sub(lambda tag: " ".join((tag[1], *_hashtag_parts(tag[1]))), text))
     if stop_words not in ("english", "none"):
         text = text.replace("'", " ")
-    if text.isascii():
-        pattern = _ASCII_WORD
-    else:
+    pattern = _LATIN_WORD
+    if not is_latin(text):
         pattern, text = _WORD, UNSPACED.sub(_pairs, text)
-    words = (word.removesuffix("'s") for word in pattern.findall(text))
+    words = pattern.findall(text)
+    if "'s" in text:
+        words = [word.removesuffix("'s") for word in words]
     if stop_words == "none":
-        return list(words)
+        return words
     removed = ENGLISH if stop_words == "english" else function_words(stop_words)
     return [word for word in words if word not in removed]
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 import re
+import unicodedata
 
 import numpy as np
 import pytest
 
-from linker.data.near_duplicates import duplicate_groups, normal_form
+from linker.data.near_duplicates import duplicate_groups, linked_groups, normal_form, signatures
 
 WORDS = re.findall(
     r"\w+",
@@ -104,3 +105,17 @@ def test_a_higher_threshold_joins_less() -> None:
     assert 0.8 <= jaccard(first, second) < 0.95
     assert duplicate_groups([first, second]).tolist() == [0, 0]
     assert duplicate_groups([first, second], threshold=0.95).tolist() == [0, 1]
+
+
+def test_copies_in_other_code_points_are_copies() -> None:
+    text = "Ferry crews strike in Hafnarfjörður, no crossings to Skarsey"
+    wide = text.translate({code: code + 0xFEE0 for code in range(0x21, 0x7F)})
+    copies = [
+        text,
+        unicodedata.normalize("NFD", text),
+        wide,
+        text.replace("r", "\u00adr"),
+        "A fine day in the park",
+    ]
+    assert duplicate_groups(copies).tolist() == [0, 0, 0, 0, 4]
+    assert linked_groups(signatures(copies)).tolist() == [0, 0, 0, 0, 4]

@@ -187,6 +187,13 @@ class TestBoth:
         ("Überschwemmung in Österreich", ["überschwemmung", "österreich"]),
         ("", []),
         ("🙈 !!!", []),
+        ("NVIDIA发布新显卡 2024", ["nvidia", "发布", "布新", "新显", "显卡", "2024"]),
+        ("#罢工 https://t.co/x渡轮", ["罢工", "渡轮"]),
+        ("島でストライキ", ["島で", "でス", "スト", "トラ", "ライ", "イキ"]),
+        ("น้ำท่วม", ["น้ำ", "ำท่", "ท่ว", "วม"]),
+        ("여객선을 タ", ["여객", "객선", "선을", "タ"]),
+        ("हिन्दी #पानीबचाओ", ["हिन्दी", "पानीबचाओ"]),
+        ("İSTANBUL istanbul DIYARBAKIR’da", ["istanbul", "istanbul", "diyarbakir'da"]),
     ],
 )
 def test_words(text: str, words: list[str]) -> None:
