@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,6 +14,7 @@ from linker.data.labels.collector import Collector
 from linker.data.labels.post_labels import PostLabels
 from linker.data.labels.reading import read_labels, read_rows
 from linker.data.labels.records import ImportedLabel
+from linker.data.labels.sampled_labels import drawn_at_random
 from linker.ranking.data_frames import ArrowStream, frame_of, row_of, series_of
 
 AnyLabels: TypeAlias = "str | Path | Mapping[Any, Any] | Iterable[Any] | ArrowStream | PostLabels"
@@ -35,7 +36,7 @@ def as_labels(given: AnyLabels) -> PostLabels:
         found = read_labels(given)
         return PostLabels(found.labels, found.shown)
     if isinstance(given, Mapping):
-        return _of_pairs(list(given.items()))
+        return _of_pairs(list(given.items()), drawn_at_random(given))
     if (series := series_of(given)) is not None:
         return _of_pairs(series)
     frame = frame_of(given)
@@ -54,7 +55,7 @@ def as_labels(given: AnyLabels) -> PostLabels:
     return PostLabels(collector.result().labels)
 
 
-def _of_pairs(pairs: Sequence[tuple[Any, Any]]) -> PostLabels:
+def _of_pairs(pairs: Sequence[tuple[Any, Any]], drawn: Collection[str] = ()) -> PostLabels:
     collector, faults = Collector("labels"), []
     for number, (post, label) in enumerate(pairs, 1):
         try:
@@ -63,7 +64,12 @@ def _of_pairs(pairs: Sequence[tuple[Any, Any]]) -> PostLabels:
         except LineError as error:
             faults.append(f"label {number}: {error}")
             continue
-        labels = [] if parsed.value is None else [ImportedLabel(post_id, None, parsed.value, line=number)]
+        sample = "random" if post_id in drawn else None
+        labels = (
+            []
+            if parsed.value is None
+            else [ImportedLabel(post_id, None, parsed.value, line=number, sample=sample)]
+        )
         collector.record((), number, labels)
     _refuse(faults)
     return PostLabels(collector.result().labels if pairs else [])

@@ -45,6 +45,7 @@ TIMES = _names("time labeledat labelledat annotatedat codedat")
 ARTICLES = _names("articleid articleids")
 MACHINES = _names("machine ismachine")
 CHOICES = _names("choice")
+SAMPLES = _names("sample")
 ADJUDICATED = _names(
     "adjudicated adjudicatedlabel adjudication consensus consensuslabel gold goldlabel goldstandard resolved "
     "resolvedlabel agreed finallabel final konsens"

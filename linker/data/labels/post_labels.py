@@ -10,6 +10,7 @@ from linker.common.errors import DataError
 from linker.data.identity import content_id
 from linker.data.labels.matching import Matches, match_labels
 from linker.data.labels.records import ImportedLabel, verdict, votes_by_post
+from linker.data.labels.sampled_labels import SampledLabels
 from linker.data.types import Article, Post
 
 
@@ -34,7 +35,7 @@ class PostLabels:
         records = labels_of_articles(self.records, article_names(articles), self.shown)
         return self if len(records) == len(self.records) else replace(self, records=records)
 
-    def among(self, posts: Sequence[Post]) -> dict[str, bool]:
+    def among(self, posts: Sequence[Post]) -> SampledLabels:
         """Return whether posts are relevant, by id: adjudicated labels, else the majority, ties being relevant.
 
         Raises:
@@ -47,7 +48,7 @@ class PostLabels:
         """The ids that labeled posts may have: those of the labels, and those that posts without one have."""
         return list(dict.fromkeys(name for label in self._counted for name in _ids(label)))
 
-    def among_ids(self, present: Collection[str]) -> dict[str, bool]:
+    def among_ids(self, present: Collection[str]) -> SampledLabels:
         """Return whether posts are relevant, by id, as `among`, for posts of which only the ids are known.
 
         Args:
@@ -66,7 +67,7 @@ class PostLabels:
     def _counted(self) -> list[ImportedLabel]:
         return [label for label in self.records if label.value != "skip" and not label.machine]
 
-    def _resolved(self, matches: Matches) -> dict[str, bool]:
+    def _resolved(self, matches: Matches) -> SampledLabels:
         matches.report(self.shown)
         pairs = zip(self._counted, matches.post_ids, strict=True)
         return relevance_of(
@@ -81,9 +82,17 @@ def _ids(label: ImportedLabel) -> Iterator[str]:
         yield content_id(label.platform, label.author, label.created_at, label.text)
 
 
-def relevance_of(labels: Iterable[ImportedLabel]) -> dict[str, bool]:
+def relevance_of(labels: Iterable[ImportedLabel]) -> SampledLabels:
     """Return whether posts are relevant, by id; skips and labels of machines are ignored."""
-    return {post: verdict(votes) for post, votes in votes_by_post(labels).items()}
+    votes_of = votes_by_post(labels)
+    relevance = {post: verdict(votes) for post, votes in votes_of.items()}
+    drawn = [post for post, votes in votes_of.items() if any(is_random(label) for label in votes)]
+    return SampledLabels(relevance, drawn)
+
+
+def is_random(label: ImportedLabel) -> bool:
+    """Return whether a file says that the post was drawn at random."""
+    return (label.sample or "").strip().casefold() == "random"
 
 
 def article_names(articles: Sequence[Article]) -> set[str]:

@@ -29,6 +29,7 @@ class ImportedLabel:
         platform: see `text`.
         author: see `text`.
         created_at: see `text`.
+        sample: how the post was chosen: `random`, or the name of a strategy; None: the file does not say.
     """
 
     post_id: str
@@ -45,6 +46,7 @@ class ImportedLabel:
     platform: str | None = None
     author: str | None = None
     created_at: datetime | None = None
+    sample: str | None = None
 
 
 @dataclass(frozen=True)

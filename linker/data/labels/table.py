@@ -78,6 +78,7 @@ class TableReader:
         self._author, self._platform = (
             _first_of(names, present, filled) for names in (known.AUTHORS, known.PLATFORMS)
         )
+        self._sample = _first_of(known.SAMPLES, [name for name in present if name != self.label], filled)
         # In exports of Label Studio, it is the time of the annotation.
         self._created = None if "annotation_id" in present else _first_of(known.CREATED, present, filled)
         self._coder = _first_of(known.CODERS, present, filled) or self._loose_coder(present, filled, values)
@@ -114,6 +115,7 @@ class TableReader:
                 "platform": text_in(_get(values, self._platform)) or None,
                 "author": text_in(_get(values, self._author)) or None,
                 "created_at": time_in(_get(values, self._created), strict=False),
+                "sample": text_in(_get(values, self._sample)) or None,
             }
             note, time = self._note_and_time(values)
             machine = is_true(_get(values, self._machine))
