@@ -11,15 +11,8 @@ from typing import Any, NamedTuple
 from linker.articles.blocks import key_of
 from linker.articles.body import heading_with, whole_body
 from linker.articles.incomplete_pages import Fault, fault_of, list_fault, word_count
-from linker.articles.metadata import (
-    date_of,
-    declares_article,
-    described,
-    drop_other_stories,
-    further_page,
-    host_of_page,
-    title_of,
-)
+from linker.articles.metadata import declares_article, described, further_page, host_of_page, title_of
+from linker.articles.page_dates import date_of, drop_other_stories
 from linker.articles.story_lists import stories_of, stories_of_feed
 
 _NO_LIMIT = datetime(9999, 12, 31)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta, timezone
+from collections.abc import Iterator
 from html import unescape
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from linker.articles.blocks import in_other, key_of, text_of
-from linker.data.io.dates import parse_date
 
 _NO_JSON = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?://\s*)?(?:-->|\]\]>)\s*$|;\s*$")
 _TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")
@@ -28,29 +26,8 @@ _UPDATE = re.compile(
     r"(?<![a-z])(?:updates?|entry-list|live-?(?:blog-?)?(?:entry|post|update)|ticker-?\w*|card)(?![a-z])",
     re.I,
 )
-_PUBLISHED = frozenset(
-    """
-    article:published_time og:article:published_time og:published_time og:pubdate datepublished pubdate date
-    publishdate publish-date publish_date published published_at published-date publication_date dc.date.issued dc.date
-    dc.date.created dcterms.date dcterms.issued dcterms.created parsely-pub-date sailthru.date article.published
-    cxenseparse:recs:publishtime originalpublicationdate article_date_original article:create_at bt:pubdate
-    rnews:datepublished citation_publication_date citation_date article:published displaydate datecreated
-    """.split()  # noqa: SIM905
-)
-_CHANGED = re.compile(r"modif|updat|aktualis|mise?-?a-?jour|actualiz|aggiorn", re.IGNORECASE)
-# Words of a line with the author and the date, at most; and of a line that is not of the text.
-_LONGEST_LINE, _SHORT_LINE = 25, 12
-_DAY_IN_PATH = re.compile(
-    r"(?<!\d)(20\d\d|19[89]\d)[/_-]?(0[1-9]|1[0-2]|[1-9](?=[/_-]))[/_-]?(0[1-9]|[12]\d|3[01])(?!\d)"
-)
-_ELSEWHERE = ("aside", "nav", "footer", "figure", "video")
 _SECOND_PAGE = re.compile(
     r"[?&](?:page|p|seite|pag|pageno)=2\b|/(?:page/|seite[-/]?|p)?2/?$|[_-]2(?:\.html?)?$", re.IGNORECASE
-)
-_OTHER_STORY = re.compile(
-    r"(?<![a-z])(?:related|recommend\w*|teasers?|promos?|comments?|sidebar|video\w*|player|most-(?:read|popular)|widget|"
-    r"more-(?:stories|news|on)|popular|trending|footer|verwandte|mehr-zum)(?![a-z])",
-    re.IGNORECASE,
 )
 
 
@@ -94,7 +71,7 @@ def described(tree: Any, address: str | None) -> Described:
     shown = {
         key_of(text) for text in (_meta(tree, "og:title"), _title_tag(tree), *map(text_of, tree.iter("h1")))
     }
-    here = {_path(link) for link in (address, *_addresses(tree)) if link}
+    here = {_path(link) for link in (address, *addresses_of(tree)) if link}
     articles = [node for node in nodes if any(_is_article(kind) for kind in _types(node))]
 
     def fits(node: dict[str, Any]) -> int:
@@ -178,13 +155,14 @@ def _plain(value: Any) -> str:
 
 
 def _meta(tree: Any, *names: str) -> str:
-    for name, content in _metas(tree):
+    for name, content in metas_of(tree):
         if name in names:
             return content
     return ""
 
 
-def _metas(tree: Any) -> Iterator[tuple[str, str]]:
+def metas_of(tree: Any) -> Iterator[tuple[str, str]]:
+    """Yield names in lower case and contents of the meta tags that have both."""
     for meta in tree.iter("meta"):
         name = meta.get("property") or meta.get("name") or meta.get("itemprop") or ""
         if content := _string(meta.get("content")):
@@ -196,7 +174,8 @@ def declares_article(tree: Any) -> bool:
     return _meta(tree, "og:type").lower() in ("article", "news")
 
 
-def _addresses(tree: Any) -> list[str]:
+def addresses_of(tree: Any) -> list[str]:
+    """Return the addresses that a page declares as its own; may be empty texts."""
     links = [
         link.get("href") or "" for link in tree.iter("link") if (link.get("rel") or "").lower() == "canonical"
     ]
@@ -205,7 +184,7 @@ def _addresses(tree: Any) -> list[str]:
 
 def host_of_page(tree: Any, address: str | None) -> str:
     """Return the host of a page by its address, or the one that it declares; empty: unknown."""
-    for link in (address, *_addresses(tree)):
+    for link in (address, *addresses_of(tree)):
         if link and (host := _host(link)):
             return host
     return ""
@@ -265,12 +244,18 @@ def _may_be_title(text: str, heading: Any, sites: set[str]) -> bool:
         and key_of(text) not in sites
         and text.lower() not in _GENERIC
         and not in_other(heading, None)
-        and not any(_UPDATE.search(up.get("class") or "") for up in heading.iterancestors())
-        and not any(not _is_here(link.get("href")) for link in heading.iter("a"))
+        and not any(is_update(up) for up in heading.iterancestors())
+        and not any(not is_here(link.get("href")) for link in heading.iter("a"))
     )
 
 
-def _is_here(href: str | None) -> bool:
+def is_update(element: Any) -> bool:
+    """Return whether an element holds an update of a live blog, or a teaser."""
+    return bool(_UPDATE.search(element.get("class") or ""))
+
+
+def is_here(href: str | None) -> bool:
+    """Return whether a link leads to the same page."""
     return not href or href.startswith("#")
 
 
@@ -326,122 +311,6 @@ def _continues(head: str, title: str) -> bool:
     """Whether a heading is the title that was cut for search engines."""
     cut = title.rstrip(" .…")
     return len(cut) > 30 and len(head) > len(title) and key_of(head).startswith(key_of(cut))
-
-
-def date_of(tree: Any, found: Described, title: Any, address: str | None) -> str | None:
-    """Return when the article was published, in ISO 8601, by what the page declares or shows; None: not there.
-
-    In this order: JSON-LD and meta tags, a time near the title, the address. A time to come counts where there is no
-    other.
-
-    Args:
-        tree: the page.
-        found: what its JSON-LD says.
-        title: the element of the title; None: unknown.
-        address: address of the page, if known.
-    """
-    links = [link for link in (address, *_addresses(tree)) if link]
-    near, far = _times(tree, title)
-    written = [
-        found.published,
-        *(content for name, content in _metas(tree) if name in _PUBLISHED),
-        *near,
-        *("-".join(match.groups()) for link in links for match in _DAY_IN_PATH.finditer(link)),
-        *far,
-    ]
-    moments = list(_moments(written))
-    latest = datetime.now(timezone.utc) + timedelta(days=1)
-    moment = next((moment for moment in moments if moment <= latest), moments[0] if moments else None)
-    return moment.isoformat() if moment else None
-
-
-def _moments(written: Iterable[str]) -> Iterator[datetime]:
-    for text in written:
-        year, *rest = text.split("-")
-        if len(rest) == 2 and all(part.isdecimal() and len(part) < 3 for part in rest):
-            text = f"{year}-{rest[0]:>02}-{rest[1]:>02}"
-        try:
-            moment = parse_date(text)
-        except ValueError:
-            continue
-        if moment.year >= 1970:
-            yield moment
-
-
-def _times(tree: Any, title: Any) -> tuple[list[str], list[str]]:
-    """The times in the head of the article, those behind its title first; and those behind its text."""
-    marked: list[str] = []
-    behind: list[str] = []
-    before: list[str] = []
-    far: list[str] = []
-    passed, paragraphs = title is None, 0
-    for element in tree.iter():
-        passed = passed or element is title
-        if not isinstance(element.tag, str):
-            continue
-        paragraphs += passed and element.tag == "p" and len(text_of(element).split()) > _SHORT_LINE
-        name = (element.get("itemprop") or "").lower()
-        if element.tag != "time" and name != "datepublished" and not _is_hatom(element):
-            continue
-        around = (element, element.getparent())
-        labels = [f"{up.get('class') or ''} {up.get('itemprop') or ''}" for up in around if up is not None]
-        if any(map(_CHANGED.search, labels)) or _is_elsewhere(element, title):
-            continue
-        is_marked = name == "datepublished" or element.get("pubdate") is not None
-        place = marked if is_marked else before if not passed else behind if paragraphs < 2 else far
-        values = [element.get("datetime"), element.get("content"), element.get("title"), text_of(element)]
-        place += [value.strip() for value in values if value and value.strip()][:2]
-    return [*marked, *behind, *before], far
-
-
-def _is_hatom(element: Any) -> bool:
-    return element.tag in ("abbr", "span") and "published" in (element.get("class") or "").split()
-
-
-def _is_elsewhere(element: Any, title: Any) -> bool:
-    """Whether a time is one in the text, of another story, of a video, or of the site's head."""
-    if any(up.tag == "a" or _UPDATE.search(up.get("class") or "") for up in element.iterancestors()):
-        return True
-    holders = set() if title is None else set(title.iterancestors())
-    for up in element.iterancestors():
-        if up in holders:
-            return False
-        if up.tag in ("p", "li", "blockquote", "td") and len(text_of(up).split()) > _LONGEST_LINE:
-            return True
-        if up.tag in _ELSEWHERE or (up.tag != "header" and _is_other_story(up)):
-            return True
-    return False
-
-
-def _is_other_story(element: Any) -> bool:
-    if element.tag in ("html", "body", "main"):
-        return False
-    classes = f"{element.get('class') or ''} {element.get('id') or ''}"
-    return bool(_OTHER_STORY.search(classes)) or (
-        element.tag in ("article", "li", "div", "section")
-        and any(
-            not _is_here(link.get("href"))
-            for tag in ("h2", "h3", "h4")
-            for h in element.iter(tag)
-            for link in h.iter("a")
-        )
-    )
-
-
-def drop_other_stories(tree: Any, heading: Any) -> None:
-    """Remove from a page what is of other stories, of videos and of the site.
-
-    Args:
-        tree: the page; changed.
-        heading: the element of the title, which stays; None: unknown.
-    """
-    kept = set() if heading is None else {heading, *heading.iterancestors()}
-    body = next(iter(tree.iter("body")), None)
-    for element in list(body.iter()) if body is not None else ():
-        if element in kept or not isinstance(element.tag, str) or element.getparent() is None:
-            continue
-        if element.tag in _ELSEWHERE or (element.tag != "header" and _is_other_story(element)):
-            element.drop_tree()
 
 
 def further_page(tree: Any) -> str:
