@@ -13,7 +13,7 @@ from linker.data.io.line_errors import BadLines, SilentFile
 from linker.data.io.paths import ENDINGS_SHOWN, hidden_below, input_files, is_folder
 from linker.data.io.platform_rows import is_read_once, recognized
 from linker.data.io.streams import open_bytes, shown_name
-from linker.data.io.tables import format_of_name
+from linker.data.io.tables import format_of_name, other_kind
 from linker.data.io.zip_archives import posts_of_x
 
 _HEAD = 20
@@ -26,16 +26,6 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 _ARTICLES = re.compile(r"(^|[/_.-])(articles?|artikel)([_.-][^/]*)?$", re.IGNORECASE)
-#: Kinds of files that are no tables, by their first bytes.
-_KINDS = (
-    (rb"%PDF", "a PDF"),
-    (rb"\x89PNG|\xff\xd8\xff|GIF8|RIFF....WEBP|II\*\0|MM\0\*", "an image"),
-    (rb"....ftyp|\x1aE\xdf\xa3|OggS|ID3|RIFF", "a video or sound"),
-    (rb"SQLite format 3", "a database"),
-    (rb"\s*(<!doctype html|<html)", "a web page"),
-    (rb"\s*<(\?xml|rss|feed)", "XML"),
-    (rb"\{\\rtf", "a text of a word processor"),
-)
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 #: Columns at the beginning of linker's rankings.
 _RANKING = ["rank", "score", "id", "text"]
@@ -52,7 +42,7 @@ def files_with_records(paths: Sequence[str], columns: Columns, bad_lines: BadLin
         bad_lines: where the line is reported.
 
     Raises:
-        DataError: if a folder has no such file, or an input is not found.
+        DataError: if a folder has no file with records, or an input is not found.
     """
     return [file for path in paths for file in _files(path, columns, bad_lines)]
 
@@ -127,10 +117,7 @@ def why_left_out(path: str, columns: Columns) -> str | None:
             head = stream.read(4096)
         if not head.strip():
             return "empty"
-        kind = next(
-            (kind for magic, kind in _KINDS if re.match(magic, head, re.IGNORECASE | re.DOTALL)), None
-        )
-        if kind is not None:
+        if kind := other_kind(head):
             return kind
         with BadLines("skip") as unused:
             file = SilentFile(path, unused)

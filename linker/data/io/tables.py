@@ -85,6 +85,23 @@ _ASSIGNMENT = re.compile(rb"\s*window\.YTD\.\w+\.part\d+\s*=\s*")
 _IS_OBJECT = re.compile(rb"\s*\{\s*(\"|\})")
 
 
+#: Kinds of files that are no tables, by their first bytes.
+_KINDS = (
+    (rb"%PDF", "a PDF"),
+    (rb"\x89PNG|\xff\xd8\xff|GIF8|RIFF....WEBP|II\*\0|MM\0\*", "an image"),
+    (rb"....ftyp|\x1aE\xdf\xa3|OggS|ID3|RIFF", "a video or sound"),
+    (rb"SQLite format 3", "a database"),
+    (rb"\s*(<!doctype html|<html)", "a web page"),
+    (rb"\s*<(\?xml|rss|feed)", "XML"),
+    (rb"\{\\rtf", "a text of a word processor"),
+)
+
+
+def other_kind(head: bytes) -> str | None:
+    """Return what a file with these first bytes is if it is known to be no table: `a PDF`, `an image`, `a web page`."""
+    return next((kind for magic, kind in _KINDS if re.match(magic, head, re.IGNORECASE | re.DOTALL)), None)
+
+
 @contextmanager
 def open_table(
     file: InputFile, sniff_for: SniffFor, encoding: str | None = None, sheet: str | None = None
@@ -105,8 +122,12 @@ def open_table(
     """
     forced = None if encoding is None else codec_of(encoding)
     with open_bytes(file.path, as_table=True, on_read=file.count_bytes) as stream:
-        magic = stream.read(4)
-        stream = rejoined(magic, stream)
+        head = stream.read(_FEW)
+        magic, stream = head[:4], rejoined(head, stream)
+        if format_of_name(file.path) != "txt" and (kind := other_kind(head)):
+            raise DataError(
+                f"{shown_name(file.path)}: {kind}, not a table; give a table, or an export of a platform"
+            )
         if magic == b"PAR1":
             with parquet_table(file, b"", stream) as table:
                 yield table

@@ -38,7 +38,7 @@ class Texts(PairReader):
         Raises:
             DataError: if a file cannot be read, has bad lines (in strict mode), or has none of the columns.
         """
-        # Other files of a folder, such as notes, are no texts to learn from.
+        # Other files of a folder, such as notes, are left out.
         files = [file for file in input_files(self.files) if file in self.files or format_of_name(file)]
         chunks = split_into_chunks(texts_of(files, self.columns, self.on_error))
         return LinkedPosts([], [Post(str(i), chunk) for i, chunk in enumerate(chunks)])

@@ -169,7 +169,7 @@ def _layout(
 ) -> Layout:
     records = list(_records(iter(head), delimiter, any(_are_escaped(line.text) for line in head[:1])))
     if len(records) > 1 and not is_all:
-        records.pop()  # it may go on
+        records.pop()  # it may continue
     return layout_of(records, known_names, delimiter)
 
 
@@ -335,7 +335,7 @@ def _are_quoted(lines: list[Line], delimiter: str) -> bool:
             continue
         record, taken = _quoted_record(line, source, delimiter, False)
         if record.error and taken and taken[-1] is lines[-1] and len(lines) > _HEAD_LINES:
-            return True  # it goes on after the last line
+            return True  # it continues after the last line
         if record.error and '\\"' in record.raw:
             source.put_back(taken)
             record, taken = _quoted_record(line, source, delimiter, True)
