@@ -36,6 +36,7 @@ def links_in(text: str) -> list[str]:
     `_` and `&`; a second address that follows without a space is another one. Shortened addresses, which end in `…`,
     and those of more than 4,000 characters are left out.
     """
+    text = text.replace("\\/", "/")  # of JSON
     if "://" not in text and "www." not in text.lower():
         return []
     found = (link for match in _LINK.finditer(text) for link in _apart(match[0]))

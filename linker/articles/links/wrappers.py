@@ -86,6 +86,7 @@ _SECOND_VERSION = str.maketrans("-_", "%/")
 _REPLACED = re.compile(r"__;([\w+/=-]*)!")
 # Markdown editors write `\_` for `_`; exports write `&amp;`, perhaps twice, for `&`.
 _ESCAPED = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
+_QUERY = re.compile(r"%3f(?=[\w.]+=)", re.IGNORECASE)
 _AMPERSAND = re.compile(r"&(?:amp|#0*38|#x0*26);", re.IGNORECASE)
 
 
@@ -133,7 +134,8 @@ def _inner(url: str) -> str | None:
     rest = (parts.path or "/") + "?" * bool(parts.query) + parts.query
     for of_host, of_path in _IN_PATH:
         if of_host.fullmatch(host) and (match := of_path.match(rest)):
-            return _address(_filled(rest[match.end() :]).partition("/RK=")[0])
+            inner = _filled(rest[match.end() :]).partition("/RK=")[0]
+            return _address(inner if "?" in inner else _QUERY.sub("?", inner, count=1))
     return None
 
 

@@ -65,6 +65,7 @@ CASES = {
     f"https://www.google.de/url?q=https://{STORY}&sa=D": STORY,
     f"https://www.google.com/amp/s/amp.{STORY}/": STORY,
     f"https://google.com/amp/{STORY}": STORY,
+    f"https://www.google.com/amp/s/{STORY}%3famp=1": STORY,
     f"https://news-example.cdn.ampproject.org/c/s/{STORY}": STORY,
     f"https://cdn.ampproject.org/v/s/www.{STORY}?amp_js_v=0.1&usqp=mq3": STORY,
     f"https://web.archive.org/web/20260102030405/https://www.{STORY}": STORY,

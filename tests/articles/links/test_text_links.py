@@ -33,6 +33,7 @@ from linker.articles.links.wrappers import repaired
         ("[https://a.example/b](https://a.example/b).", ["https://a.example/b"]),
         (r"[https://a.example/b\_c](https://a.example/b_c)", ["https://a.example/b_c"]),
         ('![x](https://a.example/b "t")', ["https://a.example/b"]),
+        (r"https:\/\/a.example\/b", ["https://a.example/b"]),
         ("<https://a.example/b>", ["https://a.example/b"]),
         ("https://a.example/b?x=1&amp;y=2", ["https://a.example/b?x=1&y=2"]),
         ("&lt;a href=&quot;https://a.example/b&quot;&gt;", ["https://a.example/b"]),
