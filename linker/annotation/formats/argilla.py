@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from linker.annotation.formats.jsonl import about
 from linker.annotation.formats.label_format import (
     LabelFormat,
     by_post,
@@ -43,7 +44,7 @@ def _record(group: Sequence[LabeledPost]) -> dict[str, Any]:
         )
         if record.note:
             responses["note"].append({"value": record.note, "user_id": user, "status": status})
-    metadata = {"post_id": post.id, "article_id": group[0].article_id, "score": group[0].score}
+    metadata = {"post_id": post.id, "article_id": group[0].article_id, "score": group[0].score, **about(post)}
     return {
         "id": post.id,
         "fields": {"text": post.text},

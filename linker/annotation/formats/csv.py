@@ -16,7 +16,7 @@ from linker.common.files import atomic_write
 
 _COLUMNS = ("post_id", "text", "article_id", "score", "label", "annotator", "note", "time", "created_at")
 # Columns of records that need them.
-_OPTIONAL = ("choice", "machine")
+_OPTIONAL = ("choice", "machine", "adjudicated", "sample", "platform", "author", "url", "source")
 # Spreadsheets read these as the start of a formula.
 _FORMULA = "=+\\-@\t\r\n\0＝＋－＠"
 _TO_GUARD, _GUARDED = re.compile(rf"'*[{_FORMULA}]"), re.compile(rf"''*[{_FORMULA}]")
@@ -44,7 +44,8 @@ class CsvFormat(LabelFormat):
 
 def columns_of(records: Sequence[LabeledPost]) -> list[str]:
     """Return the columns that records need, in order."""
-    return [*_COLUMNS, *(name for name in _OPTIONAL if any(getattr(record, name) for record in records))]
+    found = {name for record in records for name in flat(record)}
+    return [*_COLUMNS, *(name for name in _OPTIONAL if name in found)]
 
 
 def guarded(value: Any) -> Any:

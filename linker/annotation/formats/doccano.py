@@ -30,5 +30,6 @@ class DoccanoFormat(LabelFormat):
 
 def _example(record: LabeledPost) -> dict[str, Any]:
     # A key that only some examples have becomes NaN in doccano, which its database refuses.
-    texts = {key: "" if value is None else value for key, value in flat(record).items()}
+    texts = dict.fromkeys(("platform", "author", "url", "source", "sample"), "")
+    texts |= {key: "" if value is None else value for key, value in flat(record).items()}
     return texts | {"label": [record.value] if record.value else []}

@@ -11,12 +11,15 @@ from linker.annotation.formats.label_format import (
     write_json_lines,
 )
 from linker.annotation.formats.records import LabeledPost
+from linker.data.labels.collector import text_in
+from linker.data.types import Post
 
 
 @LabelFormat.register("jsonl")
 class JsonLinesFormat(LabelFormat):
     """One JSON object per label: post_id, text, article_id, score, label, annotator, note, time, created_at; if needed,
-    choice (its name in the label set) and machine (true: a program gave it)."""
+    choice (its name in the label set), machine (true: a program gave it), adjudicated (true: it settles several
+    labels), sample (how the post was drawn: random, or the query strategy), platform, author, url and source."""
 
     marks_machines = True
 
@@ -41,4 +44,13 @@ def flat(record: LabeledPost) -> dict[str, Any]:
         "created_at": created and created.isoformat(),
         **({"choice": record.choice} if record.choice is not None else {}),
         **({"machine": True} if record.machine else {}),
+        **({"adjudicated": True} if record.adjudicated else {}),
+        **({"sample": record.sample} if record.sample is not None else {}),
+        **about(record.post),
     }
+
+
+def about(post: Post) -> dict[str, str]:
+    """Return where a post is from, as far as known: by platform, author and time, it is found without an id."""
+    known = {name: text_in(post.extra.get(name)) for name in ("platform", "author", "url")}
+    return {name: value for name, value in {**known, "source": post.source}.items() if value}

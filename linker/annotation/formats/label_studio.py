@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from linker.annotation.formats.jsonl import about
 from linker.annotation.formats.label_format import (
     LabelFormat,
     by_post,
@@ -41,6 +42,7 @@ class LabelStudioFormat(LabelFormat):
         for number, group in enumerate(by_post(records), 1):
             post, score = group[0].post, group[0].score
             data = {"text": post.text, "post_id": post.id, "article_id": group[0].article_id, "score": score}
+            data |= about(post)
             prediction = {
                 "model_version": "linker",
                 "score": score / 100,

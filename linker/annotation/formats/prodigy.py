@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from linker.annotation.formats.jsonl import about
 from linker.annotation.formats.label_format import (
     LabelFormat,
     write_json_lines,
@@ -39,6 +40,7 @@ def _task(record: LabeledPost) -> dict[str, Any]:
         "post_id": record.post.id,
         "meta": {"article": record.article_id, "score": round(record.score, 1)},
     }
+    task |= about(record.post)
     if record.value:
         task["answer"] = _ANSWERS[record.value]
     if record.annotator:

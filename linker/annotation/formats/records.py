@@ -25,6 +25,8 @@ class LabeledPost:
         time: time of the label, with its time zone.
         choice: name of the label in the session's label set, if several names have the same `value`.
         machine: whether a program gave the label.
+        sample: how the post was drawn for labeling: `random`, or the query strategy; None: it was not drawn here.
+        adjudicated: whether the label settles those of several annotators.
     """
 
     post: Post
@@ -36,3 +38,5 @@ class LabeledPost:
     time: datetime | None = None
     choice: str | None = None
     machine: bool = False
+    sample: str | None = None
+    adjudicated: bool = False

@@ -9,7 +9,7 @@ from linker.annotation.formats.records import LabeledPost
 from linker.annotation.pool import Pool
 from linker.annotation.session.journal import Event, annotator_name, now
 from linker.annotation.session.label_set import LabelSet
-from linker.annotation.session.state import SessionState
+from linker.annotation.session.state import Label, SessionState
 from linker.common.errors import DataError, LinkerError
 from linker.data.labels.matching import match_labels
 from linker.data.labels.post_labels import article_names, labels_of_articles
@@ -18,7 +18,7 @@ from linker.data.types import Article, Post
 
 
 def all_labels(
-    state: SessionState, pool: Pool, posts: Sequence[Post], machines: bool = False
+    state: SessionState, pool: Pool, posts: Sequence[Post], strategy: str, machines: bool = False
 ) -> list[LabeledPost]:
     """Return a record per label, and one per post that no person labeled; near-duplicates inherit labels.
 
@@ -26,7 +26,9 @@ def all_labels(
         state: state of the session.
         pool: its distinct posts.
         posts: all posts, in order.
-        machines: whether labels of machines are among the records.
+        strategy: name of the query strategy.
+        machines: whether labels of machines and adjudicated labels are among the records, for formats that tell them
+            from others.
     """
     article = query_name(pool.articles)
     records = []
@@ -35,7 +37,17 @@ def all_labels(
         given = state.by(place)
         for name, one in given.items():
             note = state.notes.get((place, name)) or None
-            records.append(LabeledPost(post, article, score, one.value, name, note, one.time, one.choice))
+            sample = _sample(one, pool.posts[place].id == post.id, strategy)
+            records.append(
+                LabeledPost(post, article, score, one.value, name, note, one.time, one.choice, sample=sample)
+            )
+        if machines and state.is_resolved(place):
+            settled, who = state.resolved[place], state.resolvers[place]
+            records.append(
+                LabeledPost(
+                    post, article, score, settled.value, who, None, settled.time, settled.choice, adjudicated=True
+                )
+            )
         if not given:
             records.append(LabeledPost(post, article, score))
         for name, labels in state.machines.items() if machines else ():
@@ -48,7 +60,7 @@ def all_labels(
 
 
 def resolved_labels(
-    state: SessionState, pool: Pool, posts: Sequence[Post], label_set: LabelSet
+    state: SessionState, pool: Pool, posts: Sequence[Post], label_set: LabelSet, strategy: str
 ) -> list[LabeledPost]:
     """Return a record per post: the adjudicated label, else the majority; a tie counts as relevant.
 
@@ -77,6 +89,13 @@ def resolved_labels(
                 "; ".join(notes) or None,
                 max(times),
                 None if relevant is None else state.name(place, label_set),
+                sample=next(
+                    filter(
+                        None,
+                        (_sample(one, pool.posts[place].id == post.id, strategy) for one in given.values()),
+                    ),
+                    None,
+                ),
             )
         )
     return records
@@ -120,6 +139,7 @@ def events_of(
         )
         for place, one in given.items()
     }
+    settled = {place: (one.value, one.choice) for place, one in state.resolved.items()}
     people = {name for name, who in state.annotators.items() if who.given}
     machines = set(state.machines)
     if not labels:
@@ -150,14 +170,22 @@ def events_of(
         except LinkerError as error:
             raise DataError(f"{where}: {error}; nothing was imported") from error
         place = state.places[post_id]
+        time = label.time or now()
+        time = time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time
+        if label.adjudicated and not by_machine:
+            if settled.get(place) != (label.value, label.choice):
+                settled[place] = label.value, label.choice
+                events.append(
+                    Event(
+                        "resolve", name, post_id, label.value, choice=label.choice, time=time, imported=True
+                    )
+                )
+            continue
         before = held.get((place, name), (None, None, ""))
         note = label.note or before[2]
         if before == (label.value, label.choice, note):
             continue
         held[place, name] = label.value, label.choice, note
-        time = label.time or now()
-        if time.tzinfo is None:
-            time = time.replace(tzinfo=timezone.utc)
         events.append(
             Event(
                 "machine" if by_machine else "label",
@@ -181,3 +209,18 @@ def query_name(articles: Sequence[Article]) -> str:
 def _placed(state: SessionState, posts: Sequence[Post]) -> Iterator[tuple[int, Post]]:
     places: Mapping[str, int] = state.places
     return ((places[post.id], post) for post in posts)
+
+
+def _sample(label: Label, itself: bool, strategy: str) -> str | None:
+    """Return how a post was drawn for a label: `random`, or the query strategy (`queue` for that of the name `random`);
+    None: it was not.
+
+    Args:
+        label: the label.
+        itself: whether the post was drawn itself, not a near-duplicate of it.
+        strategy: name of the query strategy.
+    """
+    if not label.drawn or not itself:
+        return None
+    # Posts that the strategy `random` suggests are no sample that the session vouches for.
+    return "random" if label.at_random else "queue" if strategy == "random" else strategy

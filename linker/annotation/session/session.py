@@ -272,16 +272,17 @@ class Session:
 
         Args:
             resolved: return one record per post, with the adjudicated or majority label.
-            machines: return the labels of machines as well, unless `resolved`.
+            machines: return the labels of machines and adjudicated ones as well, unless `resolved`.
 
         Raises:
             DataError: if the journal cannot be read.
         """
         with self._guard:
             self._take(self._journal.news())
+            strategy = str(self.settings.strategy.get("type", "strategy"))
             if resolved:
-                return resolved_labels(self._state, self.pool, self.posts, self.label_set)
-            return all_labels(self._state, self.pool, self.posts, machines)
+                return resolved_labels(self._state, self.pool, self.posts, self.label_set, strategy)
+            return all_labels(self._state, self.pool, self.posts, strategy, machines)
 
     def import_labels(
         self,

@@ -23,12 +23,14 @@ LONG_AGO = datetime(1, 1, 1, tzinfo=timezone.utc)
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A label: value, time, whether the post came from a random sample, and its name in the label set, if needed."""
+    """A label: value, time, whether the post came from a random sample, its name in the label set, if needed, and
+    whether the post was drawn in this session, not labeled elsewhere."""
 
     value: LabelValue
     time: datetime
     at_random: bool = False
     choice: str | None = None
+    drawn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ class SessionState:
         machines: programs, by name → post → label. They are compared with people and count for nothing else.
         notes: (post, annotator) → note.
         resolved: post → adjudicated label.
+        resolvers: post → who gave it.
         labeled: bool, one per post: whether it has a label other than skip, or an adjudicated label.
         short_of_labels: posts with labels of some annotators, but fewer than `labels_per_post` (skips do not count),
             in the order of labeling.
@@ -91,6 +94,7 @@ class SessionState:
         self.machines: dict[str, dict[int, Label]] = {}
         self.notes: dict[tuple[int, str], str] = {}
         self.resolved: dict[int, Label] = {}
+        self.resolvers: dict[int, str] = {}
         self.labeled = np.zeros(size, dtype=bool)
         self.short_of_labels: dict[int, None] = {}
         self.revision = 0
@@ -137,6 +141,7 @@ class SessionState:
         elif event.kind == "undo":
             self._undo(who, place, event)
         elif event.kind == "resolve" and event.value is not None:
+            self.resolvers[place] = event.annotator
             self.resolved[place] = Label(event.value, event.time, choice=event.choice)
         if event.note is not None:
             self.notes[place, event.annotator] = event.note
@@ -158,7 +163,7 @@ class SessionState:
                 who.work += event.time - who.last_label
                 who.worked += 1
             who.last_label = event.time
-        who.given[place] = Label(event.value, event.time, event.at_random, event.choice)
+        who.given[place] = Label(event.value, event.time, event.at_random, event.choice, not event.imported)
         who.assigned.pop(place, None)
         who.seen.add(place)
 
