@@ -45,7 +45,15 @@ def all_labels(
             settled, who = state.resolved[place], state.resolvers[place]
             records.append(
                 LabeledPost(
-                    post, article, score, settled.value, who, None, settled.time, settled.choice, adjudicated=True
+                    post,
+                    article,
+                    score,
+                    settled.value,
+                    who,
+                    None,
+                    settled.time,
+                    settled.choice,
+                    adjudicated=True,
                 )
             )
         if not given:
