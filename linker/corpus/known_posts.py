@@ -57,8 +57,8 @@ class KnownPosts:
     Exact repeats of posts without ids have one content id, and are posts of their own, `id-2`, `id-3` and so on, as in
     `read_posts`. So the nth occurrence in the inputs of a run is the post `id-n`, new only if the corpus does not have
     it: an interrupted run, or one with the same file, gives the same ids. Occurrences are counted here, where chunks
-    come in the order of the files, whatever process read them. A content id stands for its text, so the count takes the
-    place of the text's key, and costs no memory.
+    come in the order of the files, whatever process read them. Equal content ids mean equal texts, so the count takes
+    the place of the text's key, and costs no memory.
 
     Args:
         update: whether the last text of an id counts, not the first.

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from linker.cli.main import main
+from linker.data.identity import content_id
 from linker.data.types import Article, Post
 from linker.models.archive import save_model
 from linker.models.lexical import TfidfModel
@@ -234,7 +235,8 @@ def test_standard_input_for_articles_and_for_posts(run: Run) -> None:
     assert run("--article", "-", *posts, stdin=ARTICLE.encode())[1] == expected
     lines = "".join(json.dumps(post) + "\n" for post in POSTS).encode()
     article = ("--article", "article.txt", "--format", "csv")
-    assert run(*article, "--posts", "-", stdin=lines)[1] == expected
+    read = run(*article, "--posts", "-", stdin=lines)[1]
+    assert read.replace("standard input:", "posts.jsonl:") == expected
 
 
 def test_columns_of_other_names_and_none_for_ids(run: Run, tmp_path: Path) -> None:
@@ -243,7 +245,9 @@ def test_columns_of_other_names_and_none_for_ids(run: Run, tmp_path: Path) -> No
     code, out, _ = run(*tweets, "--column", "text=body", "--column", "id=")
     first = json.loads(out.splitlines()[0])
     assert code == 0
-    assert (first["id"], first["text"], first["who"]) == ("2", "the bridge has cracks", "kim")
+    made = content_id(None, None, None, "the bridge has cracks")
+    assert (first["id"], first["text"], first["who"]) == (made, "the bridge has cracks", "kim")
+    assert first["source"] == "tweets.csv:2"
     code, _, err = run(*tweets, "--column", "txt=body")
     assert code == 2
     assert "txt" in err
@@ -251,7 +255,7 @@ def test_columns_of_other_names_and_none_for_ids(run: Run, tmp_path: Path) -> No
     code, out, err = run(*tweets)
     assert code == 0
     assert json.loads(out.splitlines()[0])["text"] == "the bridge has cracks"
-    assert 'tweets.csv: text from "body", ids are the line numbers' in err
+    assert 'tweets.csv: text from "body", ids are made from the content of posts' in err
     (tmp_path / "tweets.csv").write_text("reach,words,fold\n3,the bridge has cracks,a\n")
     code, _, err = run(*tweets, "--column", "split=part", "--top", "3")
     assert code == 2
