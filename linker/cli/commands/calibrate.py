@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from linker.cli.options import (
+    EncodingName,
     ErrorsDir,
     LabelsOfPosts,
     ModelOrBest,
@@ -45,6 +46,7 @@ def calibrate(
         Path | None,
         typer.Option("--plot", help="File for the reliability diagram: .svg, .png or .pdf."),
     ] = None,
+    encoding: EncodingName = None,
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = None,
     include_package: Packages = None,
@@ -67,6 +69,7 @@ def calibrate(
     found = resolve_model(model)
 
     from linker.calibration.calibrate import calibrate as fit
+    from linker.data.io.columns import PairColumns, PostColumns
     from linker.data.readers.articles_and_posts import ArticlesAndPosts
     from linker.evaluation.outputs import only_split
     from linker.models.lexical import word_statistics
@@ -76,6 +79,7 @@ def calibrate(
     linked = ArticlesAndPosts(
         str(articles),
         str(posts),
+        PairColumns(posts=PostColumns(encoding=encoding)),
         on_error=on_error,
         errors_dir=errors_dir,
         labels=None if labels is None else str(labels),

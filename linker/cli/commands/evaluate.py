@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from linker.cli.options import (
+    EncodingName,
     ErrorsDir,
     LabelsOfPosts,
     LinkedArticles,
@@ -63,6 +64,7 @@ def evaluate(
             help="Score matrix to write, as .npz with ids; {model} in the name writes one per model.",
         ),
     ] = None,
+    encoding: EncodingName = None,
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = None,
     include_package: Packages = None,
@@ -73,6 +75,7 @@ def evaluate(
     """
     from linker.cli.tables import print_comparison
     from linker.common.errors import DataError
+    from linker.data.io.columns import PairColumns, PostColumns
     from linker.data.readers.articles_and_posts import ArticlesAndPosts
     from linker.evaluation.outputs import Outputs, evaluate_models, only_split
     from linker.models.resolve import baseline_name, resolve_models
@@ -90,6 +93,7 @@ def evaluate(
     linked = ArticlesAndPosts(
         str(articles),
         str(posts),
+        PairColumns(posts=PostColumns(encoding=encoding)),
         on_error=on_error,
         errors_dir=errors_dir,
         labels=None if labels is None else str(labels),
