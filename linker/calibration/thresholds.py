@@ -93,8 +93,9 @@ class Threshold:
         p, r = self.precision, self.recall
         if not self.kept:
             return f"score >= {self.score} keeps no post"
+        posts = "post" if self.kept == 1 else "posts"
         return (
-            f"score >= {self.score} keeps {self.kept:,} posts: about {percent(p.value)} % of them are relevant "
+            f"score >= {self.score} keeps {self.kept:,} {posts}: about {percent(p.value)} % of them are relevant "
             f"(95 % interval {p.interval}); about {percent(r.value)} % of the relevant posts are kept ({r.interval})"
             f"{self.note}"
         )
@@ -178,9 +179,11 @@ class Thresholds:
             LinkerError: if there is none.
         """
         _check_target("precision", target)
-        reached = np.flatnonzero(self._precision(self._ends) >= target - _ROUNDING)
+        precisions = self._precision(self._ends)
+        reached = np.flatnonzero(precisions >= target - _ROUNDING)
         if not len(reached):
-            best = self.at(self._score_keeping(int(self._ends[0])))
+            highest = np.flatnonzero(precisions >= precisions[0] - _ROUNDING)[-1]
+            best = self.at(self._score_keeping(int(self._ends[highest])))
             raise LinkerError(
                 f"no threshold is estimated to reach a precision of {percent(target)} %; the best is {best.sentence}"
             )

@@ -11,6 +11,9 @@ from scipy import sparse
 from linker.models.word_statistics import WordStatistics
 
 _ROWS_AT_ONCE = 256
+#: By counts of words in other posts, no word of a post is one that occurs in a single text only: words that the other
+#: posts do not have, new stories for example, lengthen the vector.
+LEAST_COUNT = 2
 
 
 def independent_tfidf(
@@ -40,9 +43,10 @@ def independent_tfidf(
     if not vocabulary:
         return result
     in_posts = _frequencies(posts, vocabulary)  # (posts, words)
-    containing = (
-        np.diff(in_posts.tocsc().indptr) if statistics is None else statistics.containing(list(vocabulary))
-    )
+    if statistics is None:
+        containing = np.diff(in_posts.tocsc().indptr)
+    else:
+        containing = np.maximum(statistics.containing(list(vocabulary)), LEAST_COUNT)
     texts = len(posts) if statistics is None else statistics.posts
     # A word that occurs in one text only matches nothing: a word of a single post counts only if the article has it.
     without = np.where(containing > 1, _idf(containing, texts), 0)  # idf of words the article lacks

@@ -13,6 +13,7 @@ from linker.corpus.indexes.id_set import keys_of
 from linker.corpus.indexes.words import words_file, words_of
 from linker.corpus.storage.shards import Shards
 from linker.data.types import Article
+from linker.models.independent_tfidf import LEAST_COUNT
 from linker.models.lexical import lexical_words
 from linker.models.word_statistics import WordStatistics
 from linker.modules.kernels.scoring import available, find_words
@@ -139,6 +140,7 @@ class Postings:
         segments: the segments.
         posts: number of posts.
         counted: number of posts whose words are counted.
+        least_count: number of posts that TF-IDF takes every word to be in at least.
         stop_words: the stop words.
     """
 
@@ -154,6 +156,7 @@ class Postings:
         total = sum(int(some.sum(dtype=np.int64)) for some in lengths)
         self._mean_length = total / self.posts if total else 1.0
         self.counted, self._statistics = self.posts, statistics
+        self.least_count = 0 if statistics is None else LEAST_COUNT
         if statistics is not None:
             self.counted, self._mean_length = statistics.posts, statistics.mean_length
             keys = keys_of(list(statistics.frequencies))[:, 0]
@@ -197,7 +200,7 @@ class Postings:
         """
         found: list[np.ndarray] = [np.zeros(0)]
         for segment, frequencies in zip(self.segments, self.frequencies):
-            idf = idf_of(self.counted + 1, frequencies.astype(np.int64))
+            idf = idf_of(self.counted + 1, np.maximum(frequencies, self.least_count).astype(np.int64))
             weights = np.repeat(idf, np.diff(segment.ends, prepend=0))
             weights[segment.repeated] *= 1 + np.log(segment.counts)
             found.append(np.bincount(segment.places, weights * weights, minlength=len(segment.lengths)))

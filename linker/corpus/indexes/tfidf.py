@@ -37,7 +37,7 @@ class TfidfQuery:
         self._least = least_square(min_words, postings.counted + 1)
         self._words, keys, self._frequencies = _words_of(article.full_text, postings.stop_words)
         self._spans, self._known = postings.spans(keys), postings.known(keys)
-        self._containing = postings.containing(keys, self._spans)
+        self._containing = np.maximum(postings.containing(keys, self._spans), postings.least_count)
         self._idf = idf_of(postings.counted + 1, 1 + self._containing)
 
     @cached_property
@@ -125,7 +125,7 @@ class TfidfQuery:
         count = Counter(lexical_words(text, self._postings.stop_words))
         words = sorted(count)
         keys = keys_of(words)[:, 0]
-        containing = self._postings.containing(keys)
+        containing = np.maximum(self._postings.containing(keys), self._postings.least_count)
         containing += np.array([word in of_article for word in words], dtype=np.int64)
         idf = idf_of(self._postings.counted + 1, containing)
         weights = np.array([1 + np.log(count[word]) for word in words]) * idf

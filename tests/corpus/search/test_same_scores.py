@@ -252,7 +252,8 @@ def test_words_counted_by_a_calibration_give_a_corpus_and_a_file_the_same_scores
     with counted_in(words):
         scores = loaded.model.score_independently(ARTICLES[:2], pool)
     relevance = np.arange(scores.size).reshape(scores.shape) % 3 == 0
-    calibration = calibrate(scores, relevance, words=words)
+    fingerprint = corpus.store.facts.fingerprint
+    calibration = calibrate(scores, relevance, fingerprint=fingerprint, words=words)
     of_file = loaded.rank(ARTICLES[0], path, copies=True, calibration=calibration)
     found = corpus.rank(ARTICLES[0], None, copies=True, calibration=calibration)
     agree(of_file, found)
