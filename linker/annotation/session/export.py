@@ -220,8 +220,7 @@ def _placed(state: SessionState, posts: Sequence[Post]) -> Iterator[tuple[int, P
 
 
 def _sample(label: Label, itself: bool, strategy: str) -> str | None:
-    """Return how a post was drawn for a label: `random`, or the query strategy (`queue` for that of the name `random`);
-    None: it was not.
+    """Return how a post was drawn for a label: `random`, or the query strategy; None: it was not.
 
     Args:
         label: the label.
@@ -230,5 +229,4 @@ def _sample(label: Label, itself: bool, strategy: str) -> str | None:
     """
     if not label.drawn or not itself:
         return None
-    # Posts that the strategy `random` suggests are no sample that the session vouches for.
-    return "random" if label.at_random else "queue" if strategy == "random" else strategy
+    return "random" if label.at_random else strategy

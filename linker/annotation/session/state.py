@@ -24,7 +24,7 @@ LONG_AGO = datetime(1, 1, 1, tzinfo=timezone.utc)
 @dataclass(frozen=True, slots=True)
 class Label:
     """A label: value, time, whether the post came from a random sample, its name in the label set, if needed, and
-    whether the post was drawn in this session, not labeled elsewhere."""
+    whether the post was suggested to the annotator, not labeled by its id or elsewhere."""
 
     value: LabelValue
     time: datetime
@@ -163,7 +163,9 @@ class SessionState:
                 who.work += event.time - who.last_label
                 who.worked += 1
             who.last_label = event.time
-        who.given[place] = Label(event.value, event.time, event.at_random, event.choice, not event.imported)
+        before = who.given.get(place)
+        drawn = not event.imported and (place in who.assigned or (before is not None and before.drawn))
+        who.given[place] = Label(event.value, event.time, event.at_random, event.choice, drawn)
         who.assigned.pop(place, None)
         who.seen.add(place)
 
