@@ -1,15 +1,14 @@
-"""Corpora of earlier versions: embeddings in the store (format 1), or of texts that were not made `plain`."""
+"""Corpora with files of texts that were not made `plain`."""
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from linker.common.errors import DataError
-from linker.corpus.builder import add_to_corpus, build_corpus
+from linker.corpus.builder import build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.deletion import condition_of, delete_posts
 from linker.corpus.export import export_parquet
@@ -21,28 +20,6 @@ from linker.data.types import Post
 from linker.models.embedding_model import EmbeddingModel
 from tests.conftest import toy_posts
 from tests.corpus.conftest import some_posts, write_posts
-from tests.helpers import golden
-
-SET = Path(__file__).parents[1] / "golden" / "0.2"
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    shutil.copytree(SET / "corpus-1", tmp_path / "corpus")
-    shutil.copytree(SET / "models", tmp_path / "models")
-    return tmp_path
-
-
-def scores(folder: Path) -> dict[str, float]:
-    corpus = Corpus.open(folder / "corpus", folder / "models" / golden.MODEL)
-    article = golden.texts(SET)[0][0]
-    return {hit.post.id: hit.score for hit in corpus.rank(article, top=None, copies=True)}
-
-
-def test_scores_are_those_of_format_2(folder: Path, tmp_path: Path) -> None:
-    shutil.copytree(SET / "corpus", tmp_path / "other" / "corpus")
-    shutil.copytree(SET / "models", tmp_path / "other" / "models")
-    assert scores(folder) == pytest.approx(scores(tmp_path / "other"), abs=0.05)
 
 
 def test_files_of_texts_that_were_not_plain_are_computed_again(
@@ -86,22 +63,3 @@ def test_files_of_texts_that_were_not_plain_are_computed_again(
     delete_posts(store, condition_of(["p00001"]))
     assert "words.english" not in files.names()
     assert not list(faults(store))
-
-
-def test_posts_are_added_and_deleted(folder: Path, tmp_path: Path) -> None:
-    before = scores(folder)
-    path = write_posts(tmp_path / "more.jsonl", [{"id": "new", "text": "an otter in the harbour"}])
-    model = str(folder / "models" / golden.MODEL)
-    assert add_to_corpus(folder / "corpus", [path], model, PostColumns()).new == 1
-    after = scores(folder)
-    assert after.keys() == {*before, "new"}
-    store = Store.open(folder / "corpus")
-    assert not list(faults(store))
-    assert export_parquet(store, tmp_path / "posts.parquet") == len(after)
-    gone = sorted(before)[:2]
-    assert delete_posts(store, condition_of(gone)) == 2
-    assert scores(folder).keys() == after.keys() - set(gone)
-    assert not list(faults(store))
-    assert sorted(path.name for path in (folder / "corpus").iterdir()) == [
-        "checksums.jsonl", "corpus.json", "posts.lance", "shards", "writer.lock",
-    ]  # fmt: skip
