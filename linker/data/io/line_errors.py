@@ -293,7 +293,7 @@ def _folder_beside(path: str) -> Path:
 
 def _singular(name: str) -> str:
     first, space, rest = name.partition(" ")
-    if rest and first not in ("posts", "records"):
+    if rest and first not in ("posts", "records", "lines"):
         return first + space + rest.removesuffix("s")
     return first.removesuffix("s") + space + rest
 

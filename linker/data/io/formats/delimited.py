@@ -277,6 +277,14 @@ def _records(
             else:
                 source.put_back(taken_escaped)
                 source.drop(len(taken))
+        if number and len(record.cells) != number and f'{delimiter} "' in record.raw:
+            source.put_back(taken)
+            other, taken_spaced = _quoted_record(line, source, delimiter, escaped, spaced=True)
+            if len(other.cells) == number:
+                record, taken = other, []
+            else:
+                source.put_back(taken_spaced)
+                source.drop(len(taken))
         if record.error:
             # Only the first line is bad: what seemed to be quoted after it may be further records.
             source.put_back(taken)
@@ -307,7 +315,9 @@ class _Lines:
             self.take()
 
 
-def _quoted_record(first: Line, source: _Lines, delimiter: str, escaped: bool) -> tuple[TextRow, list[Line]]:
+def _quoted_record(
+    first: Line, source: _Lines, delimiter: str, escaped: bool, spaced: bool = False
+) -> tuple[TextRow, list[Line]]:
     """A record with quotes, and the lines after its first that it has."""
     taken: list[Line] = []
 
@@ -320,7 +330,10 @@ def _quoted_record(first: Line, source: _Lines, delimiter: str, escaped: bool) -
                 taken.append(line)
 
     try:
-        cells, error = next(csv.reader(texts(), delimiter=delimiter, strict=True)), ""
+        cells, error = (
+            next(csv.reader(texts(), delimiter=delimiter, strict=True, skipinitialspace=spaced)),
+            "",
+        )
     except csv.Error as broken:
         upto = f" (in a record up to line {taken[-1].number})" if taken else ""
         cells, error = [], f"{broken}{upto}"
