@@ -6,8 +6,8 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
-from linker.articles.blocks import blocks_of, in_other, key_of, text_of
-from linker.articles.incomplete_pages import word_count
+from linker.articles.blocks import Block, blocks_of, in_other, key_of, text_of
+from linker.articles.incomplete_pages import NEARLY_EMPTY, word_count
 
 _FEED = re.compile(
     r"(?:\ufeff|<\?xml[^>]*>|<\?[^>]*\?>|<!--(?:(?!-->).)*-->|\s)*<(?P<root>rss|feed|rdf:RDF|urlset)\b",
@@ -15,6 +15,7 @@ _FEED = re.compile(
 )
 _ENTRY = re.compile(r"<(?:item|entry|url)\b", re.IGNORECASE)
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_OTHER = ("nav", "footer", "aside")
 _BLOCK = frozenset("p li div td th dd dt section article h1 h2 h3 h4 h5 h6 span".split())  # noqa: SIM905
 _LIST_CLASS = re.compile(
     r"(?<![\w-])(?:home|archive|category|tag|search|search-results|blog)(?![\w-])", re.IGNORECASE
@@ -51,6 +52,7 @@ def stories_of(tree: Any, text: str, host: str, is_article: bool, is_list: bool)
         return 0
     cards = _cards(links)
     whole, words, outside = key_of(text), dict.fromkeys(cards, 0), 0
+    first: dict[Any, Block] = {}
     for block in blocks_of(body):
         if (
             len(block.key) < 8
@@ -63,15 +65,26 @@ def stories_of(tree: Any, text: str, host: str, is_article: bool, is_list: bool)
             outside += word_count(block.text)
         else:
             words[card] += word_count(block.text)
+            first.setdefault(card, block)
     total = sum(words.values()) + outside
-    if not total or sum(words.values()) < _IN_STORIES * total or max(words.values()) > _IN_ONE * total:
+    if not total or sum(words.values()) < _IN_STORIES * total or (is_article and outside >= NEARLY_EMPTY):
         return 0
+    most = max(words, key=lambda card: words[card])
+    if words[most] > _IN_ONE * total and not any(_is_in(link, first[most].element) for link in links):
+        return 0  # an article with the title of another story in its text
     return len(set(links.values()))
+
+
+def _is_in(link: Any, block: Any) -> bool:
+    return any(up is block for up in [link, *link.iterancestors()]) or any(
+        up is link for up in block.iterancestors()
+    )
 
 
 def _titles(body: Any, host: str, same_site: bool) -> dict[Any, str]:
     """Links that are the titles of other stories → their addresses."""
     found = {}
+    whole = key_of("".join(text_of(title) for title in body.getroottree().iter("title")))
     for link in body.iter("a"):
         href = (link.get("href") or "").strip()
         if not href or href.startswith(("#", "javascript:", "mailto:", "tel:")):
@@ -83,7 +96,12 @@ def _titles(body: Any, host: str, same_site: bool) -> dict[Any, str]:
         block = next((up for up in link.iterancestors() if up.tag in _BLOCK), None)
         if heading is None and block is not None and not _leads(block, link):
             continue
-        if in_other(link, body) or (same_site and not _is_on(href, host)):
+        is_title = len(key_of(text_of(link))) > 8 and key_of(text_of(link)) in whole
+        if (
+            is_title
+            or any(up.tag in _OTHER for up in link.iterancestors())
+            or (same_site and not _is_on(href, host))
+        ):
             continue
         found[link] = href.partition("#")[0]
     return found

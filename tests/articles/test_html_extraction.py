@@ -165,3 +165,22 @@ def test_a_list_of_stories_is_no_article(item: str) -> None:
 def test_a_feed_is_no_article() -> None:
     feed = "<?xml version='1.0'?><rss><channel><item><title>A</title></item><item><title>B</title></item></channel></rss>"
     assert text_of_html(feed, None).fault == "the page is a feed of 2 stories, not an article"
+
+
+def test_a_list_with_a_long_first_story_is_no_article() -> None:
+    lead = f"<article><h2><a href='/lead'>{TITLE}</a></h2>{''.join(PROSE[:4])}</article>"
+    cards = "".join(map(CARD.replace("card", "teaser").format, range(6)))
+    assert extracted(f"<main>{lead}{cards}</main>", "<title>News</title>").fault is not None
+
+
+def test_an_article_whose_title_links_to_itself_is_one() -> None:
+    page = f"<article><h2><a href='/strike'>{TITLE}</a></h2>{''.join(PROSE)}</article>"
+    assert extracted(page + "".join(map(CARD.format, range(6)))).fault is None
+
+
+def test_an_article_with_a_story_in_its_text_is_one() -> None:
+    body = f"{''.join(PROSE[:3])}{CARD}{''.join(PROSE[3:])}"
+    assert (
+        extracted(f"<article><h1>{TITLE}</h1>{body}</article>" + "".join(map(CARD.format, range(6)))).fault
+        is None
+    )
