@@ -114,7 +114,6 @@ def _append(
     parts = parts_of(dataset) if dataset is not None else []
     for keys in engine.map(keys_in, ((part,) for part in parts)):
         known.add(keys)
-    with_vectors = dataset is not None and "vector" in dataset.schema.names  # a corpus of format 1
     replay = Replay(bad_lines)
 
     def new() -> Iterator[tuple[Any, Answer]]:
@@ -128,7 +127,7 @@ def _append(
                 yield posts, answer
 
     with _Committer(store, added) as committer:
-        for written in engine.map(ChunkWriter(store, model, with_vectors), new()):
+        for written in engine.map(ChunkWriter(store, model), new()):
             committer.add(written)
             progress.done(written.file.rows)
     return added

@@ -17,7 +17,7 @@ from linker.corpus.indexes.vectors import VECTORS, finite
 from linker.corpus.known_posts import Answer, post_keys
 from linker.corpus.storage.checksums import FACTS
 from linker.corpus.storage.data_files import DataFile
-from linker.corpus.storage.reader import table_of, with_vectors
+from linker.corpus.storage.reader import table_of
 from linker.corpus.storage.store import Store
 from linker.data.identity import repeated
 from linker.data.io.columns import PostColumns
@@ -242,12 +242,10 @@ class ChunkWriter:
     Attributes:
         store: the corpus.
         model: the model, which `check_parts` accepts.
-        with_vectors: whether the store has the embeddings, too, as in a corpus of format 1.
     """
 
     store: Store
     model: Model
-    with_vectors: bool
 
     def __call__(self, posts: Sequence[Post], answer: Answer) -> Written:
         """Write the new posts of a chunk.
@@ -277,11 +275,8 @@ class ChunkWriter:
             raise ModelError(f"{folder}: the model's embeddings do not have {facts.dim} dimensions")
         if not finite(vectors):
             raise ModelError(f"{facts.model}: gives embeddings that are not finite numbers; train it again")
-        table = table_of(chosen)
-        if self.with_vectors:
-            values, scales = vectors["values"], vectors.get("scales")
-            table = with_vectors(table, values if scales is None else values * scales[:, None])
         with self.store.write_errors():
             return Written(
-                DataFile.write(folder, table, files), [posts[row].id for row in answer.replaced.tolist()]
+                DataFile.write(folder, table_of(chosen), files),
+                [posts[row].id for row in answer.replaced.tolist()],
             )

@@ -261,7 +261,8 @@ def test_every_flipped_byte_is_found_and_named(built):
     [
         ("{", "damaged"),
         (json.dumps({"format": 99, "linker_version": "9.9"}), "written by linker 9.9 in a newer format"),
-        (json.dumps({"format": 1}), "damaged"),
+        (json.dumps({"format": 3}), "damaged"),
+        (json.dumps({"format": 2}), "unreleased version of linker; build the corpus again"),
     ],
 )
 def test_a_damaged_note(built, content, message):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -13,13 +13,10 @@ import numpy as np
 from linker.common.errors import DataError
 from linker.corpus.storage.array_files import Arrays, mapped_by_worker
 from linker.corpus.storage.shards import Shard
-from linker.data.characters import plain
 from linker.models.embedding_model import eight_bits
 from linker.modules.kernels.scoring import available, gather_rows
 
 VECTORS = "embeddings"
-# Name of the files of earlier versions, which embedded texts that were not made `plain`.
-_FORMER = "vectors"
 # A 127th of 1, rounded up.
 _LARGEST_SCALE = 1 / 126
 _ROWS_AT_ONCE = 65_536
@@ -184,45 +181,14 @@ class CorpusVectors(tuple[ShardVectors, ...]):
 
 
 def stored_vectors(shard: Shard) -> dict[str, np.ndarray]:
-    """Return the embeddings of a shard by the first part of the model, as an earlier version of linker stored them.
+    """Raise: embeddings that are missing are computed by a search, which has the model.
 
     Raises:
-        DataError: if there are none, or the current version reads some of the posts otherwise.
+        DataError: always.
     """
-    vectors = made_again(shard, VECTORS, lambda texts: None)
-    if vectors is None:
-        raise DataError(
-            f"{shard.files.folder}: the embeddings are missing; search the corpus, which computes them again"
-        )
-    return vectors
-
-
-def made_again(
-    shard: Shard, name: str, encode: Callable[[Sequence[str]], np.ndarray | None]
-) -> dict[str, np.ndarray] | None:
-    """Return the embeddings of a shard as `packed` does; of those of an earlier version, all that are still right.
-
-    Args:
-        shard: a shard without the file `name`.
-        name: name of the file.
-        encode: embeds texts: float32, texts × dim; None: it cannot.
-    """
-    texts = shard.texts()
-    former = shard.files.read(name.replace(VECTORS, _FORMER))
-    if former is None and name == VECTORS and "vector" in shard.columns:  # a corpus of format 1
-        former = Arrays(packed(shard.stored_vectors()))
-    if former is None or not shard.fits(former):
-        vectors = encode(texts)
-        return None if vectors is None else packed(vectors)
-    rows = [row for row, text in enumerate(texts) if plain(text) != text]
-    if not rows:
-        return dict(former)
-    vectors = encode([texts[row] for row in rows])
-    if vectors is None:
-        return None
-    whole = np.array(ShardVectors.of(former, None).rows(0, len(texts)))
-    whole[rows] = vectors
-    return packed(whole)
+    raise DataError(
+        f"{shard.files.folder}: the embeddings are missing; search the corpus, which computes them again"
+    )
 
 
 def vectors_of(shards: Iterable[Shard], arrays: Iterable[Arrays]) -> CorpusVectors:

@@ -15,7 +15,7 @@ from linker.corpus.indexes.exact import Query
 from linker.corpus.indexes.postings import Postings, postings_of
 from linker.corpus.indexes.tfidf import TfidfQuery
 from linker.corpus.indexes.times import Times
-from linker.corpus.indexes.vectors import CorpusVectors, made_again, vectors_of
+from linker.corpus.indexes.vectors import CorpusVectors, packed, vectors_of
 from linker.corpus.storage.shards import Shard, Shards
 from linker.data.types import Article, Post
 from linker.models.article_softmax import ArticleSoftmaxModel
@@ -213,13 +213,10 @@ class Parts:
         if id(part) not in self._vectors:
             name = self._names[id(part)]
 
-            def encode(texts: Sequence[str]) -> np.ndarray | None:
-                return part.post_vectors([Post("", text) for text in texts])
-
             def made(shard: Shard) -> dict[str, np.ndarray]:
-                vectors = made_again(shard, name, encode)
+                vectors = part.post_vectors([Post("", text) for text in shard.texts()])
                 assert vectors is not None  # it has vectors
-                return vectors
+                return packed(vectors)
 
             arrays = self.shards.arrays(name, "encoding posts", made)
             self._vectors[id(part)] = vectors_of(self.shards, arrays)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -66,12 +65,6 @@ def counts(dataset: lance.LanceDataset, column: str) -> Counter[str | None]:
         for entry in pc.value_counts(batch.column(column)).to_pylist():
             found[entry["values"]] += entry["counts"]
     return found
-
-
-def with_vectors(table: pa.Table, vectors: np.ndarray) -> pa.Table:
-    """Return a table of posts with their embeddings (float32, posts × dim) as a column `vector`."""
-    flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float32).ravel())
-    return table.append_column("vector", pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1]))
 
 
 def posts_from(table: pa.Table | pa.RecordBatch) -> list[Post]:

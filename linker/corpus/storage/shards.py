@@ -64,23 +64,6 @@ class Shard:
         rows = arrays.get("values", arrays.get("lengths"))
         return rows is not None and len(rows) == self.rows
 
-    @property
-    def columns(self) -> Sequence[str]:
-        """Return the names of the columns of the store."""
-        return self._fragment.schema.names
-
-    def stored_vectors(self) -> np.ndarray:
-        """Return the embeddings in the store, which a corpus of format 1 has: float32, rows × dim; 0 if deleted.
-
-        Raises:
-            DataError: if the store is damaged.
-        """
-        table, at = self._read("vector")
-        column = table.column("vector").combine_chunks()
-        vectors = np.zeros((self.rows, column.type.list_size), dtype=np.float32)
-        vectors[at] = np.asarray(column.flatten()).reshape(len(at), -1)
-        return vectors
-
     def column(self, name: str) -> list[object]:
         """Return a column of the posts, a value per row; None for deleted posts.
 

@@ -37,14 +37,8 @@ if TYPE_CHECKING:
     import lance
     import pyarrow as pa
 
-FORMAT = 2
+FORMAT = 3
 LOCK = "writer.lock"
-# Files of format 1 that were computed from the posts.
-_FORMER = re.compile(
-    r"vectors(-\d+)?\.f32|signatures\.u32|groups\.i64|(all-)?words\.1.*|indexes-[0-9a-f]{16}"
-)
-# Files of arrays of versions that read texts without making them `plain`; their embeddings are still used.
-_FORMER_ARRAYS = re.compile(r"(signatures|groups-.+|words\..+|squares\..+)-[0-9a-f]{16}\.safetensors")
 # How Lance reports errors of the operating system.
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 
@@ -118,6 +112,10 @@ class Store:
                 raise DataError(
                     f"{folder}: written by linker {content.get('linker_version')} in a newer format; "
                     f"this is linker {__version__}: upgrade it"
+                )
+            if content["format"] < FORMAT:
+                raise DataError(
+                    f"{folder}: has the format of an unreleased version of linker; build the corpus again"
                 )
             facts = CorpusMetadata(**{name: content[name] for name in CorpusMetadata.__dataclass_fields__})
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -326,12 +324,6 @@ class Store:
         for path in shards.iterdir() if shards.is_dir() else ():
             if path.is_dir() and path.name not in stems:
                 shutil.rmtree(path, ignore_errors=True)
-        for path in shards.rglob("*.safetensors"):
-            if _FORMER_ARRAYS.fullmatch(path.name):
-                path.unlink(missing_ok=True)
-        for path in self.folder.iterdir():
-            if _FORMER.fullmatch(path.name):
-                shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
         return used
 
     def count(self) -> int:
