@@ -105,7 +105,7 @@ def is_latin(text: str) -> bool:
 def plain_pieces(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield the pieces of a plain text, each with the start and end of its characters in the text.
 
-    A piece is a letter with its marks, or one character of what an entity stands for.
+    A piece is a letter with its marks, or one character of an entity's text.
     """
     for match in _PIECE.finditer(text):
         start, end = match.span()

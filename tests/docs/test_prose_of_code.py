@@ -17,6 +17,8 @@ ROOT = Path(__file__).parents[2]
 DATA = {
     "articles/incomplete_pages.py": ("CONSENT",),
     "data/io/known_columns.py": ("KNOWN_NAMES", "TITLES", "FULLER"),
+    "data/labels/known_names.py": ("LABELS",),
+    "data/labels/values.py": ("_WORDS", "_MISSING"),
     "models/lexical.py": ("ENGLISH",),
     "ranking/words.py": ("_COMMON",),
 }

@@ -101,7 +101,7 @@ class ArgillaReader:
 
 
 def user_id(name: str) -> str:
-    """Return the UUID that stands for an annotator in files that linker writes."""
+    """Return the UUID of an annotator in files that linker writes."""
     text = "linker:annotator:" + name.encode("utf-8", "backslashreplace").decode()
     return str(uuid.uuid5(uuid.NAMESPACE_URL, text))
 

@@ -55,7 +55,7 @@ class Parsed:
     """A label as a field holds it.
 
     Attributes:
-        value: what it means; None: the field says that there is no label.
+        value: what it means; None if the post has no label.
         grade: the number, if the field holds one other than 0, 1 and -1.
         choice: its name, if it is that of a label set.
     """
@@ -66,7 +66,7 @@ class Parsed:
 
 
 class UnknownLabelError(ValueError):
-    """A field that is no label.
+    """A field that is not a label.
 
     Attributes:
         shown: the field as text, shortened.
