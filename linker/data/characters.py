@@ -60,17 +60,26 @@ _PIECE = re.compile(
 )
 # Anything but Latin letters, punctuation and emojis; Turkish i, and apostrophes other than the common ones.
 _NOT_LATIN = re.compile(
-    "[^\x00-\u012f\u0132-\u02af\u2000-\u201a\u201c-\u2031\u2033-\u20cf\u2100-\u2bff\U0001f000-\U0001faff]"
+    "[^\x00-\u012f\u0132-\u0217\u021c-\u02af\u2000-\u201a\u201c-\u2031\u2033-\u20cf\u2100-\u2bff\U0001f000-\U0001faff]"
 )
-# What differs between spellings of a word that are the same to its readers: the kind of apostrophe, Turkish and Greek
-# letters that capitals do not tell apart, the tatweel and vowel signs of Arabic, the points of Hebrew.
+# What differs between spellings of a word that are the same to its readers: the kind of apostrophe, letters of Turkish,
+# Greek, Romanian and Russian that capitals, keyboards or habit do not tell apart, Arabic letters of Persian keyboards,
+# the hamza on an alef, the tatweel and vowel signs of Arabic, the points of Hebrew.
 _FOLDED = str.maketrans(
-    dict.fromkeys("’‘‛ʼ′ꞌ", "'")
-    | {"ı": "i", "ς": "σ"}
+    dict.fromkeys("’‘‛ʼ′ꞌ´`", "'")
+    | dict(zip("ıςșțёیکأإآٱ", "iσşţеيكاااا", strict=True))
     | dict.fromkeys("\u0640\u0670\u200c\u200d")
     | dict.fromkeys(
         map(chr, [*range(0x64B, 0x653), *range(0x591, 0x5BE), 0x5BF, 0x5C1, 0x5C2, 0x5C4, 0x5C5, 0x5C7])
     )
+)
+# Lines through, under and over letters, with which people format texts where a platform cannot.
+_LINES = re.compile("[\u0305\u0332-\u0338\u033f]")
+#: Letters that people write in boxes, parentheses and small capitals, which have no such compatibility forms.
+_SHAPED = str.maketrans(
+    {chr(start + at): chr(ord("A") + at) for start in (0x1F110, 0x1F150, 0x1F170) for at in range(26)}
+    | {chr(0x249C + at): chr(ord("a") + at) for at in range(26)}
+    | dict(zip("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnopqrstuvwyz", strict=True))
 )
 
 
@@ -78,7 +87,8 @@ def plain(text: str) -> str:
     """Return a text as all models read it: the same for all code points that show the same letters.
 
     Entities of HTML are replaced by their characters. Letters are composed with their marks. Bold, wide and other
-    compatibility forms of letters and digits become plain ones, as in the form NFKC. Every kind of space becomes a
+    compatibility forms of letters and digits become plain ones, as in the form NFKC, and so do letters in boxes, small
+    capitals, letters with a line through or under them, and the digits of other scripts. Every kind of space becomes a
     space. Characters that no reader sees are removed. Punctuation and emojis stay as they are.
     """
     if "&" in text:
@@ -87,14 +97,18 @@ def plain(text: str) -> str:
         return text
     text = unicodedata.normalize("NFD", _marks().sub(r"\1", text)).translate(_PLAIN_FORMS)
     text = unicodedata.normalize("NFC", _IDLE_JOINERS.sub("", text))
+    if _LINES.search(text):
+        text = unicodedata.normalize("NFC", _LINES.sub("", text))
     return text.replace("\u0e4d\u0e32", "\u0e33").replace("\u0ecd\u0eb2", "\u0eb3")
 
 
 def folded(text: str) -> str:
     """Return a plain text in lower case, without what differs between spellings of the same word."""
     if is_latin(text):
-        return text.lower().replace("’", "'").replace("‘", "'")
-    return text.lower().replace("i\u0307", "i").translate(_FOLDED)
+        for apostrophe in "’‘´`":
+            text = text.replace(apostrophe, "'")
+        return text.casefold()
+    return text.casefold().replace("i\u0307", "i").translate(_FOLDED)
 
 
 def is_latin(text: str) -> bool:
@@ -137,8 +151,10 @@ def _plain_form(character: str) -> str:
         return ""
     if character in "\u0e33\u0eb3":  # vowels of Thai and Lao that Unicode's form NFKC takes apart
         return character
-    form = unicodedata.normalize("NFKD", character)
+    form = unicodedata.normalize("NFKD", character.translate(_SHAPED))
     category = unicodedata.category(character)
+    if category == "Nd":
+        return str(unicodedata.decimal(character))
     if category == "Zs":
         return " "
     # `…` and accents without a letter would become several marks.

@@ -22,7 +22,7 @@ def align(text: str, tokens: Sequence[str]) -> list[Span | None]:
     of characters in scripts without spaces, may overlap the token before them.
     """
     if text.isascii() and "&" not in text:
-        return list(_places(text.lower(), tokens))
+        return list(_places(folded(text), tokens))
     letters, starts, ends = [], list[int](), list[int]()
     for piece, start, end in plain_pieces(text):
         form = folded(piece)

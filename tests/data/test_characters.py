@@ -40,6 +40,8 @@ _WORDS = _ALPHABETS.flatmap(lambda letters: st.text(letters, max_size=30))
         ("ﻻ ﺑﺎﺏ", "لا باب"),
         ("caf&eacute; &amp; bar&shy;keeper", "café & barkeeper"),
         ("ⅷ m² ① Ⓐ №", "viii m2 1 A No"),
+        ("🅵🅔🄡⒭⒴ ꜱᴛʀɪᴋᴇ f\u0336e\u0336r\u0332r\u0305y\u0332 a ≠ b", "FERry strike ferry a ≠ b"),
+        ("٢٠٢٣ ۲۰۲۳ २०२३", "2023 2023 2023"),
         # Punctuation, emojis and joiners that choose shapes of letters stay.
         ("“well” … it’s ´ ™ ℹ", "“well” … it’s ´ ™ ℹ"),
         (
@@ -86,6 +88,8 @@ def test_pieces_are_the_plain_text_in_order(text: str) -> None:
     [
         ("İSTANBUL", "istanbul"), ("DİYARBAKIR", "diyarbakır"), ("ΟΔΟΣ", "οδος"), ("п’ять", "пʼять"),
         ("don’t", "don‘t"), ("مـــرحبا", "مرحبا"), ("كَتَبَ", "كتب"), ("שָׁלוֹם", "שלום"), ("می\u200cخواهم", "میخواهم"),
+        ("STRASSE", "Straße"), ("GROẞ", "groß"), ("o´brien", "o'brien"), ("o`brien", "o'brien"), ("știri", "ştiri"),
+        ("ещё", "еще"), ("علی کتاب", "علي كتاب"), ("أحمد", "احمد"),
     ],
 )  # fmt: skip
 def test_spellings_of_the_same_word(one: str, other: str) -> None:
