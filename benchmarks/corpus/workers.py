@@ -125,7 +125,7 @@ def built(paths: Sequence[str], model_name: str, folder: Path, cpus: int) -> Cos
         list(engine.map(len, [("",)] * cpus))  # workers begin
         engine.calls.clear()
         workers, driver, clock = _workers_cpu(), time.process_time(), time.perf_counter()
-        added = add_posts(store, model, paths, PostColumns(), "strict", ".", engine)
+        added = add_posts(store, model, paths, PostColumns(), "strict", engine)
         return Costs(
             added.new,
             time.process_time() - driver,

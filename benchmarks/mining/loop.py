@@ -72,7 +72,7 @@ def tweets(data: Path, work: Path) -> None:
     source = data / "tweet_objects_v11" / "stocknet_sample.jsonl.gz"
     shutil.copyfile(source, work / "posts.jsonl.gz")
     urls: dict[str, str] = {}
-    with BadLines("skip", str(work)) as bad_lines:
+    with BadLines("skip") as bad_lines:
         for post in stream_posts(str(source), PostColumns(), bad_lines):
             link = linked(post, MiningOptions())
             if isinstance(link, Link) and link.key:

@@ -289,8 +289,7 @@
     //   posts: file or files of posts.
     //   columns: names of the columns in the files.
     //   on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
-    //   errors_dir: folder for the `<file>.errors.jsonl` files of "skip"; None: beside the input.
-    articles_and_posts(articles, posts, columns=null, on_error='strict', errors_dir=null):: { type: 'articles_and_posts', articles: articles, posts: posts, [if columns != null then 'columns']: columns, on_error: on_error, [if errors_dir != null then 'errors_dir']: errors_dir },
+    articles_and_posts(articles, posts, columns=null, on_error='strict'):: { type: 'articles_and_posts', articles: articles, posts: posts, [if columns != null then 'columns']: columns, on_error: on_error },
     // Reads one data set after the other.
     //   readers: one reader per data set.
     //   prefixes: one text per reader, put before all its ids; for data sets that use the same ids.
@@ -302,8 +301,7 @@
     //   per_hashtag: maximum number of pairs that share a hashtag; null: no limit.
     //   columns: column names of the files.
     //   on_error: "strict" refuses files with invalid lines, "skip" sets these lines aside.
-    //   errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes; None: beside the input.
-    hashtag_pairs(posts, min_words=5, minutes=15.0, per_hashtag=null, columns=null, on_error='strict', errors_dir=null):: { type: 'hashtag_pairs', posts: posts, min_words: min_words, minutes: minutes, [if per_hashtag != null then 'per_hashtag']: per_hashtag, [if columns != null then 'columns']: columns, on_error: on_error, [if errors_dir != null then 'errors_dir']: errors_dir },
+    hashtag_pairs(posts, min_words=5, minutes=15.0, per_hashtag=null, columns=null, on_error='strict'):: { type: 'hashtag_pairs', posts: posts, min_words: min_words, minutes: minutes, [if per_hashtag != null then 'per_hashtag']: per_hashtag, [if columns != null then 'columns']: columns, on_error: on_error },
     // Reader of labels, and of the labeled texts from the same or from other files.
     //   labels: file or files with `tweet_id, topic, class`.
     //   texts: file or files with `id, text`; null: the files of labels have a column `text`. Texts without a
@@ -312,8 +310,7 @@
     //   columns: column names of the files.
     //   on_error: "strict" refuses files with invalid lines and labels without a text, "skip" sets these lines
     //   aside.
-    //   errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes; None: beside the input.
-    labeled_texts(labels, texts=null, classes=['Reason', 'Statement', 'Notification', 'None'], columns=null, on_error='strict', errors_dir=null):: { type: 'labeled_texts', labels: labels, [if texts != null then 'texts']: texts, classes: classes, [if columns != null then 'columns']: columns, on_error: on_error, [if errors_dir != null then 'errors_dir']: errors_dir },
+    labeled_texts(labels, texts=null, classes=['Reason', 'Statement', 'Notification', 'None'], columns=null, on_error='strict'):: { type: 'labeled_texts', labels: labels, [if texts != null then 'texts']: texts, classes: classes, [if columns != null then 'columns']: columns, on_error: on_error },
     // Reader of pairs of passages cut from articles: the first becomes an article, the second the post about it.
     //   articles: file or files of articles.
     //   min_words: number of words of the shortest passage.
@@ -322,14 +319,12 @@
     //   columns: column names of the files.
     //   seed: random seed for the lengths; those of an article do not depend on the other articles.
     //   on_error: "strict" refuses files with invalid lines, "skip" sets these lines aside.
-    //   errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes; None: beside the input.
-    passages(articles, min_words=10, max_words=30, skip=2, columns=null, seed=0, on_error='strict', errors_dir=null):: { type: 'passages', articles: articles, min_words: min_words, max_words: max_words, skip: skip, [if columns != null then 'columns']: columns, seed: seed, on_error: on_error, [if errors_dir != null then 'errors_dir']: errors_dir },
+    passages(articles, min_words=10, max_words=30, skip=2, columns=null, seed=0, on_error='strict'):: { type: 'passages', articles: articles, min_words: min_words, max_words: max_words, skip: skip, [if columns != null then 'columns']: columns, seed: seed, on_error: on_error },
     // Reads files with `url, article, text` on each line: a post and the article that it discusses.
     //   files: file or files.
     //   columns: names of the columns in the files.
     //   on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
-    //   errors_dir: folder for the `<file>.errors.jsonl` files of "skip"; None: beside the input.
-    single_file(files, columns=null, on_error='strict', errors_dir=null):: { type: 'single_file', files: files, [if columns != null then 'columns']: columns, on_error: on_error, [if errors_dir != null then 'errors_dir']: errors_dir },
+    single_file(files, columns=null, on_error='strict'):: { type: 'single_file', files: files, [if columns != null then 'columns']: columns, on_error: on_error },
     // Reads texts of articles, posts or both as posts without links; each distinct text once.
     //   files: file or files; a folder means all files in it.
     //   columns: the columns with text.

@@ -317,14 +317,6 @@ Address = Annotated[
         show_default="start one on this machine",
     ),
 ]
-ErrorsDir = Annotated[
-    str | None,
-    typer.Option(
-        "--errors-dir",
-        help="Folder for the invalid lines that --on-error skip sets aside.",
-        show_default="beside the file",
-    ),
-]
 
 
 def engine_of(name: Literal["local", "ray"], address: str | None) -> Engine:

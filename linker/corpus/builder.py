@@ -51,7 +51,6 @@ def add_posts(
     paths: Sequence[str],
     columns: PostColumns,
     on_error: OnError,
-    errors_dir: str | None,
     engine: Engine | None = None,
     update: bool = False,
 ) -> Added:
@@ -66,7 +65,6 @@ def add_posts(
         paths: see `input_files`.
         columns: column names of the files.
         on_error: as for `read_posts`.
-        errors_dir: as for `read_posts`.
         engine: where posts are read, encoded and written; None: in this process.
         update: whether posts replace those of the corpus with the same id and another text; of several, the last does.
 
@@ -78,7 +76,7 @@ def add_posts(
         LinkerError: if another process is writing to the corpus.
         ModelError: if the model's embeddings have another dimension.
     """
-    with store.writing(), BadLines(on_error, errors_dir) as bad_lines, engine or Engine() as at_work:
+    with store.writing(), BadLines(on_error) as bad_lines, engine or Engine() as at_work:
         store.recover()
         files, columns = files_of(paths, columns, bad_lines)
         # Inputs that can be read only once are read here, and other files with them, which they may delete from.
@@ -208,7 +206,6 @@ def build_corpus(
     model: str,
     columns: PostColumns,
     on_error: OnError = "strict",
-    errors_dir: str | None = None,
     engine: Engine | None = None,
     update: bool = False,
 ) -> Added:
@@ -221,7 +218,6 @@ def build_corpus(
             the first part with embeddings encodes the posts; the other parts score as they do without a corpus.
         columns: column names of the files.
         on_error: as for `read_posts`.
-        errors_dir: as for `read_posts`.
         engine: where posts are read, encoded and written; None: in this process.
         update: as for `add_posts`.
 
@@ -254,7 +250,7 @@ def build_corpus(
             found.lasting_name, print_, getattr(loaded, "similarity", "cosine"), vectors.shape[1]
         )
         store = Store.create(folder, facts)
-    return add_posts(store, whole, posts, columns, on_error, errors_dir, engine, update)
+    return add_posts(store, whole, posts, columns, on_error, engine, update)
 
 
 def add_to_corpus(
@@ -263,12 +259,9 @@ def add_to_corpus(
     model: str | None,
     columns: PostColumns,
     on_error: OnError = "strict",
-    errors_dir: str | None = None,
     engine: Engine | None = None,
     update: bool = False,
 ) -> Added:
     """Add posts to an existing corpus with its model; `model` gives its new location. See `build_corpus`."""
     store = Store.open(folder)
-    return build_corpus(
-        folder, posts, model or store.facts.model, columns, on_error, errors_dir, engine, update
-    )
+    return build_corpus(folder, posts, model or store.facts.model, columns, on_error, engine, update)

@@ -37,10 +37,10 @@ def files(folder: Path, bad: tuple[int, ...] = ()) -> list[str]:
 
 
 def read(
-    paths: list[str], folder: Path, on_error: OnError = "strict", in_ranges: bool = False
+    paths: list[str], on_error: OnError = "strict", in_ranges: bool = False
 ) -> list[tuple[chunks.Chunk, list[Post]]]:
     found = []
-    with BadLines(on_error, str(folder)) as bad_lines:
+    with BadLines(on_error) as bad_lines:
         replay = Replay(bad_lines)
         for group in groups_of(paths, divided(paths, PostColumns(), Engine()) if in_ranges else {}):
             for chunk, posts in reader(on_error)(group.first, group.files, group.part):
@@ -69,7 +69,7 @@ def test_files_are_grouped_by_their_bytes_and_large_ones_are_alone(tmp_path, mon
 def test_all_posts_in_their_order_with_their_keys(tmp_path, monkeypatch, at_once):
     monkeypatch.setattr(chunks, "_BYTES_AT_ONCE", at_once)
     paths = files(tmp_path)
-    found = read(paths, tmp_path)
+    found = read(paths)
     with BadLines() as bad_lines:
         expected = list(stream_posts(paths, PostColumns(), bad_lines))
     assert [post for _, posts in found for post in posts] == expected
@@ -87,19 +87,18 @@ def test_a_chunk_ends_after_a_number_of_characters(tmp_path):
 
 def test_bad_lines_are_set_aside_as_by_one_reader(tmp_path, monkeypatch, capsys):
     paths = files(tmp_path, bad=(1, 3))
-    (tmp_path / "one").mkdir()
-    (tmp_path / "several").mkdir()
-    with BadLines("skip", str(tmp_path / "one")) as bad_lines:
+    with BadLines("skip") as bad_lines:
         expected = list(stream_posts(paths, PostColumns(), bad_lines))
     messages = capsys.readouterr().err
+    sides = {path: path.read_text() for path in tmp_path.glob("*.errors*")}
+    assert sorted(path.name for path in sides) == ["1.jsonl.errors.jsonl", "3.jsonl.errors.jsonl"]
+    for path in sides:
+        path.unlink()
     monkeypatch.setattr(chunks, "_BYTES_AT_ONCE", 1)
-    found = read(paths, tmp_path / "several", "skip")
+    found = read(paths, "skip")
     assert [post for _, posts in found for post in posts] == expected
-    assert capsys.readouterr().err.replace("/several/", "/one/") == messages
-    names = sorted(path.name for path in (tmp_path / "one").iterdir())
-    assert names == ["1.jsonl.errors.jsonl", "3.jsonl.errors.jsonl"]
-    for name in names:
-        assert (tmp_path / "several" / name).read_text() == (tmp_path / "one" / name).read_text()
+    assert capsys.readouterr().err == messages
+    assert {path: path.read_text() for path in tmp_path.glob("*.errors*")} == sides
 
 
 def test_bad_lines_in_strict_mode_are_listed_and_counted(tmp_path):
@@ -108,7 +107,7 @@ def test_bad_lines_in_strict_mode_are_listed_and_counted(tmp_path):
     with pytest.raises(DataError) as expected, BadLines() as bad_lines:
         list(stream_posts(str(path), PostColumns(), bad_lines))
     with pytest.raises(DataError) as error:
-        read([str(path)], tmp_path)
+        read([str(path)])
     assert str(error.value) == str(expected.value)
     assert "50 bad lines" in str(error.value)
 
@@ -152,7 +151,7 @@ def test_a_large_file_is_read_in_ranges(tmp_path, monkeypatch, capsys, at_once, 
         lines[41:41] = ["{\n", '{"post": 3}\n', "{\n"]
     path.write_text("".join([*lines[:50], "\n", *lines[50:]]))
     columns = PostColumns(id=None, text="post.text", created_at="when")
-    with BadLines(on_error, str(tmp_path)) as bad_lines:
+    with BadLines(on_error) as bad_lines:
         expected = list(stream_posts(str(path), columns, bad_lines))
     messages = capsys.readouterr().err
     assert "3 blank lines" in messages
@@ -164,7 +163,7 @@ def test_a_large_file_is_read_in_ranges(tmp_path, monkeypatch, capsys, at_once, 
     assert len(groups) > 1
     assert sum(group.bytes or 0 for group in groups) == path.stat().st_size
     found: list[Post] = []
-    with BadLines(on_error, str(tmp_path)) as bad_lines:
+    with BadLines(on_error) as bad_lines:
         replay = Replay(bad_lines)
         for group in groups:
             reading = ChunkReader(columns, on_error, set(), 7, 10**6)
@@ -185,4 +184,4 @@ def test_a_bad_line_of_a_later_range_has_its_number(tmp_path, monkeypatch):
         file.write("{\n")
     monkeypatch.setattr(chunks, "_BYTES_AT_ONCE", 1_000)
     with pytest.raises(DataError, match=r"large\.jsonl, line 61: broken JSON"):
-        read([path], tmp_path, in_ranges=True)
+        read([path], in_ranges=True)

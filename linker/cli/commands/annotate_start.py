@@ -12,7 +12,6 @@ from linker.cli.articles import Articles, Force, Published, load_and_report
 from linker.cli.options import (
     Authors,
     EncodingName,
-    ErrorsDir,
     ModelName,
     OnError,
     Packages,
@@ -72,7 +71,6 @@ def start(
     sheet: SheetName = None,
     authors: Authors = "hashed",
     on_error: OnError = "strict",
-    errors_dir: ErrorsDir = None,
     include_package: Packages = None,
     force: Force = False,
     published: Published = None,
@@ -100,7 +98,7 @@ def start(
     text = _guidelines(guidelines)
     articles = load_and_report(article, force, faults, published)
     with naming_columns():
-        candidates = read_posts(posts, columns, on_error, errors_dir)
+        candidates = read_posts(posts, columns, on_error)
     if model is None:
         say(f"no --model given: scoring with `{BEST}`, the bundled model, which encodes every post once")
     session = Session.create(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.options import ErrorsDir, Models, OnError, Packages, include_packages
+from linker.cli.options import Models, OnError, Packages, include_packages
 
 
 def benchmark(
@@ -42,7 +42,6 @@ def benchmark(
         Path | None, typer.Option("--json", help="JSON file to write the results to.")
     ] = None,
     on_error: OnError = "strict",
-    errors_dir: ErrorsDir = None,
     include_package: Packages = None,
 ) -> None:
     """Rerank each query's own candidates, score pairs of texts, and compare models.
@@ -70,6 +69,5 @@ def benchmark(
             PairColumns(grade=grade, label=label),
             json_file,
             on_error,
-            errors_dir,
         )
     )

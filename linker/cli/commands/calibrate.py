@@ -10,7 +10,6 @@ import typer
 
 from linker.cli.options import (
     EncodingName,
-    ErrorsDir,
     LabelsOfPosts,
     ModelOrBest,
     OnError,
@@ -48,7 +47,6 @@ def calibrate(
     ] = None,
     encoding: EncodingName = None,
     on_error: OnError = "strict",
-    errors_dir: ErrorsDir = None,
     include_package: Packages = None,
 ) -> None:
     """Calibrate a model on labeled data: probabilities of relevance, and the precision and recall of thresholds."""
@@ -81,7 +79,6 @@ def calibrate(
         str(posts),
         PairColumns(posts=PostColumns(encoding=encoding)),
         on_error=on_error,
-        errors_dir=errors_dir,
         labels=None if labels is None else str(labels),
     ).read()
     linked = only_split(linked, split) if split else linked

@@ -17,7 +17,6 @@ from linker.cli.options import (
     CorpusModel,
     EncodingName,
     EngineName,
-    ErrorsDir,
     ModelOrBest,
     Packages,
     PassagesOption,
@@ -71,7 +70,6 @@ def build(
     sheet: SheetName = None,
     authors: Authors = "hashed",
     on_error: OnError = "strict",
-    errors_dir: ErrorsDir = None,
     engine: EngineName = "local",
     address: Address = None,
     include_package: Packages = None,
@@ -88,7 +86,6 @@ def build(
             model,
             post_columns(column, posts_format, authors, encoding, sheet),
             on_error,
-            errors_dir,
             where,
         )
     _report(out, added)
@@ -105,7 +102,6 @@ def add(
     sheet: SheetName = None,
     authors: Authors = "hashed",
     on_error: OnError = "strict",
-    errors_dir: ErrorsDir = None,
     update: Annotated[
         bool,
         typer.Option("--update", help="Replace posts whose text has changed; they are skipped otherwise."),
@@ -126,7 +122,6 @@ def add(
             model,
             post_columns(column, posts_format, authors, encoding, sheet),
             on_error,
-            errors_dir,
             where,
             update,
         )

@@ -9,7 +9,6 @@ import typer
 
 from linker.cli.options import (
     EncodingName,
-    ErrorsDir,
     LabelsOfPosts,
     LinkedArticles,
     LinkedPosts,
@@ -66,7 +65,6 @@ def evaluate(
     ] = None,
     encoding: EncodingName = None,
     on_error: OnError = "strict",
-    errors_dir: ErrorsDir = None,
     include_package: Packages = None,
 ) -> None:
     """Rank all posts for every article, measure the rankings, and compare models.
@@ -95,7 +93,6 @@ def evaluate(
         str(posts),
         PairColumns(posts=PostColumns(encoding=encoding)),
         on_error=on_error,
-        errors_dir=errors_dir,
         labels=None if labels is None else str(labels),
     ).read()
     linked = only_split(linked, split) if split else linked

@@ -17,7 +17,6 @@ import typer
 from linker.cli.options import (
     Authors,
     EncodingName,
-    ErrorsDir,
     OnError,
     Packages,
     PostColumnNames,
@@ -115,7 +114,6 @@ def serve(
     sheet: SheetName = None,
     authors: Authors = "hashed",
     on_error: OnError = "strict",
-    errors_dir: ErrorsDir = None,
     include_package: Packages = None,
 ) -> None:
     """Serve the web page for annotation projects, labeling, rankings and a corpus; Ctrl-C stops it."""
@@ -153,7 +151,7 @@ def serve(
         token = server.validate_token(token, server.is_loopback(listener))
         port = listener.getsockname()[1]
         with naming_columns():
-            candidates = read_posts(posts, columns, on_error, errors_dir) if posts else []
+            candidates = read_posts(posts, columns, on_error) if posts else []
         served = None
         if projects is not None:
             served = ProjectsApi(ProjectsFolder(projects), reachable=not server.is_loopback(listener))

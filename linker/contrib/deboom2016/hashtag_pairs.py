@@ -49,7 +49,6 @@ class HashtagPairs(PairReader):
         per_hashtag: maximum number of pairs that share a hashtag; null: no limit.
         columns: column names of the files.
         on_error: "strict" refuses files with invalid lines, "skip" sets these lines aside.
-        errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes; None: beside the input.
     """
 
     def __init__(
@@ -60,13 +59,12 @@ class HashtagPairs(PairReader):
         per_hashtag: int | None = None,
         columns: PostColumns | None = None,
         on_error: OnError = "strict",
-        errors_dir: str | None = None,
     ) -> None:
         at_least(1, min_words=min_words, per_hashtag=per_hashtag)
         above(0, minutes=minutes)
         self.posts, self.columns = posts, columns
         self.min_words, self.minutes, self.per_hashtag = min_words, minutes, per_hashtag
-        self.on_error, self.errors_dir = on_error, errors_dir
+        self.on_error = on_error
 
     def read(self) -> LinkedPosts:
         """Return all pairs, ordered by the time of their later post.
@@ -74,7 +72,7 @@ class HashtagPairs(PairReader):
         Raises:
             DataError: for invalid lines in strict mode, an unreadable file, or if no two posts form a pair.
         """
-        posts = read_posts(self.posts, self.columns, self.on_error, self.errors_dir)
+        posts = read_posts(self.posts, self.columns, self.on_error)
         tagged = [candidate for post in posts if (candidate := self._tagged(post)) is not None]
         tagged.sort(key=lambda candidate: (candidate.time, candidate.post.id))
         recent: dict[str, deque[_Tagged]] = defaultdict(deque)

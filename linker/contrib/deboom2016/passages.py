@@ -38,7 +38,6 @@ class Passages(PairReader):
         columns: column names of the files.
         seed: random seed for the lengths; those of an article do not depend on the other articles.
         on_error: "strict" refuses files with invalid lines, "skip" sets these lines aside.
-        errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes; None: beside the input.
 
     Raises:
         ConfigError: if a number is out of range.
@@ -53,7 +52,6 @@ class Passages(PairReader):
         columns: ArticleColumns | None = None,
         seed: int = 0,
         on_error: OnError = "strict",
-        errors_dir: str | None = None,
     ) -> None:
         if not 1 <= min_words <= max_words or skip < 0:
             raise ConfigError(
@@ -63,7 +61,7 @@ class Passages(PairReader):
         # Dates are not needed, so an invalid one must not stop the reader.
         self.articles, self.columns = articles, columns or ArticleColumns(published=None)
         self.min_words, self.max_words, self.skip, self.seed = min_words, max_words, skip, seed
-        self.on_error, self.errors_dir = on_error, errors_dir
+        self.on_error = on_error
 
     def read(self) -> LinkedPosts:
         """Return all pairs, in file order.
@@ -73,7 +71,7 @@ class Passages(PairReader):
         """
         firsts: list[Article] = []
         seconds: list[Post] = []
-        for article in read_articles(self.articles, self.columns, self.on_error, self.errors_dir):
+        for article in read_articles(self.articles, self.columns, self.on_error):
             rng = random.Random(f"{self.seed}:{article.id}")
             for number, (first, second) in enumerate(self._pairs(plain_words(article.text), rng), 1):
                 pair_id, story = f"{article.id}:{number}", article.story or article.id

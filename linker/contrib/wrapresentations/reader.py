@@ -55,7 +55,6 @@ class LabeledTexts(PairReader):
         classes: valid classes, by default those of TACO; null accepts any.
         columns: column names of the files.
         on_error: "strict" refuses files with invalid lines and labels without a text, "skip" sets these lines aside.
-        errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes; None: beside the input.
     """
 
     def __init__(
@@ -65,11 +64,10 @@ class LabeledTexts(PairReader):
         classes: list[str] | None = ["Reason", "Statement", "Notification", "None"],  # noqa: B006
         columns: LabeledColumns | None = None,
         on_error: OnError = "strict",
-        errors_dir: str | None = None,
     ) -> None:
         self.labels, self.texts, self.classes = labels, texts, classes
         self.columns = columns or LabeledColumns()
-        self.on_error, self.errors_dir = on_error, errors_dir
+        self.on_error = on_error
 
     def read(self) -> LinkedPosts:
         """Return all labeled texts, in the order of the labels.
@@ -77,7 +75,7 @@ class LabeledTexts(PairReader):
         Raises:
             DataError: for invalid lines in strict mode, an unreadable file, or if there is no labeled text.
         """
-        with BadLines(self.on_error, self.errors_dir) as bad_lines:
+        with BadLines(self.on_error) as bad_lines:
             texts: dict[str, str] | None = None
             if self.texts is not None:
                 texts = {post.id: post.text for post in iter_posts(self.texts, self.columns.texts, bad_lines)}

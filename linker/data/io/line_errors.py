@@ -184,16 +184,12 @@ class BadLines:
 
     Args:
         on_error: "strict" or "skip".
-        errors_dir: folder for the `.errors.jsonl` files; None: beside the input.
         skippable: whether the user could have asked for `skip`, which the error then recommends.
     """
 
-    def __init__(
-        self, on_error: OnError = "strict", errors_dir: str | None = None, skippable: bool = True
-    ) -> None:
+    def __init__(self, on_error: OnError = "strict", skippable: bool = True) -> None:
         self.on_error = on_error
         self._skippable = skippable
-        self._folder = None if errors_dir is None else Path(errors_dir)
         self._files: list[InputFile] = []
         self._shown: list[tuple[int, int, str]] = []
         self._noted = ""
@@ -245,7 +241,7 @@ class BadLines:
     def open_side_file(self, path: str) -> tuple[Path, IO[str]]:
         """Open the file for the bad lines of an input; it appears when the block ends without an error."""
         name = "stdin" if path == "-" else Path(shown_name(path)).name
-        folder = self._folder or _folder_beside(path)
+        folder = _folder_beside(path)
         number = 1
         while True:
             side_path = folder / f"{name}.errors{'' if number == 1 else f'-{number}'}.jsonl"

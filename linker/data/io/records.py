@@ -35,7 +35,6 @@ def read_articles(
     paths: str | Sequence[str],
     columns: ArticleColumns | None = None,
     on_error: OnError = "strict",
-    errors_dir: str | None = None,
 ) -> list[Article]:
     """Read all articles of some files (`-`: standard input), in order.
 
@@ -44,13 +43,12 @@ def read_articles(
             addresses, see `linker.data.io.paths.input_files`.
         columns: names of the columns in the files.
         on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
-        errors_dir: folder for the `<file>.errors.jsonl` files of "skip"; None: beside the input.
 
     Raises:
         DataError: if a file cannot be read, has bad lines (in strict mode; up to 20 are listed), or contains no
             article.
     """
-    with BadLines(on_error, errors_dir) as bad_lines:
+    with BadLines(on_error) as bad_lines:
         articles = list(iter_articles(paths, columns or ArticleColumns(), bad_lines))
     if not articles:
         raise empty_input_error(paths, "article")
@@ -61,7 +59,6 @@ def read_posts(
     paths: str | Sequence[str],
     columns: PostColumns | None = None,
     on_error: OnError = "strict",
-    errors_dir: str | None = None,
 ) -> list[Post]:
     """Read all posts of some files (`-`: standard input), in order; they need no article ids.
 
@@ -69,7 +66,7 @@ def read_posts(
     `linker.data.identity`. Of posts with the same id, the first is kept and the others are counted. For the arguments
     and errors see `read_articles`.
     """
-    with BadLines(on_error, errors_dir) as bad_lines:
+    with BadLines(on_error) as bad_lines:
         posts = list(iter_posts(paths, columns or PostColumns(), bad_lines))
     if not posts:
         raise empty_input_error(paths, "post")

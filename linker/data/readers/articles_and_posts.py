@@ -29,7 +29,6 @@ class ArticlesAndPosts(PairReader):
             posts.
         columns: names of the columns in the files.
         on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
-        errors_dir: folder for the `<file>.errors.jsonl` files of "skip"; None: beside the input.
     """
 
     def __init__(
@@ -38,12 +37,11 @@ class ArticlesAndPosts(PairReader):
         posts: str | list[str],
         columns: PairColumns | None = None,
         on_error: OnError = "strict",
-        errors_dir: str | None = None,
         labels: str | None = None,
     ) -> None:
         self.articles, self.posts, self.labels = articles, posts, labels
         self.columns = columns or PairColumns()
-        self.on_error, self.errors_dir = on_error, errors_dir
+        self.on_error = on_error
 
     def read(self) -> LinkedPosts:
         """Return all articles and posts, in file order.
@@ -51,7 +49,7 @@ class ArticlesAndPosts(PairReader):
         Raises:
             DataError: if a file is unreadable or has bad lines (in strict mode), or articles or links are missing.
         """
-        with BadLines(self.on_error, self.errors_dir) as bad_lines:
+        with BadLines(self.on_error) as bad_lines:
             articles = list(iter_articles(self.articles, self.columns.articles, bad_lines))
             known = {article.id for article in articles}
             in_rows = RowLabels(", ".join(map(shown_name, as_list(self.posts))))

@@ -36,7 +36,6 @@ class SingleFile(PairReader):
         files: file or files.
         columns: names of the columns in the files.
         on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
-        errors_dir: folder for the `<file>.errors.jsonl` files of "skip"; None: beside the input.
     """
 
     def __init__(
@@ -44,10 +43,9 @@ class SingleFile(PairReader):
         files: str | list[str],
         columns: SingleFileColumns | None = None,
         on_error: OnError = "strict",
-        errors_dir: str | None = None,
     ) -> None:
         self.files, self.columns = files, columns or SingleFileColumns()
-        self.on_error, self.errors_dir = on_error, errors_dir
+        self.on_error = on_error
 
     def read(self) -> LinkedPosts:
         """Return all articles and posts, in file order.
@@ -65,7 +63,7 @@ class SingleFile(PairReader):
             article = _article(row.values, columns, articles) if post.article_ids else None
             return _Pair(post.id, article, labels.take(post))
 
-        with BadLines(self.on_error, self.errors_dir) as bad_lines:
+        with BadLines(self.on_error) as bad_lines:
             for pair in iter_records(self.files, self.columns, bad_lines, parse):
                 if pair.article is not None:
                     articles[pair.article.id] = pair.article

@@ -52,13 +52,11 @@ class GradedPairs:
         return f"{len(self.texts):,} pairs, {graded:,} graded, {labeled:,} labeled"
 
 
-def read_pairs(
-    path: str | Path, columns: PairColumns, on_error: OnError = "strict", errors_dir: str | None = None
-) -> GradedPairs:
+def read_pairs(path: str | Path, columns: PairColumns, on_error: OnError = "strict") -> GradedPairs:
     """Read a file of pairs: TSV, CSV, JSON lines or Parquet, packed or not.
 
-    An empty grade or label is none; a pair may have neither. `on_error` and `errors_dir` are about bad lines, as of the
-    reader `articles_and_posts`.
+    An empty grade or label is none; a pair may have neither. `on_error` is about bad lines, as of the reader
+    `articles_and_posts`.
 
     Raises:
         DataError: if the file cannot be read, a column or text is missing, a grade is not a number, or a label
@@ -67,7 +65,7 @@ def read_pairs(
     texts: list[tuple[str, str]] = []
     grades, labels = [], []
     names = [name for name in vars(columns).values() if name is not None]
-    with BadLines(on_error, errors_dir) as bad_lines:
+    with BadLines(on_error) as bad_lines:
         file = bad_lines.file(str(path))
         with open_table(file, set(names)) as table:
             missing = [name for name in names if table.columns is not None and name not in table.columns]

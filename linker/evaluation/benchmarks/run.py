@@ -38,7 +38,6 @@ def measure_benchmarks(
     columns: PairColumns,
     json: Path | None = None,
     on_error: OnError = "strict",
-    errors_dir: str | None = None,
 ) -> list[Benchmark]:
     """Measure every model on every file; all files are read and all models loaded before the first one scores.
 
@@ -49,7 +48,6 @@ def measure_benchmarks(
         columns: columns of the pairs.
         json: file to write the figures to.
         on_error: what to do with invalid lines of `similarities`.
-        errors_dir: folder for lines that are set aside; None: beside the input.
 
     Raises:
         LinkerError: if a file or model cannot be read, or scores are not finite.
@@ -64,7 +62,7 @@ def measure_benchmarks(
         benchmarks.append(Benchmark(_name(path, files), f"{len(queries):,} queries"))
         tasks.append(lambda model, queries=queries: rerank(model, queries).metrics)  # type: ignore[misc]
     for path in similarities:
-        pairs = read_pairs(path, columns, on_error, errors_dir)
+        pairs = read_pairs(path, columns, on_error)
         benchmarks.append(Benchmark(_name(path, files), pairs.size))
         tasks.append(lambda model, pairs=pairs: similarity_figures(model, pairs))  # type: ignore[misc]
     models = [reference.load() for reference in references]

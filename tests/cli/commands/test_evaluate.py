@@ -214,11 +214,11 @@ def test_bad_lines_stop_it_or_are_set_aside(folder: Path) -> None:
         posts.write('{"id": "broken\n')
     refused(linker(folder, "bm25", "--json", "r.json"), "posts.jsonl, line 25")
     assert not (folder / "r.json").exists()
-    result = linker(folder, "bm25", "--on-error", "skip", "--errors-dir", "errors")
+    result = linker(folder, "bm25", "--on-error", "skip")
     assert result.returncode == 0, result.stderr
     assert "1 of 25 lines set aside" in result.stderr
     assert "24 posts" in result.stdout
-    assert len(list((folder / "errors").iterdir())) == 1
+    assert (folder / "posts.jsonl.errors.jsonl").exists()
 
 
 def test_several_models_need_several_files(folder: Path) -> None:

@@ -29,7 +29,7 @@ def write(folder, rows=ROWS, texts=None):
     labels.write_text("tweet_id,topic,class\n" + "".join(",".join(row) + "\n" for row in rows))
     texts = texts if texts is not None else {row[0]: f"text {row[0]}" for row in rows} | {"99": "unlabeled"}
     file.write_text("".join(f'{{"id": "{own}", "text": "{text}"}}\n' for own, text in texts.items()))
-    return {"labels": str(labels), "texts": str(file), "errors_dir": str(folder)}
+    return {"labels": str(labels), "texts": str(file)}
 
 
 def test_texts_of_one_class_belong_together(tmp_path):

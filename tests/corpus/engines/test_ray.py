@@ -223,7 +223,7 @@ def test_a_worker_killed_in_the_middle(tmp_path, model_folder, cluster, monkeypa
     corpus = Corpus.open(here)
     there = Store.create(tmp_path / "there", corpus.store.facts)
     deadly = Deadly(corpus.model, "p00100", tmp_path / "killed")
-    added = building.add_posts(there, deadly, [path], PostColumns(), "strict", ".", cluster)
+    added = building.add_posts(there, deadly, [path], PostColumns(), "strict", cluster)
     assert int((tmp_path / "killed").read_text()) != os.getpid()
     assert added.new == 300
     assert posts_in(here) == posts_in(there.folder)
@@ -300,17 +300,17 @@ def test_what_goes_wrong_in_workers_is_reported_and_what_was_appended_stays(
     with pytest.raises(
         LinkerError, match=r"the Ray cluster could not do the work .*an interrupted build resumes"
     ):
-        building.add_posts(store, deadly, [path], PostColumns(), "strict", ".", cluster)
+        building.add_posts(store, deadly, [path], PostColumns(), "strict", cluster)
     assert [post["id"] for post in posts_in(store.folder)] == [post["id"] for post in posts[:90]]
 
     # A bad line ends the command as it does in one process: lines are checked in blocks, then added.
     good = Path(path).read_text()
     Path(path).write_text(good + "{\n")
     with pytest.raises(DataError, match="line 151: broken JSON"):
-        building.add_posts(store, model, [path], PostColumns(), "strict", ".", cluster)
+        building.add_posts(store, model, [path], PostColumns(), "strict", cluster)
     assert store.count() == 90
     Path(path).write_text(good)
-    building.add_posts(store, model, [path], PostColumns(), "strict", ".", cluster)
+    building.add_posts(store, model, [path], PostColumns(), "strict", cluster)
     assert [post["id"] for post in posts_in(store.folder)] == [post["id"] for post in posts]
 
     corpus = Corpus.open(tmp_path / "there", engine=cluster)

@@ -49,8 +49,6 @@ def test_lines_that_are_no_posts_are_set_aside(tmp_path, model_folder, line, rea
     path.write_text(f'{{"id": "a", "text": "w1"}}\n{line}\n{{"id": "b", "text": "w2"}}\n', encoding="utf-8")
     with pytest.raises(DataError, match=f"posts.jsonl, line 2: .*{reason}"):
         build_corpus(tmp_path / "strict", [str(path)], str(model_folder), PostColumns())
-    added = build_corpus(
-        tmp_path / "corpus", [str(path)], str(model_folder), PostColumns(), "skip", str(tmp_path)
-    )
+    added = build_corpus(tmp_path / "corpus", [str(path)], str(model_folder), PostColumns(), "skip")
     assert added.new == 2
     assert reason in (tmp_path / "posts.jsonl.errors.jsonl").read_text()

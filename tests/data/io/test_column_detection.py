@@ -327,7 +327,7 @@ def test_whatever_the_columns_every_row_is_a_post_or_a_reported_error(
     side = tmp_path / "p.csv.errors.jsonl"
     side.unlink(missing_ok=True)
     try:
-        with BadLines("skip", str(tmp_path)) as bad_lines:
+        with BadLines("skip") as bad_lines:
             posts = list(iter_posts(path, PostColumns(), bad_lines))
     except MissingColumnsError as error:
         missing = error.remedy.keys()

@@ -279,11 +279,10 @@ def test_unknown_schemes_and_missing_packages(monkeypatch: pytest.MonkeyPatch) -
         read_posts("https://127.0.0.1:1/x.csv")
 
 
-def test_bad_lines_of_an_address_are_set_aside_here(tmp_path: Path) -> None:
+def test_bad_lines_of_an_address_are_set_aside_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     with fsspec.open("memory://bad-lines/bad.jsonl", "wb") as file:
         file.write(b'{"id": "1", "text": "x"}\n{\n')
-    assert [post.id for post in read_posts("memory://bad-lines/bad.jsonl", None, "skip", str(tmp_path))] == [
-        "1"
-    ]
+    assert [post.id for post in read_posts("memory://bad-lines/bad.jsonl", None, "skip")] == ["1"]
     (record,) = map(json.loads, (tmp_path / "bad.jsonl.errors.jsonl").read_text().splitlines())
     assert (record["file"], record["line"]) == ("memory://bad-lines/bad.jsonl", 2)

@@ -75,7 +75,8 @@ def test_deletions_on_standard_input(
     lines = [DELETED, POST, LIKE, DELETION, '{"broken": ', POST]
     stream = io.TextIOWrapper(io.BytesIO("".join(line + "\n" for line in lines).encode()))
     monkeypatch.setattr(sys, "stdin", stream)
-    with BadLines("skip", str(tmp_path)) as bad_lines:
+    monkeypatch.chdir(tmp_path)
+    with BadLines("skip") as bad_lines:
         assert [post.id[-2:] for post in stream_posts("-", PostColumns(), bad_lines)] == ["/1", "/1"]
         assert bad_lines.total == 1
     assert "2 posts of 6 lines; 1 deleted post, 1 like, 1 deletion left out" in capsys.readouterr().err
@@ -101,7 +102,7 @@ def test_unknown_records_in_a_stream_are_reported(tmp_path: Path) -> None:
     path = file(tmp_path / "p.jsonl", POST, '{"id": "1", "text": "of another format"}', LIKE)
     with pytest.raises(DataError, match="line 2: not a record of Bluesky Jetstream: no kind; keys: id, text"):
         read_posts(path)
-    assert len(read_posts(path, on_error="skip", errors_dir=str(tmp_path))) == 1
+    assert len(read_posts(path, on_error="skip")) == 1
     side = json.loads((tmp_path / "p.jsonl.errors.jsonl").read_text())
     assert side["line"] == 2
 
@@ -267,7 +268,7 @@ def test_every_line_is_a_post_left_out_or_reported(
     records = ONE_A_LINE[name][:1] + [record if isinstance(record, dict) else {} for record in records]
     path = file(tmp_path / "p.jsonl", *map(json.dumps, records))
     capsys.readouterr()
-    with BadLines("skip", str(tmp_path)) as bad_lines:
+    with BadLines("skip") as bad_lines:
         posts = list(stream_posts(path, PostColumns(format=name), bad_lines))
         bad = bad_lines.total
     (line,) = [line for line in capsys.readouterr().err.splitlines() if "read as" in line]
@@ -295,7 +296,7 @@ def test_every_record_of_a_mixture_is_a_post_left_out_or_reported(
     records = [*whole, *whole, *(record for record in some if isinstance(record, dict) and record)]
     path = file(tmp_path / "p.jsonl", *map(json.dumps, records))
     capsys.readouterr()
-    with BadLines("skip", str(tmp_path)) as bad_lines:
+    with BadLines("skip") as bad_lines:
         posts = list(stream_posts(path, PostColumns(), bad_lines))
         bad, left_out = bad_lines.total, bad_lines.left_out.total()
     (line,) = [line for line in capsys.readouterr().err.splitlines() if "read as" in line]

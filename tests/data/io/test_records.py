@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from linker.common.errors import DataError, LinkerError
 from linker.data import Article, ArticleColumns, PairColumns, Post, PostColumns, read_articles, read_posts
 from linker.data.identity import content_id
+from linker.data.io import line_errors
 from linker.data.io.columns import SingleFileColumns
 from linker.data.io.line_errors import BadLines
 from linker.data.io.records import iter_posts
@@ -106,9 +107,9 @@ def test_bad_line(tmp_path: Path, line: bytes, reason: str, capsys: pytest.Captu
     assert f"{path}, line 2: {reason}" in str(caught.value)
     assert "1 bad line" in str(caught.value)
 
-    posts = read_posts(path, on_error="skip", errors_dir=str(tmp_path / "bad"))
+    posts = read_posts(path, on_error="skip")
     assert [post.id for post in posts] == ["ok", "ok2"]
-    (record,) = errors_of(path, tmp_path / "bad")
+    (record,) = errors_of(path, tmp_path)
     assert record["file"] == path
     assert record["line"] == 2
     assert record["reason"].startswith(reason)
@@ -173,24 +174,29 @@ def test_strict_lists_twenty_and_counts_all(tmp_path: Path) -> None:
 def test_nothing_left_is_an_error(tmp_path: Path) -> None:
     path = write(tmp_path / "p.jsonl", b"oops")
     with pytest.raises(DataError, match="does not contain a single post"):
-        read_posts(path, on_error="skip", errors_dir=str(tmp_path))
+        read_posts(path, on_error="skip")
     assert len(errors_of(path, tmp_path)) == 1
 
 
-def test_a_place_where_no_side_file_can_be_is_reported(tmp_path: Path) -> None:
+def test_a_place_where_no_side_file_can_be_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(line_errors, "_folder_beside", Path)
     path = write(tmp_path / "p.jsonl", {"id": 1, "text": "x"}, b"oops")
     with pytest.raises(LinkerError, match=r"p\.jsonl\.errors\.jsonl: cannot be written"):
-        read_posts(path, on_error="skip", errors_dir=path)
+        read_posts(path, on_error="skip")
 
 
-def test_side_files_of_inputs_with_the_same_name(tmp_path: Path) -> None:
+def test_side_files_of_inputs_with_the_same_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(line_errors.os, "access", lambda folder, mode: False)  # no folder is writable
     paths = []
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         paths.append(write(tmp_path / folder / "p.jsonl", {"id": folder, "text": "x"}, b"oops"))
     for _ in range(2):  # a second reading takes the places of the first
-        read_posts(paths, on_error="skip", errors_dir=str(tmp_path))
-        read_posts(paths[1], on_error="skip", errors_dir=str(tmp_path))
+        read_posts(paths, on_error="skip")
+        read_posts(paths[1], on_error="skip")
     sides = {side.name: json.loads(side.read_text())["file"] for side in tmp_path.glob("*.errors*")}
     assert sides == {"p.jsonl.errors.jsonl": paths[0], "p.jsonl.errors-2.jsonl": paths[1]}
 
@@ -210,7 +216,7 @@ def test_csv_line_numbers(tmp_path: Path) -> None:
         ("line 8", "wrong number of fields"),
         ("line 12", "empty text"),
     ]
-    posts = read_posts(str(path), on_error="skip", errors_dir=str(tmp_path))
+    posts = read_posts(str(path), on_error="skip")
     assert [(post.id, post.text) for post in posts] == [
         ("1", "two\nlines"),
         ("3", "café"),
@@ -237,7 +243,7 @@ def test_parquet_values(tmp_path: Path) -> None:
         "likes": [1.5, float("nan"), 2.0],
     }
     pyarrow.parquet.write_table(pa.table(rows), path)
-    posts = read_posts(str(path), on_error="skip", errors_dir=str(tmp_path))
+    posts = read_posts(str(path), on_error="skip")
     assert posts == [Post("1", "a", ("x", "y"), when), Post("2", "b")]
     assert posts[0].extra == {"likes": 1.5}
     told = [(error["line"], error["reason"][:8]) for error in errors_of(str(path), tmp_path)]
@@ -276,7 +282,7 @@ def test_every_json_line_is_a_post_or_a_reported_error(
     path.write_bytes(b"\n".join([good, *lines]) + end)
     for stale in tmp_path.glob("*.errors*"):
         stale.unlink()
-    with BadLines("skip", str(tmp_path)) as bad_lines:
+    with BadLines("skip") as bad_lines:
         posts = list(iter_posts(str(path), PostColumns(), bad_lines))
     errors = errors_of(str(path), tmp_path)
     assert len(posts) + len(errors) + bad_lines.left_out.total() == 1 + len(lines)
@@ -303,7 +309,7 @@ def test_every_csv_record_is_a_post_or_a_reported_error(tmp_path: Path, records:
     path.write_bytes("\n".join(["id,text", "first,good", *quoted, ""]).encode())
     for stale in tmp_path.glob("*.errors*"):
         stale.unlink()
-    with BadLines("skip", str(tmp_path)) as bad_lines:
+    with BadLines("skip") as bad_lines:
         posts = list(iter_posts(str(path), PostColumns(), bad_lines))
     assert len(posts) + len(errors_of(str(path), tmp_path)) + bad_lines.left_out.total() == 1 + len(records)
 
@@ -358,7 +364,7 @@ def test_bad_lines_of_both_files_come_at_once(tmp_path: Path) -> None:
         f"{articles}, line 3: duplicate id: a1 (first in line 1)",
         f"{posts}, line 2: unknown article id: zz",
     ]
-    data = ArticlesAndPosts(articles, posts, on_error="skip", errors_dir=str(tmp_path)).read()
+    data = ArticlesAndPosts(articles, posts, on_error="skip").read()
     assert [article.id for article in data.articles] == ["a1"]
     assert [post.id for post in data.posts] == ["1"]
 
@@ -447,7 +453,7 @@ def test_single_file_bad_lines(tmp_path: Path) -> None:
         {"url": "u3", "article": "Fine.", "text": "", "n": "e"},
         {"url": "u4", "article": "Fine.", "text": "six", "n": "a"},
     )
-    reader = SingleFile(path, SingleFileColumns(id="n"), on_error="skip", errors_dir=str(tmp_path))
+    reader = SingleFile(path, SingleFileColumns(id="n"), on_error="skip")
     data = reader.read()
     assert [article.id for article in data.articles] == ["u1"]
     assert [post.id for post in data.posts] == ["a"]

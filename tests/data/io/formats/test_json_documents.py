@@ -140,7 +140,7 @@ def test_bad_items_are_reported_by_their_number(tmp_path: Path) -> None:
         'line 3: broken JSON: repeated key "id"',
         "line 5: broken JSON: NaN is not a JSON value",
     ]
-    posts = read_posts(str(path), on_error="skip", errors_dir=str(tmp_path))
+    posts = read_posts(str(path), on_error="skip")
     assert [(post.id, post.text) for post in posts] == [("1", "a"), ("4", "é")]  # in windows-1252
 
 
@@ -206,7 +206,7 @@ def test_every_item_is_a_post_or_a_reported_error(
     side.unlink(missing_ok=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_documents, "_CHUNK", chunk)
-        posts = read_posts(str(path), on_error="skip", errors_dir=str(tmp_path))
+        posts = read_posts(str(path), on_error="skip")
     errors = side.read_bytes().splitlines() if side.exists() else []
     assert len(posts) + len(errors) == 1 + len(items)
     assert posts[0].text == good["text"]
