@@ -153,12 +153,10 @@ def request_of(
         raise LinkerError("--labels and --calibration: give one; labels of the posts themselves are better")
     relevant = learned = None
     if labels is not None:
-        from linker.data.labels.post_labels import PostLabels
         from linker.data.labels.reading import read_labels
 
-        found = read_labels(labels)
-        say(found.summary)
-        relevant = PostLabels(found.labels, found.shown)
+        relevant = read_labels(labels)
+        say(relevant.summary)
     if calibration is not None:
         from linker.calibration.calibration import Calibration
 

@@ -11,16 +11,16 @@ from linker.data.io.fields import clean_id
 from linker.data.io.line_errors import LineError
 from linker.data.io.rows import Row
 from linker.data.labels.collector import Collector
-from linker.data.labels.post_labels import PostLabels
+from linker.data.labels.post_labels import LabelFile
 from linker.data.labels.reading import read_labels, read_rows
 from linker.data.labels.records import ImportedLabel
 from linker.data.labels.sampled_labels import drawn_at_random
 from linker.ranking.data_frames import ArrowStream, frame_of, row_of, series_of
 
-AnyLabels: TypeAlias = "str | Path | Mapping[Any, Any] | Iterable[Any] | ArrowStream | PostLabels"
+AnyLabels: TypeAlias = "str | Path | Mapping[Any, Any] | Iterable[Any] | ArrowStream | LabelFile"
 
 
-def as_labels(given: AnyLabels) -> PostLabels:
+def as_labels(given: AnyLabels) -> LabelFile:
     """Return labels from anything that `Ranker.rank` accepts.
 
     Args:
@@ -30,11 +30,10 @@ def as_labels(given: AnyLabels) -> PostLabels:
     Raises:
         DataError: if a label is unknown, or there is none.
     """
-    if isinstance(given, PostLabels):
+    if isinstance(given, LabelFile):
         return given
     if isinstance(given, (str, Path)):
-        found = read_labels(given)
-        return PostLabels(found.labels, found.shown)
+        return read_labels(given)
     if isinstance(given, Mapping):
         return _of_pairs(list(given.items()), drawn_at_random(given))
     if (series := series_of(given)) is not None:
@@ -52,10 +51,10 @@ def as_labels(given: AnyLabels) -> PostLabels:
         lambda line, error, raw: faults.append(f"record {line}: {error}"),
     )
     _refuse(faults)
-    return PostLabels(collector.result().labels)
+    return collector.result()
 
 
-def _of_pairs(pairs: Sequence[tuple[Any, Any]], drawn: Collection[str] = ()) -> PostLabels:
+def _of_pairs(pairs: Sequence[tuple[Any, Any]], drawn: Collection[str] = ()) -> LabelFile:
     collector, faults = Collector("labels"), []
     for number, (post, label) in enumerate(pairs, 1):
         try:
@@ -72,7 +71,7 @@ def _of_pairs(pairs: Sequence[tuple[Any, Any]], drawn: Collection[str] = ()) -> 
         )
         collector.record((), number, labels)
     _refuse(faults)
-    return PostLabels(collector.result().labels if pairs else [])
+    return collector.result() if pairs else LabelFile("labels", [])
 
 
 def _rows(given: Any) -> list[Mapping[str, Any]]:

@@ -15,7 +15,7 @@ from linker.ranking.results import Ranking
 if TYPE_CHECKING:
     from linker.calibration.calibration import Calibration
     from linker.calibration.thresholds import Thresholds
-    from linker.data.labels.post_labels import PostLabels
+    from linker.data.labels.post_labels import LabelFile
     from linker.data.post_filter import Filter
     from linker.data.types import Article, Post
     from linker.models.passage_pooling import Passages
@@ -78,7 +78,7 @@ class RankRequest:
         if self.calibration is not None:
             self.calibration.check(passages=self.passages)
 
-    def labels_of(self, articles: Sequence[Article]) -> PostLabels:
+    def labels_of(self, articles: Sequence[Article]) -> LabelFile:
         """Return the labels of the articles.
 
         Raises:

@@ -12,7 +12,6 @@ from linker.annotation.formats import write
 from linker.annotation.formats.label_format import LabelFormat
 from linker.annotation.session.journal import Action
 from linker.annotation.session.session import Session
-from linker.data.labels.post_labels import PostLabels
 from linker.data.labels.reading import read_labels
 from linker.data.labels.records import ImportedLabel
 from linker.data.types import Post
@@ -102,7 +101,7 @@ def test_a_ranking_takes_an_export_as_labels(
     write(path, name, session.labeled(resolved))
     adjudicated = {one.post.id: one.value == "relevant" for one in session.labeled(True) if one.value}
     names = {label["name"]: label["value"] for label in session.settings.labels}
-    found = PostLabels(read_labels(path, names=names or None).labels, str(path)).among(POSTS)
+    found = read_labels(path, names=names or None).among(POSTS)
     if not resolved:  # an export of all labels has the votes; who adjudicates writes no vote
         adjudicated[POSTS[1].id] = found[POSTS[1].id]
         if name == "asreview":  # one label per post, none for ties: the majority of the annotators

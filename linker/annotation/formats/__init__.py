@@ -7,8 +7,8 @@ from pathlib import Path
 
 from linker.annotation.formats.label_format import LabelFormat
 from linker.annotation.formats.records import LabeledPost
+from linker.data.labels.post_labels import LabelFile
 from linker.data.labels.reading import FORMATS, read_labels
-from linker.data.labels.records import LabelFile
 from linker.data.labels.values import LabelValue
 
 __all__ = ["read", "write"]

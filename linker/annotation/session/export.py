@@ -12,9 +12,9 @@ from linker.annotation.session.label_set import LabelSet
 from linker.annotation.session.state import Label, SessionState
 from linker.common.errors import DataError, LinkerError
 from linker.data.labels.matching import match_labels
-from linker.data.labels.post_labels import article_names, labels_of_articles
+from linker.data.labels.post_labels import LabelFile, name_of_query
 from linker.data.labels.records import ImportedLabel
-from linker.data.types import Article, Post
+from linker.data.types import Post
 
 
 def all_labels(
@@ -30,7 +30,7 @@ def all_labels(
         machines: whether labels of machines and adjudicated labels are among the records, for formats that tell them
             from others.
     """
-    article = query_name(pool.articles)
+    article = name_of_query(pool.articles)
     records = []
     for place, post in _placed(state, posts):
         score = pool.shown_scores[place]
@@ -75,7 +75,7 @@ def resolved_labels(
     `annotator` and `note` join those of all annotators; `time` is that of the last label. `choice` is the most frequent
     name among the labels that count like the post.
     """
-    article = query_name(pool.articles)
+    article = name_of_query(pool.articles)
     records = []
     for place, post in _placed(state, posts):
         score = pool.shown_scores[place]
@@ -152,7 +152,7 @@ def events_of(
     machines = set(state.machines)
     if not labels:
         return events
-    kept = labels_of_articles(labels, article_names(pool.articles), source)
+    kept = LabelFile(source, labels).of_articles(pool.articles).labels
     matches = match_labels(posts, kept)
     matches.report(source)
     for label, post_id in zip(kept, matches.post_ids):
@@ -207,11 +207,6 @@ def events_of(
             )
         )
     return events
-
-
-def query_name(articles: Sequence[Article]) -> str:
-    """Return the name of the seed articles as one query."""
-    return articles[0].id if len(articles) == 1 else f"{articles[0].id}+{len(articles) - 1}"
 
 
 def _placed(state: SessionState, posts: Sequence[Post]) -> Iterator[tuple[int, Post]]:

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from linker.data.io.known_columns import normal
 from linker.data.io.line_errors import LineError
 from linker.data.io.rows import Row
-from linker.data.labels import known_names as known
-from linker.data.labels.collector import Collector, post_id_of, text_in, time_in
+from linker.data.labels.collector import Collector, about_post, named_like_labels, post_id_of, text_in
 from linker.data.labels.records import ImportedLabel
 from linker.data.labels.values import Parsed
 
@@ -51,10 +50,8 @@ class ArgillaReader:
                     answers[question] += len(given)
                     parsed = [collector.parse_or_none(one.value) for one in given]
                     good[question] += sum(one is not None and one.value is not None for one in parsed)
-        order = [*known.LABELS, *known.LOOSE_LABELS]
-        named = sorted((q for q in answers if normal(q) in order), key=lambda q: order.index(normal(q)))
         fitting = [q for q in answers if good[q] and 2 * good[q] >= answers[q]]
-        found = next(iter(named), None) or (fitting[0] if len(fitting) == 1 else None)
+        found = named_like_labels(answers) or (fitting[0] if len(fitting) == 1 else None)
         self._question = found or "label"
         questions = ", ".join(answers) or "none"
         collector.where = f' under the question "{found}"' if found else f" (questions: {questions})"
@@ -79,10 +76,8 @@ class ArgillaReader:
             if answer.status == "draft":
                 continue
             # Argilla writes discarded responses without a status, and mostly without a value.
-            if answer.status == "discarded" or answer.value is None:
-                parsed = Parsed("skip")
-            else:
-                parsed = collector.parse(answer.value, row.line)
+            skipped = answer.status == "discarded" or answer.value is None
+            parsed = Parsed("skip") if skipped else collector.parse(answer.value, row.line)
             name = None if answer.user == user_id("") else known_users.get(answer.user, answer.user or None)
             if parsed.value is not None:
                 labels.append((name, parsed, notes.get(answer.user, ""), False))
@@ -90,7 +85,8 @@ class ArgillaReader:
             parsed = collector.parse(answer.value, row.line)
             if parsed.value is not None:
                 labels.append((answer.user or "suggestion", parsed, "", True))
-        about = _about(values, metadata)
+        fields = values.get("fields") if isinstance(values.get("fields"), Mapping) else values
+        about = about_post(metadata, (fields or {}).get("text"), metadata.get("article_id"))
         post_id = _post_id(values, metadata) if labels else ""
         made = [
             ImportedLabel(post_id, name, one.value, note, None, row.line, one.choice, machine, **about)
@@ -121,11 +117,8 @@ def _responses(values: Mapping[str, Any]) -> dict[str, list[_Answer]]:
         for question, answers in _object(given, "responses").items():
             for item in answers if isinstance(answers, list) else []:
                 answer = _object(item, question)
-                found.setdefault(question, []).append(
-                    _Answer(
-                        text_in(answer.get("user_id")), answer.get("value"), text_in(answer.get("status"))
-                    )
-                )
+                user, status = text_in(answer.get("user_id")), text_in(answer.get("status"))
+                found.setdefault(question, []).append(_Answer(user, answer.get("value"), status))
     for key, answers in values.items():
         if key.endswith(".responses") and isinstance(answers, list):
             question = key.removesuffix(".responses")
@@ -158,18 +151,6 @@ def _post_id(values: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
         if post_id := post_id_of(record.get(name), name):
             return post_id
     raise LineError("no post", "id is missing, so the label belongs to no post")
-
-
-def _about(values: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
-    fields = values.get("fields") if isinstance(values.get("fields"), Mapping) else values
-    article = text_in(metadata.get("article_id"))
-    return {
-        "article_ids": (article,) if article else (),
-        "text": text_in((fields or {}).get("text")) or None,
-        "platform": text_in(metadata.get("platform")) or None,
-        "author": text_in(metadata.get("author")) or None,
-        "created_at": time_in(metadata.get("created_at"), strict=False),
-    }
 
 
 def _object(value: Any, name: str) -> Mapping[str, Any]:

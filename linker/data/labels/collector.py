@@ -10,7 +10,9 @@ from linker.common.errors import DataError
 from linker.data.io.dates import parse_date
 from linker.data.io.fields import clean_id, is_missing
 from linker.data.io.line_errors import LineError
-from linker.data.labels.records import ImportedLabel, LabelFile
+from linker.data.labels import known_names
+from linker.data.labels.post_labels import LabelFile
+from linker.data.labels.records import ImportedLabel
 from linker.data.labels.values import LabelValue, Parsed, UnknownLabelError, parse_label
 
 _SHOWN = 10
@@ -135,6 +137,24 @@ def text_in(field: Any) -> str:
     if isinstance(field, float) and field.is_integer():
         return str(int(field))
     return "" if is_missing(field) else str(field)
+
+
+def about_post(record: Mapping[str, Any], text: Any, article: Any) -> dict[str, Any]:
+    """Return what a record says of its post, as fields of `ImportedLabel`."""
+    article = text_in(article)
+    return {
+        "article_ids": (article,) if article else (),
+        "text": text_in(text) or None,
+        "platform": text_in(record.get("platform")) or None,
+        "author": text_in(record.get("author")) or None,
+        "created_at": time_in(record.get("created_at"), strict=False),
+    }
+
+
+def named_like_labels(names: Iterable[str]) -> str | None:
+    """Return the name that is most usual for labels; None: none is."""
+    found = known_names.columns_of((*known_names.LABELS, *known_names.LOOSE_LABELS), names)
+    return found[0] if found else None
 
 
 def time_in(field: Any, strict: bool = True) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
 from linker.data.io.known_columns import KNOWN_NAMES, normal
 
@@ -70,6 +71,12 @@ _NO_CODER = re.compile(
     r"(id|ids|name|names|time|date|at|by|note|notes|comment|comments|email|confidence|score|source|set|type|text|url|"
     r"count|users?|status|reason|probability)"
 )
+
+
+def columns_of(names: Sequence[str], present: Iterable[str]) -> list[str]:
+    """Return the columns that have one of these names, in the order of the names."""
+    order = {name: rank for rank, name in reversed(list(enumerate(names)))}
+    return sorted((name for name in present if normal(name) in order), key=lambda name: order[normal(name)])
 
 
 def coder_of(name: str) -> str | None:

@@ -6,11 +6,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from linker.data.io.known_columns import normal
 from linker.data.io.line_errors import LineError
 from linker.data.io.rows import Row
 from linker.data.labels import known_names as known
-from linker.data.labels.collector import Collector, post_id_of, text_in, time_in
+from linker.data.labels.collector import (
+    Collector,
+    about_post,
+    named_like_labels,
+    post_id_of,
+    text_in,
+    time_in,
+)
 from linker.data.labels.records import ImportedLabel
 from linker.data.labels.values import Parsed
 
@@ -39,10 +45,7 @@ class LabelStudioReader:
                     found.update({_control(region) for region in _regions(annotation) if _kind(region)})
             except LineError:  # reported when it is read
                 continue
-        order = [*known.LABELS, *known.LOOSE_LABELS]
-        named = [name for name in found if normal(name) in order]
-        named.sort(key=lambda name: order.index(normal(name)))
-        self._control = next(iter(named), None) or (next(iter(found)) if len(found) == 1 else None)
+        self._control = named_like_labels(found) or (next(iter(found)) if len(found) == 1 else None)
         controls = ", ".join(found) or "none"
         collector.where = (
             f' in the control "{self._control}"' if self._control else f" (controls: {controls})"
@@ -60,21 +63,21 @@ class LabelStudioReader:
         if not isinstance(data, Mapping):
             raise LineError("no post", "data is not a JSON object")
         labels: list[ImportedLabel] = []
+        about = about_post(data, data.get("text"), data.get("article_id"))
         for key, machine in (("annotations", False), ("predictions", True)):
             for annotation in _annotations(values, key):
                 parsed = self._parsed(annotation, row.line, collector)
                 if parsed.value is None:
                     continue
-                who = (
-                    text_in(annotation.get("model_version")) or "prediction"
-                    if machine
-                    else _annotator(annotation)
-                )
+                if machine:
+                    who = text_in(annotation.get("model_version")) or "prediction"
+                else:
+                    who = text_in(annotation.get("completed_by")) or text_in(annotation.get("annotator"))
                 time = time_in(annotation.get("updated_at") or annotation.get("created_at"))
                 labels.append(
                     ImportedLabel(
-                        _post(data), who, parsed.value, _note(annotation), time, row.line, parsed.choice, machine,
-                        bool(annotation.get("ground_truth")), **_about(data),
+                        _post(data), who or None, parsed.value, _note(annotation), time, row.line, parsed.choice,
+                        machine, bool(annotation.get("ground_truth")), **about,
                     )
                 )  # fmt: skip
         collector.record(values, row.line, labels)
@@ -102,23 +105,11 @@ def _are_spans(regions: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _post(data: Mapping[str, Any]) -> str:
-    order = {name: rank for rank, name in reversed(list(enumerate(known.IDS)))}
-    names = sorted((name for name in data if normal(name) in order), key=lambda name: order[normal(name)])
+    names = known.columns_of(known.IDS, data)
     post_id = post_id_of(data.get(names[0]), names[0]) if names else ""
     if not post_id and not data.get("text"):
         raise LineError("no post", "data: post_id is missing, so the label belongs to no post")
     return post_id
-
-
-def _about(data: Mapping[str, Any]) -> dict[str, Any]:
-    article = text_in(data.get("article_id"))
-    return {
-        "article_ids": (article,) if article else (),
-        "text": text_in(data.get("text")) or None,
-        "platform": text_in(data.get("platform")) or None,
-        "author": text_in(data.get("author")) or None,
-        "created_at": time_in(data.get("created_at"), strict=False),
-    }
 
 
 def _annotations(values: Mapping[str, Any], key: str) -> Iterator[Mapping[str, Any]]:
@@ -149,7 +140,3 @@ def _note(annotation: Mapping[str, Any]) -> str:
         for region in _regions(annotation)
         if region.get("type") == "textarea"
     )
-
-
-def _annotator(annotation: Mapping[str, Any]) -> str | None:
-    return text_in(annotation.get("completed_by")) or text_in(annotation.get("annotator")) or None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from linker.common.console import info
@@ -13,8 +13,8 @@ from linker.data.io.rows import Row
 from linker.data.labels import known_names
 from linker.data.labels.collector import Collector
 from linker.data.labels.matching import match_labels
-from linker.data.labels.post_labels import article_names, labels_of_articles, relevance_of
-from linker.data.labels.records import ImportedLabel, LabelFile
+from linker.data.labels.post_labels import LabelFile, name_of_query, relevance_of
+from linker.data.labels.records import ImportedLabel
 from linker.data.labels.table import TableReader
 from linker.data.types import Article, Post
 
@@ -87,8 +87,7 @@ def linked_by(found: LabelFile, posts: Sequence[Post], articles: Sequence[Articl
     Raises:
         DataError: if no label belongs to a post, or a relevant post names none of several articles.
     """
-    counted = [label for label in found.labels if label.value != "skip" and not label.machine]
-    counted = labels_of_articles(counted, article_names(articles), found.shown)
+    counted = replace(found, labels=found.counted).of_articles(articles).labels
     matches = match_labels(posts, counted)
     matches.report(found.shown)
     by_article: dict[str, list[ImportedLabel]] = {}
@@ -96,7 +95,7 @@ def linked_by(found: LabelFile, posts: Sequence[Post], articles: Sequence[Articl
     for label, post_id in zip(counted, matches.post_ids, strict=True):
         if post_id is None:
             continue
-        targets = list(_targets(label, articles))
+        targets = _targets(label, articles)
         nowhere += not targets
         for article_id in targets:
             by_article.setdefault(article_id, []).append(replace(label, post_id=post_id))
@@ -121,14 +120,11 @@ def linked_by(found: LabelFile, posts: Sequence[Post], articles: Sequence[Articl
     ]
 
 
-def _targets(label: ImportedLabel, articles: Sequence[Article]) -> Iterator[str]:
-    """Yield the ids of the articles that a label is about."""
-    whole_query = len(articles) > 1 and f"{articles[0].id}+{len(articles) - 1}" in label.article_ids
-    for article in articles:
-        if (
-            len(articles) == 1
-            or whole_query
-            or article.id in label.article_ids
-            or article.url in label.article_ids
-        ):
-            yield article.id
+def _targets(label: ImportedLabel, articles: Sequence[Article]) -> list[str]:
+    """Return the ids of the articles that a label is about."""
+    of_all = len(articles) == 1 or name_of_query(articles) in label.article_ids
+    return [
+        article.id
+        for article in articles
+        if of_all or article.id in label.article_ids or article.url in label.article_ids
+    ]

@@ -4,41 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Protocol
 
 from linker.common.console import info, warn
 from linker.common.errors import DataError
 from linker.data.identity import author_of, normal_text, platform_of, pseudonym, second
+from linker.data.labels.records import ImportedLabel
 from linker.data.types import Post
 
 #: Above this share of labels that match no post, the line on them is a warning.
 _FEW = 0.05
 _SHOWN = 3
-
-
-class LabelRecord(Protocol):
-    """What a label says of its post; empty and None: unknown."""
-
-    @property
-    def post_id(self) -> str:
-        """The id in the file of labels."""
-
-    @property
-    def text(self) -> str | None:
-        """The text of the post."""
-
-    @property
-    def platform(self) -> str | None:
-        """The platform."""
-
-    @property
-    def author(self) -> str | None:
-        """The author, plain or as pseudonym."""
-
-    @property
-    def created_at(self) -> datetime | None:
-        """The time of posting."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +27,13 @@ class Matches:
         other_text: number of labels with the id of a post, but another text.
     """
 
-    records: Sequence[LabelRecord]
+    records: Sequence[ImportedLabel]
     post_ids: list[str | None]
     by_content: int
     other_text: int
 
     @property
-    def unmatched(self) -> list[LabelRecord]:
+    def unmatched(self) -> list[ImportedLabel]:
         """The labels that match no post."""
         return [record for record, post_id in zip(self.records, self.post_ids) if post_id is None]
 
@@ -95,7 +70,7 @@ class Matches:
             )
 
 
-def match_labels(posts: Sequence[Post], records: Sequence[LabelRecord]) -> Matches:
+def match_labels(posts: Sequence[Post], records: Sequence[ImportedLabel]) -> Matches:
     """Find the post of each label: that with its id, else that with its content.
 
     Contents match if the texts are equal, and platform, author and time where both are known. Of several posts that
@@ -128,7 +103,7 @@ class _ByContent:
         self._by_text: dict[str, list[Post]] = {}
         self._found: dict[tuple[str | None, ...], Post | None] = {}
 
-    def find(self, record: LabelRecord) -> Post | None:
+    def find(self, record: ImportedLabel) -> Post | None:
         """Return the post with the content of a label; None if there is none."""
         if not self._by_text:
             for post in self._posts:
@@ -144,7 +119,7 @@ class _ByContent:
         return self._found[key]
 
 
-def _agrees(record: LabelRecord, author: str, post: Post) -> bool:
+def _agrees(record: ImportedLabel, author: str, post: Post) -> bool:
     pairs = (
         ((record.platform or "").strip().lower(), platform_of(post).lower()),
         (author, pseudonym(author_of(post))),
@@ -159,6 +134,6 @@ def _same_text(text: str | None, other: str) -> bool:
     return mine.startswith(theirs) or theirs.startswith(mine.removesuffix("…").removesuffix("..."))
 
 
-def _shown(record: LabelRecord) -> str:
+def _shown(record: ImportedLabel) -> str:
     text = normal_text(record.text or "")
     return record.post_id + (f" “{text[:30]}{'…' if len(text) > 30 else ''}”" if text else "")

@@ -1,4 +1,4 @@
-"""Labels for the posts of one query: of its articles, matched with the posts, one per post."""
+"""The labels of a file, and what they say of the posts of one query."""
 
 from __future__ import annotations
 
@@ -9,31 +9,90 @@ from linker.common.console import warn
 from linker.common.errors import DataError
 from linker.data.identity import content_id
 from linker.data.labels.matching import Matches, match_labels
-from linker.data.labels.records import ImportedLabel, verdict, votes_by_post
+from linker.data.labels.records import ImportedLabel, is_tie, verdict, votes_by_post
 from linker.data.labels.sampled_labels import SampledLabels
 from linker.data.types import Article, Post
 
 
 @dataclass(frozen=True)
-class PostLabels:
-    """Labels from a file or Python, not matched with posts yet.
+class LabelFile:
+    """The labels of a file, or from Python.
 
     Attributes:
-        records: the labels.
         shown: name of the file in messages.
+        labels: the labels in its order, with skipped posts and those of machines.
+        records: number of records with the id or text of a post.
+        without: number of records without a label.
+        notes: what was guessed or converted, for the user.
     """
 
-    records: Sequence[ImportedLabel]
-    shown: str = "labels"
+    shown: str
+    labels: Sequence[ImportedLabel]
+    records: int = 0
+    without: int = 0
+    notes: tuple[str, ...] = ()
 
-    def of_articles(self, articles: Sequence[Article]) -> PostLabels:
-        """Return the labels of a query; a warning counts those of other articles.
+    @property
+    def summary(self) -> str:
+        """What was read, in one line: `labels.csv: 42 labels of 40 posts (12 relevant, 28 not), 2 unsure left out`."""
+        people = [label for label in self.labels if not label.machine]
+        votes = votes_by_post(people)
+        relevance = {post: verdict(these) for post, these in votes.items()}
+        skipped = sum(label.value == "skip" for label in people)
+        found = sum(relevance.values())
+        parts = [
+            f"{len(people) - skipped:,} {_plural('label', len(people) - skipped)} of {len(votes):,} "
+            f"{_plural('post', len(votes))} ({found:,} relevant, {len(votes) - found:,} not)"
+        ]
+        left_out = [
+            f"{count:,} {name}"
+            for count, name in (
+                (skipped, "unsure or skipped"),
+                (self.without, "without a label"),
+                (len(self.labels) - len(people), "of machines"),
+            )
+            if count
+        ]
+        if left_out:
+            parts.append(f"{', '.join(left_out)} left out")
+        ties = sum(is_tie(these) for these in votes.values())
+        if ties:
+            parts.append(f"{ties:,} {_plural('tie', ties)} counted as relevant")
+        return f"{self.shown}: {'; '.join([', '.join(parts[:2]), *parts[2:], *self.notes])}"
+
+    def of_articles(self, articles: Sequence[Article]) -> LabelFile:
+        """Return the labels of a query; labels that name no article belong to all. A warning counts the others.
+
+        The id of an article may depend on where it was read. A file of labels of a single article is therefore taken
+        to be of this one, with a warning.
 
         Raises:
-            DataError: if all labels are of other articles.
+            DataError: if the labels are of several articles, all of them others.
         """
-        records = labels_of_articles(self.records, article_names(articles), self.shown)
-        return self if len(records) == len(self.records) else replace(self, records=records)
+        names = {article.id for article in articles} | {article.url for article in articles if article.url}
+        if len(articles) > 1:
+            names.add(name_of_query(articles))
+        labels, shown = self.labels, self.shown
+        kept = [label for label in labels if not label.article_ids or names.intersection(label.article_ids)]
+        if len(kept) == len(labels):
+            return self
+        others = list(
+            dict.fromkeys(name for label in labels for name in label.article_ids if name not in names)
+        )
+        listed = ", ".join(map(repr, others[:3])) + (", …" if len(others) > 3 else "")
+        ours = ", ".join(map(repr, sorted(names)[:3]))
+        if kept:
+            warn(f"{shown}: {len(labels) - len(kept):,} labels are of other articles ({listed}) and left out")
+            return replace(self, labels=kept)
+        if len(others) > 1:
+            raise DataError(
+                f"{shown}: all {len(labels):,} labels are of other articles ({listed}), not of {ours}; give labels of "
+                "this article, or remove the column article_id if they are"
+            )
+        warn(
+            f"{shown}: the labels are of the article {listed}, read as labels of {ours}; check that it is the same"
+        )
+        return self
 
     def among(self, posts: Sequence[Post]) -> SampledLabels:
         """Return whether posts are relevant, by id: adjudicated labels, else the majority, ties being relevant.
@@ -41,12 +100,12 @@ class PostLabels:
         Raises:
             DataError: if no label belongs to a post.
         """
-        return self._resolved(match_labels(posts, self._counted))
+        return self._resolved(match_labels(posts, self.counted))
 
     @property
     def ids(self) -> list[str]:
         """The ids that labeled posts may have: those of the labels, and those that posts without one have."""
-        return list(dict.fromkeys(name for label in self._counted for name in _ids(label)))
+        return list(dict.fromkeys(name for label in self.counted for name in _ids(label)))
 
     def among_ids(self, present: Collection[str]) -> SampledLabels:
         """Return whether posts are relevant, by id, as `among`, for posts of which only the ids are known.
@@ -57,19 +116,20 @@ class PostLabels:
         Raises:
             DataError: if no label belongs to a post.
         """
-        found = [next((name for name in _ids(label) if name in present), None) for label in self._counted]
+        found = [next((name for name in _ids(label) if name in present), None) for label in self.counted]
         by_content = sum(
-            name not in (None, label.post_id) for label, name in zip(self._counted, found, strict=True)
+            name not in (None, label.post_id) for label, name in zip(self.counted, found, strict=True)
         )
-        return self._resolved(Matches(self._counted, found, by_content, 0))
+        return self._resolved(Matches(self.counted, found, by_content, 0))
 
     @property
-    def _counted(self) -> list[ImportedLabel]:
-        return [label for label in self.records if label.value != "skip" and not label.machine]
+    def counted(self) -> list[ImportedLabel]:
+        """The labels that count: of people, and not skipped."""
+        return [label for label in self.labels if label.value != "skip" and not label.machine]
 
     def _resolved(self, matches: Matches) -> SampledLabels:
         matches.report(self.shown)
-        pairs = zip(self._counted, matches.post_ids, strict=True)
+        pairs = zip(self.counted, matches.post_ids, strict=True)
         return relevance_of(
             replace(label, post_id=post_id) for label, post_id in pairs if post_id is not None
         )
@@ -86,50 +146,18 @@ def relevance_of(labels: Iterable[ImportedLabel]) -> SampledLabels:
     """Return whether posts are relevant, by id; skips and labels of machines are ignored."""
     votes_of = votes_by_post(labels)
     relevance = {post: verdict(votes) for post, votes in votes_of.items()}
-    drawn = [post for post, votes in votes_of.items() if any(is_random(label) for label in votes)]
+    drawn = [post for post, votes in votes_of.items() if any(map(_is_random, votes))]
     return SampledLabels(relevance, drawn)
 
 
-def is_random(label: ImportedLabel) -> bool:
-    """Return whether a file says that the post was drawn at random."""
+def _is_random(label: ImportedLabel) -> bool:
     return (label.sample or "").strip().casefold() == "random"
 
 
-def article_names(articles: Sequence[Article]) -> set[str]:
-    """Return the names that labels may give the articles of a query: ids, addresses, and that of all together."""
-    names = {article.id for article in articles} | {article.url for article in articles if article.url}
-    if len(articles) > 1:
-        names.add(f"{articles[0].id}+{len(articles) - 1}")
-    return names
+def name_of_query(articles: Sequence[Article]) -> str:
+    """Return the name of some articles as one query."""
+    return articles[0].id if len(articles) == 1 else f"{articles[0].id}+{len(articles) - 1}"
 
 
-def labels_of_articles(
-    labels: Sequence[ImportedLabel], names: Collection[str], shown: str
-) -> list[ImportedLabel]:
-    """Return the labels of some articles; labels that name no article belong to all. A warning counts the others.
-
-    The id of an article may depend on where it was read. A file of labels of a single article is therefore taken to be
-    of this one, with a warning.
-
-    Raises:
-        DataError: if the labels are of several articles, all of them others.
-    """
-    kept = [label for label in labels if not label.article_ids or set(label.article_ids) & set(names)]
-    if len(kept) == len(labels):
-        return list(labels)
-    others = list(dict.fromkeys(name for label in labels for name in label.article_ids if name not in names))
-    listed = ", ".join(map(repr, others[:3])) + (", …" if len(others) > 3 else "")
-    ours = ", ".join(map(repr, sorted(names)[:3]))
-    if kept:
-        warn(f"{shown}: {len(labels) - len(kept):,} labels are of other articles ({listed}) and left out")
-    elif len(others) == 1:
-        warn(
-            f"{shown}: the labels are of the article {listed}, read as labels of {ours}; check that it is the same"
-        )
-        return list(labels)
-    else:
-        raise DataError(
-            f"{shown}: all {len(labels):,} labels are of other articles ({listed}), not of {ours}; give labels of this "
-            "article, or remove the column article_id if they are"
-        )
-    return kept
+def _plural(name: str, count: int) -> str:
+    return name if count == 1 else f"{name}s"

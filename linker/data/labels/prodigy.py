@@ -7,7 +7,7 @@ from typing import Any
 
 from linker.data.io.line_errors import LineError
 from linker.data.io.rows import Row
-from linker.data.labels.collector import Collector, post_id_of, text_in, time_in
+from linker.data.labels.collector import Collector, about_post, post_id_of, text_in, time_in
 from linker.data.labels.records import ImportedLabel
 from linker.data.labels.table import flattened
 from linker.data.labels.values import LabelValue, Parsed
@@ -43,7 +43,7 @@ class ProdigyReader:
             time, exact = time_in(values.get("_timestamp")), time_in(values.get("time"), strict=False)
             time = exact if exact and time in (None, exact.replace(microsecond=0)) else time
             who = text_in(values.get("_annotator_id")) or text_in(values.get("_session_id")) or None
-            article = text_in(values.get("article_id") or values.get("article"))
+            about = about_post(values, text, values.get("article_id") or values.get("article"))
             labels.append(
                 ImportedLabel(
                     post_id,
@@ -53,11 +53,7 @@ class ProdigyReader:
                     time,
                     row.line,
                     parsed.choice,
-                    article_ids=(article,) if article else (),
-                    text=text,
-                    platform=text_in(values.get("platform")) or None,
-                    author=text_in(values.get("author")) or None,
-                    created_at=time_in(values.get("created_at"), strict=False),
+                    **about,
                 )
             )
         collector.record(row.values, row.line, labels)

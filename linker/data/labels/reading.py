@@ -16,7 +16,7 @@ from linker.data.io.streams import shown_name
 from linker.data.io.tables import open_table
 from linker.data.labels import argilla, asreview, known_names, label_studio, prodigy
 from linker.data.labels.collector import Collector
-from linker.data.labels.records import LabelFile
+from linker.data.labels.post_labels import LabelFile
 from linker.data.labels.table import TableReader
 from linker.data.labels.values import LabelValue
 

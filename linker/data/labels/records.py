@@ -1,8 +1,7 @@
-"""Labels as files hold them, and what they say together."""
+"""A label as files hold it, and what several say together."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -49,53 +48,6 @@ class ImportedLabel:
     sample: str | None = None
 
 
-@dataclass(frozen=True)
-class LabelFile:
-    """The labels of a file.
-
-    Attributes:
-        shown: name of the file in messages.
-        labels: the labels in its order, with skipped posts and those of machines.
-        records: number of records with the id or text of a post.
-        without: number of records without a label.
-        notes: what was guessed or converted, for the user.
-    """
-
-    shown: str
-    labels: list[ImportedLabel]
-    records: int = 0
-    without: int = 0
-    notes: tuple[str, ...] = ()
-
-    @property
-    def summary(self) -> str:
-        """What was read, in one line: `labels.csv: 42 labels of 40 posts (12 relevant, 28 not), 2 unsure left out`."""
-        people = [label for label in self.labels if not label.machine]
-        votes = votes_by_post(people)
-        relevance = {post: verdict(these) for post, these in votes.items()}
-        skipped = sum(label.value == "skip" for label in people)
-        found = sum(relevance.values())
-        parts = [
-            f"{len(people) - skipped:,} {_plural('label', len(people) - skipped)} of {len(votes):,} "
-            f"{_plural('post', len(votes))} ({found:,} relevant, {len(votes) - found:,} not)"
-        ]
-        left_out = [
-            f"{count:,} {name}"
-            for count, name in (
-                (skipped, "unsure or skipped"),
-                (self.without, "without a label"),
-                (len(self.labels) - len(people), "of machines"),
-            )
-            if count
-        ]
-        if left_out:
-            parts.append(f"{', '.join(left_out)} left out")
-        ties = sum(is_tie(these) for these in votes.values())
-        if ties:
-            parts.append(f"{ties:,} {_plural('tie', ties)} counted as relevant")
-        return f"{self.shown}: {'; '.join([', '.join(parts[:2]), *parts[2:], *self.notes])}"
-
-
 def votes_by_post(labels: Iterable[ImportedLabel]) -> dict[str, list[ImportedLabel]]:
     """Group the labels that count by post: those of people that are not skipped; adjudicated ones precede others."""
     found: dict[str, list[ImportedLabel]] = {}
@@ -115,13 +67,3 @@ def verdict(votes: Sequence[ImportedLabel]) -> bool:
 def is_tie(votes: Sequence[ImportedLabel]) -> bool:
     """Return whether as many labels say relevant as say not."""
     return 2 * sum(label.value == "relevant" for label in votes) == len(votes)
-
-
-def several(names: Counter[str], shown: int = 10) -> str:
-    """Return names with their counts, the most frequent first: `"maybe" ×3, "foo" ×1`."""
-    listed = ", ".join(f'"{name}" ×{count:,}' for name, count in names.most_common(shown))
-    return listed + (f" and {len(names) - shown} more" if len(names) > shown else "")
-
-
-def _plural(name: str, count: int) -> str:
-    return name if count == 1 else f"{name}s"

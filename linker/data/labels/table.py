@@ -21,7 +21,6 @@ from linker.data.labels.values import UnknownLabelError, is_true, parse_label
 _NESTED = ("meta", "metadata", "data", "fields")
 # Before formulas in CSV that linker wrote.
 _GUARDED = re.compile("''*[=+\\-@\t\r\n\0＝＋－＠]")
-_OURS = {"post_id", "text", "article_id", "score"}
 _LIST = re.compile(r"[|,;]")
 
 
@@ -57,7 +56,7 @@ class TableReader:
         self._coders = [] if column else _coder_columns(present, values)
         if self.label is not None and len(self._coders) < 2:
             self._coders = []
-        settled = [name for name in _all_of(known.ADJUDICATED, present) if name != self.label]
+        settled = [name for name in known.columns_of(known.ADJUDICATED, present) if name != self.label]
         flags = [name for name in settled if _are_flags(values, name)]
         self._settled = next((name for name in settled if name not in flags), None) if not column else None
         self._flag = next(iter(flags), None)
@@ -69,7 +68,7 @@ class TableReader:
         self.id = _first_of(known.IDS, present, filled)
         self._text = _first_of(known.TEXTS, [name for name in present if name != self.label], filled)
         self._note, self._time = (_first_of(names, present, filled) for names in (known.NOTES, known.TIMES))
-        self._article = _all_of(known.ARTICLES, present)
+        self._article = known.columns_of(known.ARTICLES, present)
         self._machine, self._choice = (
             _first_of(names, present, filled) for names in (known.MACHINES, known.CHOICES)
         )
@@ -258,14 +257,9 @@ def _filled(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     return filled
 
 
-def _all_of(names: Sequence[str], present: Sequence[str]) -> list[str]:
-    order = {name: rank for rank, name in reversed(list(enumerate(names)))}
-    return sorted((name for name in present if normal(name) in order), key=lambda name: order[normal(name)])
-
-
 def _first_of(names: Sequence[str], present: Sequence[str], filled: Mapping[str, int]) -> str | None:
     """Return the first column that has a value; else the first."""
-    found = _all_of(names, present)
+    found = known.columns_of(names, present)
     return next((name for name in found if filled.get(name)), found[0] if found else None)
 
 
