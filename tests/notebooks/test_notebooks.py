@@ -19,7 +19,7 @@ NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
 # Runs on data of one's own, too.
 ORDERING = ROOT / "notebooks/annotation_ordering.ipynb"
 OTHERS = [notebook for notebook in NOTEBOOKS if notebook != ORDERING]
-STRATEGIES = ["learning", "seed_similarity", "lexical", "keywords", "random"]
+STRATEGIES = ["active_learning", "seed_similarity", "lexical", "keywords", "random"]
 
 
 def run(notebook: Path, out: Path, **variables: str) -> list[dict[str, Any]]:
