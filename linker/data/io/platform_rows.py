@@ -209,11 +209,27 @@ def _replayed(
         yield rows
         return
     with TemporaryFile("w+", encoding="ascii") as kept:
+        around: dict[str, Any] | None = None
         for row in rows:
             deleted |= _deleted_by(formats, row.values)
-            kept.write(json.dumps(row) + "\n")
+            if row.around is not around:  # the same for all rows of a page
+                around = row.around
+                kept.write(json.dumps(around) + "\n")
+            kept.write(json.dumps(row[:3]) + "\n")
         kept.seek(0)
-        yield (Row(*json.loads(line)) for line in kept)
+        yield _rows_kept(kept)
+
+
+def _rows_kept(lines: Iterable[str]) -> Iterator[Row]:
+    """The rows in lines of JSON, behind a line with what is around them where that changes."""
+    around: dict[str, Any] | None = None
+    for line in lines:
+        value = json.loads(line)
+        if isinstance(value, list):
+            number, values, raw = value
+            yield Row(number, values, raw, around)
+        else:
+            around = value
 
 
 def _deleted_by(formats: Mixture, values: dict[str, Any]) -> set[bytes]:

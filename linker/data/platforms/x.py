@@ -13,6 +13,7 @@ from typing_extensions import override
 from linker.data.platforms.clocks import began, of_x
 from linker.data.platforms.paths import getter, lister, parsed
 from linker.data.platforms.platform import (
+    AROUND,
     OLDER,
     Platform,
     Record,
@@ -30,8 +31,9 @@ _ALL_URLS = "entities.urls[]|note_tweet.entities.urls[]"
 _URLS = lister(_ALL_URLS)
 # In place of a list of references.
 _OF_TWARC = tuple(f"referenced_tweets.{kind}" for kind in ("replied_to", "retweeted", "quoted"))
+_BESIDE = getter(f"includes|{AROUND}.includes")
 _TEXT = getter("note_tweet.text|text")
-_TWEETS, _QUOTED = lister("tweets[]"), getter("referenced_tweets[type=quoted].id")
+_QUOTED = getter("referenced_tweets[type=quoted].id")
 
 
 def _card(*keys: str) -> Any:
@@ -46,12 +48,11 @@ def _card(*keys: str) -> Any:
     return value_of
 
 
-def _quoted(tweet: Record, beside: Record) -> Record | None:
-    """The tweet that another one quotes, of those beside it."""
-    id_ = _QUOTED(tweet)
-    return next(
-        (found for found in _TWEETS(beside) if isinstance(found, dict) and found.get("id") == id_), None
-    )
+def _of_ids(ids: Any, records: Any, key: str) -> list[Record]:
+    """The records beside a tweet, such as pictures, with one of the ids that it names."""
+    ids = ids if isinstance(ids, list) else [ids]
+    found = records if isinstance(records, list) else []
+    return [record for record in found if isinstance(record, dict) and record.get(key) in ids]
 
 
 def _unbroken(record: Record) -> Any:
@@ -122,7 +123,8 @@ class V2(Platform):
         "possibly_sensitive",
         "reply_settings",
         "source",
-        "quoted_text=quoted.note_tweet.text|quoted.text",
+        "quoted_text=quoted.note_tweet.text|quoted.text|referenced_tweets[type=quoted].note_tweet.text"
+        "|referenced_tweets[type=quoted].text",
     )
     deletions = (_older_versions,)
     # twarc writes the addresses alone.
@@ -134,14 +136,19 @@ class V2(Platform):
 
     @override
     def opened(self, record: Record) -> Record:
-        inside, beside = super().opened(record), record.get("includes")
-        if inside is record or not isinstance(beside, dict):
+        inside, beside = super().opened(record), _BESIDE(record)
+        if not isinstance(beside, dict):
             return inside
-        # A line of a stream has the pictures, polls and quoted tweets of its tweet beside it.
+        # Pages and lines of streams have the pictures, polls and quoted tweets of their tweets beside these.
+        attached = inside.get("attachments")
+        attached = attached if isinstance(attached, dict) else {}
         return {
             **inside,
-            "attachments": {"media": beside.get("media"), "poll": beside.get("polls")},
-            "quoted": _quoted(inside, beside),
+            "attachments": {
+                "media": _of_ids(attached.get("media_keys"), beside.get("media"), "media_key"),
+                "poll": _of_ids(attached.get("poll_ids"), beside.get("polls"), "id"),
+            },
+            "quoted": next(iter(_of_ids(_QUOTED(inside), beside.get("tweets"), "id")), None),
         }
 
 

@@ -88,8 +88,19 @@ def read(path: Path, record: dict[str, Any]) -> Post:
         ),
         (
             {
-                "data": {"id": "20", "text": "Vote", "edit_history_tweet_ids": ["20"]},
-                "includes": {"polls": [{"options": [{"label": "Dam"}]}], "media": [{"alt_text": "A river"}]},
+                "data": {
+                    "id": "20",
+                    "text": "Vote",
+                    "edit_history_tweet_ids": ["20"],
+                    "attachments": {"poll_ids": ["1"], "media_keys": ["3_1"]},
+                },
+                "includes": {
+                    "polls": [{"id": "1", "options": [{"label": "Dam"}]}],
+                    "media": [
+                        {"media_key": "3_0", "alt_text": "no"},
+                        {"media_key": "3_1", "alt_text": "A river"},
+                    ],
+                },
             },
             "Vote\n\nDam\n\nA river",
         ),
@@ -152,6 +163,33 @@ def test_a_quoted_text_and_a_card_are_of_others(tmp_path: Path) -> None:
         text="See", embed={"external": {"uri": "https://a.example", "title": "The dam", "description": ""}}
     )
     assert read(tmp_path / "posts.jsonl", card).text == "See"
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("name", ["pages.json", "pages.jsonl"])
+def test_pages_of_x_join_the_records_beside_their_tweets(
+    name: str, indent: int | None, tmp_path: Path
+) -> None:
+    tweet = {"text": "See", "edit_history_tweet_ids": []}
+    page = {
+        "data": [
+            {**tweet, "id": "20", "attachments": {"media_keys": ["3_1"]}},
+            {**tweet, "id": "21", "referenced_tweets": [{"type": "quoted", "id": "19"}]},
+        ],
+        "includes": {
+            "media": [{"media_key": "3_1", "alt_text": "A river"}, {"media_key": "3_2", "alt_text": "A dam"}],
+            "tweets": [{"id": "19", "text": "The dam broke."}],
+        },
+        "meta": {"result_count": 2},
+    }
+    later = {**page, "data": [{**tweet, "id": "22", "attachments": {"media_keys": ["3_2"]}}]}
+    path = tmp_path / name
+    path.write_text("\n".join(json.dumps(each, indent=indent) for each in (page, later)))
+
+    posts = list(read_posts([str(path)]))
+
+    assert [post.text for post in posts] == ["See\n\nA river", "See", "See\n\nA dam"]
+    assert [post.extra.get("x_quoted_text") for post in posts] == [None, "The dam broke.", None]
 
 
 @pytest.mark.parametrize(

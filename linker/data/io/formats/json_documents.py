@@ -5,12 +5,13 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
 from linker.data.io.formats.json_lines import checked_object, finite_number, no_constant, unique_keys
-from linker.data.io.formats.json_pages import DATA, NESTED, is_beside, is_by_columns, is_keyed
+from linker.data.io.formats.json_pages import DATA, INCLUDES, NESTED, is_beside, is_by_columns, is_keyed
 from linker.data.io.line_errors import InputFile, LineError
 from linker.data.io.rows import MAX_LINE, Row, Table
 from linker.data.io.streams import shown_name
@@ -25,6 +26,8 @@ _AHEAD = 1 << 16
 # Objects of at most this many characters are looked at as a whole.
 _SMALL = 1 << 20
 _SPACE = re.compile(r"[ \t\r\n]*")
+# Tweets of the API 2 of X, whose pictures, polls and quoted tweets are behind them in their page.
+_NAMES_OTHERS = re.compile(r'"(?:edit_history_tweet_ids|author_id|media_keys)"\s*:')
 # Characters that may continue a number or word at the end of the text read so far.
 _OPEN_END = re.compile(r"[\w.+-]")
 _REMEDY = "not a list of objects or an object with one such list"
@@ -63,7 +66,7 @@ def json_document(file: InputFile, stream: BinaryIO, is_post: Callable[[dict[str
             elif opening == "{" and is_keyed(text.ahead(), is_post):
                 items = _keyed(text, file, number)
             elif opening == "{":
-                items = _only_list(text, file, number, keys)
+                items = _only_list(text, file, number, keys, _beside(text))
             else:
                 raise text.fault(_REMEDY)
             for row in items:
@@ -149,7 +152,7 @@ class _Text:
         except LineError:
             return None
 
-    def small_object(self) -> dict[str, Any]:
+    def small_object(self, most: int = _SMALL) -> dict[str, Any]:
         """Return the next value without consuming it; an empty object if it is none, too long or malformed."""
         size, decoder = _CHUNK, json.JSONDecoder()
         while True:
@@ -159,7 +162,7 @@ class _Text:
             except RecursionError:
                 return {}
             except ValueError:
-                if self._ended or len(self._held) - self._at >= _SMALL:
+                if self._ended or len(self._held) - self._at >= most:
                     return {}
             self._more(size)
             size *= 2
@@ -236,6 +239,14 @@ def _row(
         yield row
 
 
+def _beside(text: _Text) -> dict[str, Any]:
+    """Return the records beside the list of the next object that its items name by id."""
+    if not _NAMES_OTHERS.search(text.ahead()):
+        return {}
+    beside = text.small_object(MAX_LINE).get(INCLUDES)
+    return {INCLUDES: beside} if isinstance(beside, dict) else {}
+
+
 def _whole(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
     """The next object, which is a post."""
     file.lines = number + 1
@@ -274,11 +285,17 @@ def _by_columns(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
         yield Row(number, values, json.dumps(values, ensure_ascii=False))
 
 
-def _only_list(text: _Text, file: InputFile, number: int, keys: list[str]) -> Iterator[Row]:
+def _only_list(
+    text: _Text,
+    file: InputFile,
+    number: int,
+    keys: list[str],
+    beside: Mapping[str, Any] = MappingProxyType({}),
+) -> Iterator[Row]:
     """The objects of the only list of objects in the next object, whose keys are appended to `keys`."""
     text.take("{")
     found: list[str] = []
-    around: dict[str, Any] = {}
+    around = dict(beside)
     first_key = True
     while text.skip_to() != "}":
         if not first_key:

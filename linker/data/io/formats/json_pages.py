@@ -22,6 +22,8 @@ _OF_AN_ACCOUNT = frozenset(("other_data", "profile_pictures", "stories"))
 NESTED = frozenset(("chats", "left_chats"))
 #: Objects in which API responses have their list.
 DATA = ("data", "result")
+#: The object of a page with records, such as pictures, that those of its list name by id.
+INCLUDES = "includes"
 # Lists of posts in objects that have an id themselves: Telegram Desktop, ActivityPub.
 _NAMED = frozenset(("messages", "orderedItems"))
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -155,7 +157,13 @@ def is_empty_page(page: dict[str, Any]) -> bool:
 
 
 def items_of(page: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the objects in the only list of objects of a page; none if it has none or several."""
+    """Return the objects in the only list of objects of a page; none if it has none or several.
+
+    Where the page has records beside its list that the objects name by id, each object has them beside it, too.
+    """
     values = opened_data(page)
     keys = lists_of_objects(values)
-    return [item for item in values[keys[0]] if isinstance(item, dict)] if len(keys) == 1 else []
+    items = [item for item in values[keys[0]] if isinstance(item, dict)] if len(keys) == 1 else []
+    if isinstance(beside := page.get(INCLUDES), dict):
+        return [{"data": item, INCLUDES: beside} for item in items]
+    return items
