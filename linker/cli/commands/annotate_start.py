@@ -35,7 +35,7 @@ def start(
         list[str],
         typer.Option(
             "--posts",
-            help="Posts to label: a JSON Lines, CSV, TSV, Parquet or text file, or - (standard input); repeatable.",
+            help="Posts to label: files, folders, addresses or -; repeatable.",
         ),
     ],
     model: ModelName = None,

@@ -30,7 +30,8 @@ def calibrate(
     posts: Annotated[
         Path,
         typer.Option(
-            "--posts", help="File of posts that name their articles in `article_id` or `article_ids`."
+            "--posts",
+            help="Posts with their articles' ids in `article_id` or `article_ids`; if there are labels, these decide.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", help="JSON file for the calibration.")],

@@ -35,9 +35,7 @@ def simulate(
     ],
     posts: Annotated[
         list[str],
-        typer.Option(
-            "--posts", help="Posts with known labels: a JSON Lines, CSV, TSV or Parquet file; repeatable."
-        ),
+        typer.Option("--posts", help="Posts with known labels: files, folders, addresses or -; repeatable."),
     ],
     relevant: Annotated[
         str | None,
