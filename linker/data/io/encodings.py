@@ -130,14 +130,18 @@ def _score_of_words(sample: bytes, codec: str, usual: tuple[str, ...] | re.Patte
         foreign = [letter for letter in word if letter > "\x7f"]
         if not foreign:
             continue
-        if isinstance(usual, re.Pattern) and usual.fullmatch(word) and not _has_odd_case(word):
+        before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
+        # Marks are words here, but no mark of another script is on a letter of ours.
+        on_latin = not word.isalpha() and "a" <= before.lower() <= "z"
+        if (
+            isinstance(usual, re.Pattern)
+            and usual.fullmatch(word)
+            and not on_latin
+            and not _has_odd_case(word)
+        ):
             good += len(foreign)
         elif not word.isalpha():
-            between = (
-                text[found.start() - 1 : found.start()].isalpha()
-                and text[found.end() : found.end() + 1].isalpha()
-            )
-            is_sign = word in _SIGNS and not (between and word not in _JOINING)
+            is_sign = word in _SIGNS and (word in _JOINING or not (before.isalpha() and after.isalpha()))
             good, bad = good + is_sign, bad + (not is_sign)
         elif isinstance(usual, re.Pattern) or _has_odd_case(word) or _longest_run(word) > 3:
             bad += len(foreign)

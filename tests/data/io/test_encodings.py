@@ -21,6 +21,7 @@ TEXTS = [
     ("La huelga comenzó mañana. ¿Cuándo volverá el niño?", "cp1252 mac_roman"),
     ("A greve das balsas não começou; voltarão à estação", "cp1252"),
     ("Færjestrejken på søen", "cp1252"),
+    ("Das ist schön und größer. Très bien été", "cp1252"),
     ("Ég held að ferjan sé ekki þar, góðan dag", "cp1252"),
     ("Załoga żąda wyższych płac i więcej urlopów", "cp1250 iso8859_2"),
     ("Příští týden pojedou lodě znovu, říká starosta", "cp1250"),
