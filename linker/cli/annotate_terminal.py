@@ -64,12 +64,16 @@ def left(status: Status) -> str:
     return f"about {estimate.middle:,} ({estimate.low:,} to {estimate.high:,})"
 
 
+def and_copies(copies: int) -> str:
+    """Return the end of a line on posts to label; empty if none has near-duplicates."""
+    return f", and {copies:,} near-duplicate{'' if copies == 1 else 's'} of them" if copies else ""
+
+
 def status_text(session: Session, status: Status) -> str:
     """Return the progress of a session with its recall curve."""
     copies = len(session.posts) - status.posts
     lines = [
-        f"{session.name}: {status.posts:,} posts to label"
-        + (f", and {copies:,} near-duplicates of them" if copies else ""),
+        f"{session.name}: {status.posts:,} posts to label{and_copies(copies)}",
         f"labeled    {status.labeled:,} ({status.labeled / status.posts:.0%}), {status.relevant:,} relevant, "
         f"{status.skipped:,} skipped"
         + (

@@ -99,14 +99,41 @@ def check_files(
         found.raise_if_any()
 
 
+def check_labeled(articles: Path, posts: list[str], labels: Path | None) -> list[Path]:
+    """Check before any work that articles, posts and labels exist; return their files, which no output may replace.
+
+    Raises:
+        LinkerError: if there are faults.
+    """
+    from linker.data.io.paths import check_inputs
+
+    found, files = Faults(), []
+    for path in (articles, *([] if labels is None else [labels])):
+        with found:
+            if not path.is_file():
+                raise DataError(f"{path}: file not found")
+        files.append(path)
+    for source in dict.fromkeys(posts):
+        with found:
+            files += map(Path, check_inputs([source]))
+    found.raise_if_any()
+    return files
+
+
 @contextmanager
-def naming_columns() -> Iterator[None]:
-    """Add the command line that names the columns to an error about missing columns."""
+def naming_columns(articles: Path | None = None) -> Iterator[None]:
+    """Add the command line that names the columns to an error about missing columns of posts.
+
+    Args:
+        articles: a file of articles that is read with the posts.
+    """
     from linker.data.io.columns import MissingColumnsError
 
     try:
         yield
     except MissingColumnsError as error:
+        if articles is not None and str(error).startswith(f"{articles}: "):
+            raise
         raise DataError(f"{error}\nType: {corrected(sys.argv[1:], error.remedy)}") from error
 
 
@@ -156,10 +183,11 @@ LinkedArticles = Annotated[
     Path, typer.Option("--articles", help="Articles to rank posts for (JSON Lines, CSV, TSV, Parquet).")
 ]
 LinkedPosts = Annotated[
-    Path,
+    list[str],
     typer.Option(
         "--posts",
-        help="Posts with their articles' ids in `article_id` or `article_ids`; if there are labels, these decide.",
+        help="Posts as for `linker rank`, with `article_id` or `article_ids`; if there are labels, these decide; "
+        "repeatable.",
     ),
 ]
 LabelsOfPosts = Annotated[

@@ -228,7 +228,8 @@ def _report(ranking: Ranking, request: RankRequest) -> None:
 def print_thresholds(file: IO[str], rows: Sequence[Threshold], kept: str = "posts kept") -> None:
     """Print a table of thresholds, one per line."""
     names = ("of them relevant (95 %)", "of the relevant kept (95 %)")
-    print(f"{'score >=':>12} {kept:>14}   {names[0]:<26}{names[1]}", file=file)
+    width = 2 + max(map(len, (names[0], *(str(row.precision) for row in rows))))
+    print(f"{'score >=':>12} {kept:>14}   {names[0]:<{width}}{names[1]}", file=file)
     for row in rows:
         numbers = f"{row.score:>12} {row.kept:>14,}"
-        print(f"{numbers}   {row.precision!s:<26}{row.recall}", file=file)
+        print(f"{numbers}   {row.precision!s:<{width}}{row.recall}", file=file)

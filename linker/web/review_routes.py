@@ -66,7 +66,8 @@ def review_routes(sessions: ServedSessions) -> APIRouter:
     @router.get("/export")
     def export(key: str, format: str = "csv", resolved: bool = False) -> Response:
         api = sessions.get(key)
-        records = api.session.labeled(resolved, LabelFormat.by_name(format).marks_machines)
+        written = LabelFormat.by_name(format)
+        records = api.session.labeled(resolved or written.one_per_post, written.marks_machines)
         folder = tempfile.TemporaryDirectory(prefix="linker-export-")
         stem = re.sub(r"[^A-Za-z0-9_-]+", "-", key) + ("-resolved" if resolved else "-labels")
         path = Path(folder.name) / f"{stem}{_ENDINGS.get(format, '.json')}"

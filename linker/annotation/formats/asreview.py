@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.annotation.formats.csv import guarded
+from linker.annotation.formats.jsonl import about
 from linker.annotation.formats.label_format import (
     LabelFormat,
     by_post,
@@ -27,6 +28,11 @@ _COLUMNS = (
     "article_id",
     "score",
     "created_at",
+    "sample",
+    "platform",
+    "author",
+    "url",
+    "source",
 )
 _INCLUDED: dict[LabelValue, str] = {"relevant": "1", "not": "0"}
 
@@ -35,9 +41,11 @@ _INCLUDED: dict[LabelValue, str] = {"relevant": "1", "not": "0"}
 class AsreviewFormat(LabelFormat):
     """A dataset for ASReview, one line per post with its text as `abstract`; read: project files and exported datasets.
 
-    ASReview has one label per post: the majority of the annotators, none for ties and skipped posts. Annotator, note
-    and time of a single label are columns that ASReview keeps.
+    ASReview has one label per post: the adjudicated one, or the majority of the annotators; none for skipped posts.
+    Annotator, note and time are columns that ASReview keeps.
     """
+
+    one_per_post = True
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """Write the records; return the files written."""
@@ -58,7 +66,7 @@ def _row(group: Sequence[LabeledPost]) -> list[Any]:
     value: LabelValue = "relevant" if 2 * relevant > len(given) else "not"
     included = "" if 2 * relevant == len(given) else _INCLUDED[value]
     one = given[0] if len(given) == 1 else None
-    created = first.post.created_at
+    created, origin = first.post.created_at, about(first.post)
     return [
         first.post.id,
         first.post.text,
@@ -69,4 +77,6 @@ def _row(group: Sequence[LabeledPost]) -> list[Any]:
         first.article_id,
         first.score,
         created.isoformat() if created else "",
+        first.sample or "",
+        *(origin.get(name, "") for name in ("platform", "author", "url", "source")),
     ]

@@ -18,9 +18,11 @@ class LabelFormat(Registrable):
 
     Attributes:
         marks_machines: whether files of the format tell labels of machines from those of people.
+        one_per_post: whether files of the format have one label per post: the adjudicated one, or the majority.
     """
 
     marks_machines: ClassVar[bool] = False
+    one_per_post: ClassVar[bool] = False
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """Write the records.

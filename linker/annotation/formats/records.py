@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from linker.data.labels.post_labels import LabelFile
+from linker.data.labels.records import ImportedLabel
 from linker.data.labels.values import LabelValue
 from linker.data.types import Post
 
@@ -40,3 +43,20 @@ class LabeledPost:
     machine: bool = False
     sample: str | None = None
     adjudicated: bool = False
+
+
+def summary_of(records: Sequence[LabeledPost]) -> str:
+    """Return how many labels of how many posts some records are, in one line, as it is said when they are read."""
+    labels = [
+        ImportedLabel(
+            one.post.id,
+            one.annotator,
+            one.value,
+            machine=one.machine,
+            adjudicated=one.adjudicated,
+            article_ids=(one.article_id,),
+        )
+        for one in records
+        if one.value is not None
+    ]
+    return LabelFile("", labels, without=len(records) - len(labels)).counts

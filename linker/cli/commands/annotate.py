@@ -161,15 +161,24 @@ def export(
     """Write posts and labels to a file, for other programs or another session."""
     from linker.annotation.formats import write
     from linker.annotation.formats.label_format import LabelFormat
+    from linker.annotation.formats.records import summary_of
     from linker.common.files import check_writable
 
     name = _format(out, format_)
+    written = LabelFormat.by_name(name)
     check_writable(out, [path for path in folder.glob("*") if path.is_file()])
     with _open(folder, include_package) as session:
-        records = session.labeled(resolved, LabelFormat.by_name(name).marks_machines)
+        one_per_post = resolved or written.one_per_post
+        records = session.labeled(one_per_post, written.marks_machines)
         for path in write(out, name, records, session.guidelines):
             print(path)
-    say(f"{sum(record.value is not None for record in records):,} labels, {len(records):,} records")
+        lost = [] if one_per_post or written.marks_machines else session.labeled(machines=True)
+    say(summary_of(records))
+    if left_out := sum(one.adjudicated or one.machine for one in lost):
+        say(
+            f"{left_out:,} adjudicated or machine labels left out, which {name} cannot tell from those of annotators; "
+            "--resolved writes one label per post, the adjudicated one where there is one"
+        )
 
 
 @app.command("import")

@@ -80,6 +80,7 @@ def start(
     from linker.annotation.session.session import RULE, STRATEGY, Session
     from linker.annotation.session.storage import check_new
     from linker.annotation.stopping_rules.stopping_rule import StoppingRule
+    from linker.cli.annotate_terminal import and_copies
     from linker.cli.options import check_files, naming_columns, post_columns
     from linker.config import build
     from linker.data.io.records import read_posts
@@ -105,7 +106,7 @@ def start(
         folder, articles, candidates, chosen, ordering, rule, text, seed, overlap, background=False
     )
     copies = len(candidates) - len(session.pool)
-    say(f"{len(session.pool):,} posts to label, and {copies:,} near-duplicates of them")
+    say(f"{len(session.pool):,} posts to label{and_copies(copies)}")
     say(f"label with `linker annotate run {folder}`, or in the browser with `linker serve {folder}`")
     print(folder)
 

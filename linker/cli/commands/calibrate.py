@@ -11,15 +11,21 @@ import typer
 from linker.cli.options import (
     EncodingName,
     LabelsOfPosts,
+    LinkedPosts,
     ModelOrBest,
     OnError,
     Packages,
     PassagesOption,
+    PostColumnNames,
+    SheetName,
+    check_labeled,
     include_packages,
+    naming_columns,
+    post_columns,
 )
 from linker.cli.ranking import print_thresholds
 from linker.cli.status import say
-from linker.common.errors import DataError, LinkerError
+from linker.common.errors import LinkerError
 from linker.models.pretrained import BEST
 
 
@@ -27,13 +33,7 @@ def calibrate(
     articles: Annotated[
         Path, typer.Option("--articles", help="File of articles that the model was not trained on.")
     ],
-    posts: Annotated[
-        Path,
-        typer.Option(
-            "--posts",
-            help="Posts with their articles' ids in `article_id` or `article_ids`; if there are labels, these decide.",
-        ),
-    ],
+    posts: LinkedPosts,
     out: Annotated[Path, typer.Option("--out", help="JSON file for the calibration.")],
     model: ModelOrBest = BEST,
     labels: LabelsOfPosts = None,
@@ -46,42 +46,40 @@ def calibrate(
         Path | None,
         typer.Option("--plot", help="File for the reliability diagram: .svg, .png or .pdf."),
     ] = None,
+    column: PostColumnNames = None,
     encoding: EncodingName = None,
+    sheet: SheetName = None,
     on_error: OnError = "strict",
     include_package: Packages = None,
 ) -> None:
     """Calibrate a model on labeled data: probabilities of relevance, and the precision and recall of thresholds."""
     from linker.common.files import check_writable, real_path
+    from linker.data.io.columns import PairColumns
     from linker.models.resolve import resolve_model
 
-    check_writable(out, [str(path) for path in (articles, posts, labels) if path is not None])
+    columns = PairColumns(posts=post_columns(column, encoding=encoding, sheet=sheet))
+    inputs = check_labeled(articles, posts, labels)
+    check_writable(out, inputs)
     if plot is not None:
         from linker.plots.style import check_figure
 
-        check_figure(plot, [articles, posts])
+        check_figure(plot, inputs)
         if real_path(plot) == real_path(out):
             raise LinkerError(f"--plot {plot}: same file as --out; give another name")
     include_packages(include_package)
-    for path in (articles, posts, *([] if labels is None else [labels])):
-        if not path.is_file():
-            raise DataError(f"{path}: file not found")
     found = resolve_model(model)
 
     from linker.calibration.calibrate import calibrate as fit
-    from linker.data.io.columns import PairColumns, PostColumns
     from linker.data.readers.articles_and_posts import ArticlesAndPosts
     from linker.evaluation.outputs import only_split
     from linker.models.lexical import word_statistics
     from linker.models.passage_pooling import with_passages
     from linker.models.word_statistics import counted_in
 
-    linked = ArticlesAndPosts(
-        str(articles),
-        str(posts),
-        PairColumns(posts=PostColumns(encoding=encoding)),
-        on_error=on_error,
-        labels=None if labels is None else str(labels),
-    ).read()
+    with naming_columns(articles):
+        linked = ArticlesAndPosts(
+            str(articles), posts, columns, on_error, None if labels is None else str(labels)
+        ).read()
     linked = only_split(linked, split) if split else linked
     # Articles are scored independently, as in `linker rank`.
     scorer = with_passages(found.load(), passages)

@@ -16,7 +16,12 @@ from linker.cli.options import (
     OnError,
     Packages,
     PassagesOption,
+    PostColumnNames,
+    SheetName,
+    check_labeled,
     include_packages,
+    naming_columns,
+    post_columns,
 )
 
 
@@ -63,7 +68,9 @@ def evaluate(
             help="Score matrix to write, as .npz with ids; {model} in the name writes one per model.",
         ),
     ] = None,
+    column: PostColumnNames = None,
     encoding: EncodingName = None,
+    sheet: SheetName = None,
     on_error: OnError = "strict",
     include_package: Packages = None,
 ) -> None:
@@ -72,29 +79,22 @@ def evaluate(
     BM25 and TF-IDF are always included. Tables go to standard output.
     """
     from linker.cli.tables import print_comparison
-    from linker.common.errors import DataError
-    from linker.data.io.columns import PairColumns, PostColumns
+    from linker.data.io.columns import PairColumns
     from linker.data.readers.articles_and_posts import ArticlesAndPosts
     from linker.evaluation.outputs import Outputs, evaluate_models, only_split
     from linker.models.resolve import baseline_name, resolve_models
 
     include_packages(include_package)
-    for path in (articles, posts, *([] if labels is None else [labels])):
-        if not path.is_file():
-            raise DataError(f"{path}: file not found")
+    columns = PairColumns(posts=post_columns(column, encoding=encoding, sheet=sheet))
+    inputs = check_labeled(articles, posts, labels)
     resolved = resolve_models(models)
     reference = baseline_name(resolved, baseline)
     outputs = Outputs(json=json_file, qrels=qrels, run=run, scores=scores)
-    outputs.check(
-        resolved, given=len(models), inputs=[articles, posts, *([] if labels is None else [labels])]
-    )
-    linked = ArticlesAndPosts(
-        str(articles),
-        str(posts),
-        PairColumns(posts=PostColumns(encoding=encoding)),
-        on_error=on_error,
-        labels=None if labels is None else str(labels),
-    ).read()
+    outputs.check(resolved, given=len(models), inputs=inputs)
+    with naming_columns(articles):
+        linked = ArticlesAndPosts(
+            str(articles), posts, columns, on_error, None if labels is None else str(labels)
+        ).read()
     linked = only_split(linked, split) if split else linked
     comparison = evaluate_models(resolved, linked, outputs, passages, one_at_a_time, ignore_dates)
     outputs.write_rest(comparison, reference)

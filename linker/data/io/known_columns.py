@@ -26,7 +26,7 @@ KNOWN_NAMES: dict[str, tuple[str, ...]] = {
         "texto texte testo tekst nachricht beitrag inhalt kommentar mensaje contenido comentario publicación "
         "publicacion contenu commentaire publication messaggio contenuto commento mensagem conteúdo conteudo "
         "comentário bericht inhoud wiadomość treść komentarz текст сообщение комментарий 正文 内容 文本 本文 テキスト "
-        "النص metin yorum title"
+        "النص metin yorum abstract title"
     ),
     "id": _names(
         "id idstr postid tweetid statusid messageid msgid commentid itemid videoid contentid restid rkey uri guid "

@@ -35,30 +35,17 @@ class LabelFile:
     @property
     def summary(self) -> str:
         """What was read, in one line: `labels.csv: 42 labels of 40 posts (12 relevant, 28 not), 2 unsure left out`."""
-        people = [label for label in self.labels if not label.machine]
-        votes = votes_by_post(people)
-        relevance = {post: verdict(these) for post, these in votes.items()}
-        skipped = sum(label.value == "skip" for label in people)
-        found = sum(relevance.values())
-        parts = [
-            f"{len(people) - skipped:,} {_plural('label', len(people) - skipped)} of {len(votes):,} "
-            f"{_plural('post', len(votes))} ({found:,} relevant, {len(votes) - found:,} not)"
-        ]
-        left_out = [
-            f"{count:,} {name}"
-            for count, name in (
-                (skipped, "unsure or skipped"),
-                (self.without, "without a label"),
-                (len(self.labels) - len(people), "of machines"),
-            )
-            if count
-        ]
-        if left_out:
-            parts.append(f"{', '.join(left_out)} left out")
-        ties = sum(is_tie(these) for these in votes.values())
+        counted, others, ties = _counts(self.labels, self.without)
+        parts = [counted + (f", {others} left out" if others else "")]
         if ties:
-            parts.append(f"{ties:,} {_plural('tie', ties)} counted as relevant")
-        return f"{self.shown}: {'; '.join([', '.join(parts[:2]), *parts[2:], *self.notes])}"
+            parts.append(f"{_many(ties, 'tie')} counted as relevant")
+        return f"{self.shown}: {'; '.join([*parts, *self.notes])}"
+
+    @property
+    def counts(self) -> str:
+        """What the file has, in one line: `42 labels of 40 posts (12 relevant, 28 not), 2 unsure or skipped`."""
+        counted, others, _ = _counts(self.labels, self.without)
+        return counted + (f", {others}" if others else "")
 
     def of_articles(self, articles: Sequence[Article]) -> LabelFile:
         """Return the labels of a query; labels that name no article belong to all. A warning counts the others.
@@ -159,5 +146,29 @@ def name_of_query(articles: Sequence[Article]) -> str:
     return articles[0].id if len(articles) == 1 else f"{articles[0].id}+{len(articles) - 1}"
 
 
-def _plural(name: str, count: int) -> str:
-    return name if count == 1 else f"{name}s"
+def _counts(labels: Sequence[ImportedLabel], without: int) -> tuple[str, str, int]:
+    """Return how many labels count and of which posts, how many do not count and why, and the number of ties."""
+    people = [label for label in labels if not label.machine]
+    by_articles: dict[tuple[str, ...], list[ImportedLabel]] = {}
+    for label in people:
+        by_articles.setdefault(label.article_ids, []).append(label)
+    votes = [these for group in by_articles.values() for these in votes_by_post(group).values()]
+    posts, skipped = len(votes_by_post(people)), sum(label.value == "skip" for label in people)
+    judged = _many(posts, "post")
+    if len(votes) > posts:  # posts are judged for several articles
+        judged = f"{len(votes):,} pairs of {judged} and {len(by_articles):,} articles"
+    relevant = sum(map(verdict, votes))
+    others = (
+        (skipped, "unsure or skipped"),
+        (without, "without a label"),
+        (len(labels) - len(people), "of machines"),
+    )
+    return (
+        f"{_many(len(people) - skipped, 'label')} of {judged} ({relevant:,} relevant, {len(votes) - relevant:,} not)",
+        ", ".join(f"{count:,} {name}" for count, name in others if count),
+        sum(map(is_tie, votes)),
+    )
+
+
+def _many(count: int, name: str) -> str:
+    return f"{count:,} {name}" + ("" if count == 1 else "s")

@@ -70,7 +70,7 @@ def test_from_start_to_export(run: Run, tmp_path: Path) -> None:
     assert (code, out) == (0, "new\n")
     assert err.splitlines()[:2] == [
         'article: "Bridge closed", 11 words, no date, article.txt',
-        "40 posts to label, and 1 near-duplicates of them",
+        "40 posts to label, and 1 near-duplicate of them",
     ]
     session = Session.open("new")
     assert session.guidelines == "Only *this* bridge."
@@ -130,7 +130,7 @@ def test_status_to_read(run: Run) -> None:
         session.label("max", "p20", "skip")
     out = run("status", "job")[1]
     lines = out.splitlines()
-    assert lines[0] == "job: 40 posts to label, and 1 near-duplicates of them"
+    assert lines[0] == "job: 40 posts to label, and 1 near-duplicate of them"
     assert lines[1].startswith("labeled    19 (48%), 5 relevant, 1 skipped; with near-duplicates 20")
     assert lines[2].startswith("left       not known yet: no random sample yet")
     assert lines[3].startswith("rule       continue: ")

@@ -209,6 +209,41 @@ def test_together_a_competing_model_scores_differently(folder: Path) -> None:
     assert json.loads((folder / "all.npz.json").read_text())["scored"] == "together"
 
 
+def test_posts_are_read_from_folders_and_several_files_with_labels_in_another(folder: Path) -> None:
+    lines = (folder / "posts.jsonl").read_text().splitlines(keepends=True)
+    (folder / "posts").mkdir()
+    bare = [
+        json.dumps({k: v for k, v in json.loads(line).items() if k != "article_id"}) + "\n" for line in lines
+    ]
+    (folder / "posts" / "a.jsonl").write_text("".join(bare[:10]))
+    (folder / "posts" / "b.jsonl").write_text("".join(bare[10:]))
+    (folder / "posts" / "README.md").write_text("Posts.")
+    rows = [json.loads(line) for line in lines]
+    (folder / "labels.csv").write_text(
+        "post_id,article_id,label\n" + "".join(f"{r['id']},{r['article_id']},relevant\n" for r in rows)
+    )
+    whole = linker(folder, "bm25", "--articles", "articles.jsonl", "--posts", "posts.jsonl")
+    both = ("--posts", "posts/a.jsonl", "--posts", "posts/b.jsonl")
+    for posts in (("--posts", "posts"), both):
+        read = linker(folder, "bm25", "--articles", "articles.jsonl", *posts, "--labels", "labels.csv")
+        assert read.returncode == 0, read.stderr
+        assert read.stdout == whole.stdout
+        assert "24 labels of 24 posts" in read.stderr
+    missing = linker(folder, "bm25", "--articles", "none.jsonl", "--posts", "nowhere", "--labels", "no.csv")
+    refused(missing, "none.jsonl", "nowhere", "no.csv")
+
+
+def test_a_missing_column_of_posts_names_the_option(folder: Path) -> None:
+    (folder / "odd.jsonl").write_text('{"id": "1", "words": "the bridge cracks again", "article_id": "a0"}\n')
+    refused(
+        linker(folder, "bm25", "--articles", "articles.jsonl", "--posts", "odd.jsonl"), "--column text=words"
+    )
+    (folder / "odd_articles.jsonl").write_text('{"id": "1", "words": "the bridge cracks again"}\n')
+    result = linker(folder, "bm25", "--articles", "odd_articles.jsonl", "--posts", "posts.jsonl")
+    assert result.returncode == 2
+    assert "--column" not in result.stderr
+
+
 def test_bad_lines_stop_it_or_are_set_aside(folder: Path) -> None:
     with open(folder / "posts.jsonl", "a") as posts:
         posts.write('{"id": "broken\n')
