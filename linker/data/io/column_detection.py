@@ -12,7 +12,7 @@ from typing import Any
 from linker.common.errors import DataError
 from linker.data.io.columns import Columns, MissingColumnsError, PostColumns
 from linker.data.io.dates import AmbiguousDateError, DateStyle, day_first, parse_date
-from linker.data.io.fields import is_missing, is_rounded, put_paths
+from linker.data.io.fields import has_no_id, is_missing, is_rounded, put_paths
 from linker.data.io.known_columns import FULLER, KNOWN_NAMES, OTHER_TIMES, TITLES, normal
 from linker.data.io.line_errors import BadLines, InputFile, SilentFile
 from linker.data.io.rows import Row, Table
@@ -74,6 +74,8 @@ def guess(columns: Columns, present: Sequence[str], rows: Rows) -> Guess:
         if ours in present:
             if ours == "text":
                 _fuller_text(found, present, rows)
+            if ours == "id":
+                _better_id(found, present, rows)
             continue
         if ours == "lang" and "language" in present:  # `language_of` reads it
             continue
@@ -117,6 +119,17 @@ def _guess_one(found: Guess, ours: str, free: Sequence[str], rows: Rows) -> None
     found.guessed.add(ours)
     also = f" (ignored: {_quoted(others)})" if others else ""
     found.notes.append(f"{_WORDS[ours]} from {' and '.join(_quoted([name]) for name in names)}{also}")
+
+
+def _better_id(found: Guess, present: Sequence[str], rows: Rows) -> None:
+    """Prefer `id_str` to `id`, which programs round; without any id, ids are made."""
+    better = next((name for name in present if normal(name) == "idstr"), None)
+    if better is not None and _fits("id", [row.get(better) for row in rows]):
+        found.names["id"] = [better]
+        found.notes.append(f"id from {_quoted([better])}")
+    elif rows and all(has_no_id(row.get("id")) for row in rows):
+        found.names["id"] = None
+        found.notes.append('ids are made from the content of posts ("id" is empty)')
 
 
 def _no_dates(name: str, rows: Rows) -> str:
@@ -412,3 +425,4 @@ def report_left_out(file: InputFile, columns: Columns, bad_lines: BadLines) -> N
     account = file.account(kind) if file.left_out or file.reasons else ""
     if notes := list(filter(None, (account, file.cleaned_note()))):
         bad_lines.info(f"{shown}: {', '.join(notes)}")
+    file.warn_of_rounded()

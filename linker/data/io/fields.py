@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from linker.data.io.columns import Columns, missing_column
@@ -42,7 +43,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 #: Why a line with the id of no post is bad.
 ROUNDED = "rounded id"
 #: First characters of ids that programs change.
-_CHANGED = frozenset("0123456789+-='")
+_CHANGED = frozenset("0123456789+-='#")
 # Excel's marks of text: ="123", =123 and '123.
 _MARKED = re.compile(r"""="([^"]+)"|=([+-]?[\d.,]+)|'([+-]?\d.*)""")
 # A whole number that was made a float, as pandas does in columns with empty cells.
@@ -54,6 +55,16 @@ _SCIENTIFIC = re.compile(r"[+-]?\d+(?:[.,]\d+[eE][+-]?|[eE]\+)\d+")
 # Floats are exact for whole numbers up to here; spreadsheets keep 15 digits.
 _EXACT, _DIGITS = 2**53, 15
 _IDS = frozenset(("id", "article_id"))
+# What programs write into cells without an id.
+_NO_IDS = frozenset(("nan", "none", "null", "<na>", "nat", "#n/a"))
+# What spreadsheets show in cells that are too narrow, or whose formula failed.
+_SHOWN_BY_SHEETS = re.compile(r"#+|#(?:NAME\?|REF!|VALUE!|NUM!|NULL!|DIV/0!|WERT!|BEZUG!|ZAHL!)")
+# White space and the invisible characters that copying and joining files leave around ids.
+_AROUND_IDS = re.compile(
+    r"^[\s\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u2069]+|[\s\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u2069]+$"
+)
+#: Keys under which MongoDB writes an id.
+_OF_MONGODB = ("$oid", "$numberLong", "$numberInt")
 #: Columns with the address of a post.
 _ADDRESSES = ("uri", "id", "url", "link", "permalink", "tweet_url", "post_url")
 _JOIN, _SEPARATOR = "\n\n", "|"
@@ -65,6 +76,11 @@ MAX_TEXT = 10_000_000
 def is_missing(value: Any) -> bool:
     """Return whether a cell is empty: None, NaN (how pandas writes None to Parquet) or white space."""
     return value is None or value != value or (isinstance(value, str) and not value.strip())
+
+
+def has_no_id(value: Any) -> bool:
+    """Return whether a cell for an id is empty, or holds what programs write into empty cells, such as `nan`."""
+    return is_missing(value) or (isinstance(value, str) and value.strip().casefold() in _NO_IDS)
 
 
 def text_of(values: Values, columns: Columns, ours: str) -> str:
@@ -129,8 +145,9 @@ def label_of(values: Values, columns: Columns, ours: str) -> str | None:
         LineError: if it is of another type or has control characters.
     """
     for name in columns.names(ours):
-        if not is_missing(values.get(name)):
-            return (clean_id if ours in _IDS else _label)(values[name], name)
+        value = values.get(name)
+        if not (has_no_id(value) if ours in _IDS else is_missing(value)):
+            return (clean_id if ours in _IDS else _label)(value, name)
     return None
 
 
@@ -198,9 +215,18 @@ def clean_id(value: Any, name: str = "id") -> str:
     """
     if isinstance(value, float) and value.is_integer():
         value = repr(value)
+    if isinstance(value, dict) and len(value) == 1:
+        value = next((value[key] for key in _OF_MONGODB if key in value), value)
     label = _label(value, name)
+    if not label.isascii():
+        label = _AROUND_IDS.sub("", label)
     if label[:1] not in _CHANGED:  # most ids, at the price of one look
         return label
+    if _SHOWN_BY_SHEETS.fullmatch(label):
+        raise LineError(
+            "unusable id",
+            f'"{name}" is {label[:40]}, which a spreadsheet shows where it cannot show a number; export ids as text',
+        )
     if marked := _MARKED.fullmatch(label):
         label = marked[1] or marked[2] or marked[3]
     if whole := _WHOLE.fullmatch(label):
@@ -218,6 +244,19 @@ def clean_id(value: Any, name: str = "id") -> str:
             "ids as text",
         )
     return label
+
+
+def seems_rounded(label: str) -> bool:
+    """Return whether the id of a post is a long number such as programs make that keep 15 digits, or floats.
+
+    Few ids of 18 or more digits are such numbers by chance; if all of a file are, a program has rounded them.
+    """
+    if len(label) <= _DIGITS + 1 or not label.isdecimal():
+        return False
+    if not label[_DIGITS:].strip("0"):
+        return True
+    number = float(label)
+    return len(label) >= 18 and int(label) in (int(number), int(Decimal(repr(number))))
 
 
 def is_rounded(label: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from itertools import islice
@@ -12,7 +13,7 @@ from linker.data.io.columns import ArticleColumns, Columns, MissingColumnsError,
 from linker.data.io.line_errors import BadLines, SilentFile
 from linker.data.io.paths import ENDINGS_SHOWN, hidden_below, input_files, is_folder
 from linker.data.io.platform_rows import is_read_once, recognized
-from linker.data.io.streams import open_bytes, shown_name
+from linker.data.io.streams import STANDARD_INPUT, is_address, open_bytes, shown_name
 from linker.data.io.tables import format_of_name, other_kind
 from linker.data.io.zip_archives import posts_of_x
 
@@ -34,7 +35,8 @@ _RANKING = ["rank", "score", "id", "text"]
 def files_with_records(paths: Sequence[str], columns: Columns, bad_lines: BadLines) -> list[str]:
     """Return the files that some inputs name; of folders, those that hold records of the kind that is read.
 
-    The other files of a folder are named with the reason, in one line on standard error.
+    A file that is given more than once, also by a link, is read once. The other files of a folder are named with the
+    reason, in one line on standard error.
 
     Args:
         paths: see `linker.data.io.paths.input_files`.
@@ -44,7 +46,16 @@ def files_with_records(paths: Sequence[str], columns: Columns, bad_lines: BadLin
     Raises:
         DataError: if a folder has no file with records, or an input is not found.
     """
-    return [file for path in paths for file in _files(path, columns, bad_lines)]
+    found: dict[str, str] = {}
+    again = []
+    for file in (file for path in paths for file in _files(path, columns, bad_lines)):
+        place = file if is_address(file) or file == STANDARD_INPUT else os.path.realpath(file)
+        if place in found:
+            again.append(shown_name(file))
+        found.setdefault(place, file)
+    if again:
+        bad_lines.info(f"{_some(again)}: given more than once, read once")
+    return list(found.values())
 
 
 def _files(path: str, columns: Columns, bad_lines: BadLines) -> list[str]:

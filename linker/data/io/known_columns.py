@@ -29,7 +29,7 @@ KNOWN_NAMES: dict[str, tuple[str, ...]] = {
         "النص metin yorum abstract title"
     ),
     "id": _names(
-        "id idstr postid tweetid statusid messageid msgid commentid itemid videoid contentid restid rkey uri guid "
+        "idstr id postid tweetid statusid messageid msgid commentid itemid videoid contentid restid rkey uri guid "
         "uuid cid shortcode pk"
     ),
     "created_at": _names(

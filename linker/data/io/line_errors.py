@@ -66,6 +66,8 @@ class InputFile:
         self.other_texts = 0
         self.cleaned = 0
         self._cleaned_as = ""
+        self._long_ids = self._rounded_ids = 0
+        self._rounded_as = ""
         self.notes: list[str] = []
         self.side_path: Path | None = None
         self._bad_lines = bad_lines
@@ -103,6 +105,21 @@ class InputFile:
             return ""
         ids = "id" if self.cleaned == 1 else "ids"
         return f"{self.cleaned:,} {ids} that a program had changed restored ({self._cleaned_as})"
+
+    def long_id(self, id_: str, seems_rounded: bool) -> None:
+        """Count an id that is a long number."""
+        self._long_ids += 1
+        if seems_rounded:
+            self._rounded_ids += 1
+            self._rounded_as = self._rounded_as or id_
+
+    def warn_of_rounded(self) -> None:
+        """Warn if the ids seem to be rounded: at least two long ones, and nine of ten."""
+        if self._rounded_ids > max(1, 0.9 * self._long_ids):
+            warn(
+                f"{shown_name(self.path)}: {self._rounded_ids:,} of {self._long_ids:,} long ids end as if a program "
+                f"had rounded them (such as {self._rounded_as}), and may name other posts; export ids as text"
+            )
 
     def left_out_note(self) -> str:
         """Return how many lines and records were left out, by name, such as `2 likes, 1 blank line left out`.

@@ -34,6 +34,9 @@ _UNITS = {"jsonl": "line", "json": "item", "events": "line"}
 #: In every record that deletes a post or an account; other lines of a stream are not parsed for deletions.
 _DELETES = b"delete"
 _TAKEN_DOWN = b"takendown"
+_TABLES = ("csv", "tsv", "parquet")
+#: The column of tables that says which versions of a post there are.
+_VERSIONS = "edit_history_tweet_ids"
 #: A history with several versions of a post of X.
 _EDITED = re.compile(rb'"edit_history_tweet_ids"\s*:\s*\[[^\],]*,')
 _MIB = 2**20
@@ -140,12 +143,14 @@ def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
     if not isinstance(columns, PostColumns):
         return found
     for path in paths:
-        if is_read_once(path) or format_of_name(path) not in ("jsonl", "json", "txt", None):
+        if is_read_once(path) or format_of_name(path) == "xlsx":
             continue
         with BadLines("skip") as unused:
             with open_records(SilentFile(path, unused), columns) as (table, known):
                 formats, table = recognized(table, known)
                 if formats is None or not formats.has_deletions:
+                    continue
+                if table.format in _TABLES and _VERSIONS not in (table.columns or ()):
                     continue
                 if table.format != "jsonl":
                     found |= deleted_by(formats, (row.values for row in table.rows))

@@ -13,7 +13,16 @@ from linker.data.html_text import plain_text
 from linker.data.identity import ContentIds, content_id_of
 from linker.data.io.column_detection import columns_of, open_records, report_left_out
 from linker.data.io.columns import ArticleColumns, Columns, PostColumns
-from linker.data.io.fields import Values, date_of, first_of, id_of, label_of, labels_of, required_text
+from linker.data.io.fields import (
+    Values,
+    date_of,
+    first_of,
+    id_of,
+    label_of,
+    labels_of,
+    required_text,
+    seems_rounded,
+)
 from linker.data.io.folders import check_renamed, files_with_records
 from linker.data.io.line_errors import BadLines, InputFile, LineError, OnError
 from linker.data.io.platform_rows import deleted_by, deleted_in, post_rows, recognized
@@ -186,6 +195,7 @@ def posts_of_records(shown: str, records: Sequence[Values], columns: PostColumns
                 _count(file, post, row, flat)
                 posts[post.id] = post
         info(f"{shown}: {', '.join(file.notes)}")
+        file.warn_of_rounded()
     return list(posts.values())
 
 
@@ -253,8 +263,10 @@ def identified(post: Post, ids: ContentIds | None = None) -> Post:
 
 
 def _count(file: InputFile, record: _Identified, row: Row, columns: Columns) -> None:
-    """Count a record, and whether its id was changed by `clean_id`."""
+    """Count a record, and whether its id was changed by `clean_id` or seems rounded."""
     file.posts += 1
+    if len(record.id) > 16 and record.id.isdecimal():
+        file.long_id(record.id, seems_rounded(record.id))
     for name in columns.names("id"):
         if (written := row.values.get(name)) is not None and str(written).strip() != record.id:
             file.clean(str(written), record.id)
@@ -285,6 +297,7 @@ def iter_rows(
             for flat, row in post_rows(file, table, formats, columns, deleted):
                 yield file, flat, row
             bad_lines.info(f"{shown}: {', '.join(file.notes)}")
+            file.warn_of_rounded()
             return
         found = columns_of(columns, table, path)
         if table.columns is not None:

@@ -193,19 +193,24 @@ def without_headers(table: Table, file: InputFile) -> Table:
     if table.format == "txt":
         return table
     names = set(table.columns or ())
+    written = {name.casefold() for name in names}
 
     def rows() -> Iterator[Row]:
         for row in table.rows:
             name, value = next(iter(row.values.items()), ("", ""))
-            if value not in (None, name) and not (isinstance(value, str) and value.strip() in names):
+            if value not in (None, name) and not (
+                isinstance(value, str) and value.strip().casefold() in written
+            ):
                 yield row  # nearly all rows
                 continue
             filled = {
                 name: str(value).strip() for name, value in row.values.items() if value not in (None, "")
             }
-            if len(filled) > (not names) and all(name == value for name, value in filled.items()):
+            if len(filled) > (not names) and all(
+                name.casefold() == value.casefold() for name, value in filled.items()
+            ):
                 file.left_out["repeated headers"] += 1
-            elif len(filled) > 1 and set(filled.values()) == names:
+            elif len(filled) > 1 and {value.casefold() for value in filled.values()} == written:
                 file.bad(row.line, LineError("another header", "the same columns in another order"), row.raw)
             else:
                 yield row

@@ -8,7 +8,7 @@ from typing import Any
 
 from linker.common.errors import DataError
 from linker.data.io.dates import parse_date
-from linker.data.io.fields import clean_id, is_missing
+from linker.data.io.fields import clean_id, has_no_id, is_missing
 from linker.data.io.line_errors import LineError
 from linker.data.labels import known_names
 from linker.data.labels.post_labels import LabelFile
@@ -123,7 +123,7 @@ def post_id_of(field: Any, name: str) -> str:
     Raises:
         LineError: if it is of another type, or was rounded.
     """
-    return "" if is_missing(field) else clean_id(field, name)
+    return "" if has_no_id(field) else clean_id(field, name)
 
 
 def text_in(field: Any) -> str:

@@ -6,6 +6,7 @@ analysis/mod.export_tweets.php of DMI-TCAT.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from typing_extensions import override
@@ -32,6 +33,7 @@ _URLS = lister(_ALL_URLS)
 # In place of a list of references.
 _OF_TWARC = tuple(f"referenced_tweets.{kind}" for kind in ("replied_to", "retweeted", "quoted"))
 _BESIDE = getter(f"includes|{AROUND}.includes")
+_NUMBER = re.compile(r"\d+")
 _TEXT = getter("note_tweet.text|text")
 _QUOTED = getter("referenced_tweets[type=quoted].id")
 
@@ -68,6 +70,8 @@ def _unbroken(record: Record) -> Any:
 def _older_versions(record: Record) -> list[str]:
     """The versions before that of the record, of a post that was edited."""
     versions, own = record.get("edit_history_tweet_ids"), record.get("id")
+    if isinstance(versions, str):  # a cell of a table
+        versions = _NUMBER.findall(versions)
     if not isinstance(versions, list) or own not in versions:
         return []
     return [f"{OLDER}{version}" for version in versions[: versions.index(own)]]

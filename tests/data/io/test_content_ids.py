@@ -138,3 +138,52 @@ def test_the_newest_version_of_an_edited_post_is_kept(
     assert sorted(ids(str(path))) == ["13", "20"]
     assert "2 older versions" in capsys.readouterr().err
     assert sorted(post.id for post in as_posts(rows)) == ["13", "20"]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected", "message"),
+    [
+        ("id,text\n1,a\n\ufeffID,Text\n2,b\n", ["1", "2"], "1 repeated header left out"),
+        ("sep=;\nid;text\n1;a\nsep=;\nid;text\n2;b\n", ["1", "2"], "2 repeated headers left out"),
+        ("id,id_str,text\n1.57E+18,1571234567890124801,a\n", ["1571234567890124801"], 'id from "id_str"'),
+        (
+            "id,text\n1571234567890120000,a\n1571234567890130000,b\n",
+            ["1571234567890120000", "1571234567890130000"],
+            "2 of 2 long ids end as if a program had rounded them",
+        ),
+        (
+            'id,text,edit_history_tweet_ids\n10,a,[\'10\']\n11,ab,"[\'10\', \'11\']"\n12,b,"[""12""]"\n',
+            ["11", "12"],
+            "1 older version left out",
+        ),
+    ],
+)
+def test_tables_that_programs_wrote_have_the_ids_of_their_posts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, expected: list[str], message: str
+) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text(content)
+    assert ids(str(path)) == expected
+    assert message in capsys.readouterr().err
+
+
+def test_long_ids_that_are_whole_give_no_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("id,text\n1571234567890120000,a\n1571234567890124801,b\n1571234567890124907,c\n")
+    assert len(ids(str(path))) == 3
+    assert "rounded" not in capsys.readouterr().err
+
+
+def test_ids_are_made_where_all_are_empty(tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("id,text\nnan,a\n,b\n")
+    other = tmp_path / "q.csv"
+    other.write_text("text\na\nb\n")
+    assert ids(str(path)) == ids(str(other))
+
+
+def test_a_file_that_is_given_twice_is_read_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = Path(write_csv(tmp_path / "p.csv", ["a", "b", "b"]))
+    os.symlink("p.csv", tmp_path / "link.csv")
+    assert ids(str(tmp_path), str(path)) == ids(str(path))
+    assert "given more than once, read once" in capsys.readouterr().err

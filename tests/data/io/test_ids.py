@@ -34,6 +34,8 @@ from linker.data.io.line_errors import LineError
         ("12.5", "12.5"),
         ("-1001234/55", "-1001234/55"),
         ("00042", "00042"),
+        ("\u200b12\ufeff", "12"),
+        ({"$numberLong": "1571234567890124875"}, "1571234567890124875"),
         ("'quoted'", "'quoted'"),
         ("3kzq7v2xq4c2a", "3kzq7v2xq4c2a"),
         ("1234_5678", "1234_5678"),
@@ -63,4 +65,10 @@ def test_ids_lose_what_programs_add(value: Any, expected: str) -> None:
 )
 def test_numbers_that_lost_digits_are_refused(value: Any) -> None:
     with pytest.raises(LineError, match=r"rounded id.*export ids as text"):
+        clean_id(value)
+
+
+@pytest.mark.parametrize("value", ["#####", "#NAME?", "#REF!"])
+def test_what_a_spreadsheet_shows_for_a_number_is_no_id(value: str) -> None:
+    with pytest.raises(LineError, match=r"unusable id.*export ids as text"):
         clean_id(value)

@@ -366,6 +366,8 @@ def _rows(records: Iterator[TextRow], columns: list[str], file: InputFile) -> It
             file.bad(record.line, LineError("broken CSV", record.error), record.raw)
         elif not any(map(str.strip, cells)):  # Excel writes rows whose content was deleted as `,,,`
             file.blank()
+        elif len(cells) < 3 and _ANNOUNCED.fullmatch(record.raw.strip()):
+            file.left_out["repeated headers"] += 1
         elif not _fits(cells, len(columns)):
             count = f"{len(cells)}, the header has {len(columns)}"
             file.bad(record.line, LineError("wrong number of fields", count), record.raw)
