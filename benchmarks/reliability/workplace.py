@@ -64,7 +64,7 @@ CASES = {
     "rank by labels": _case(f"rank {_ABOUT} --posts posts.jsonl --labels IN", input="labels.csv"),
     "serve": _case("serve session --port 0 --no-browser --model bm25", own="session", forever=True),
     "simulate": _case(
-        f"simulate {_PAIRS} IN --model bm25 --seeds 1 --workers 1 --strategy learning --out OUT",
+        f"simulate {_PAIRS} IN --model bm25 --seeds 1 --workers 1 --strategy active_learning --out OUT",
         input="posts.jsonl",
         folder=True,
     ),

@@ -17,7 +17,6 @@ FILES = {
     "articles_and_posts": ("articles", "posts"),
     "hashtag_pairs": ("posts",),
     "labeled_texts": ("labels", "texts"),
-    "labelled_texts": ("labels", "texts"),
     "passages": ("articles",),
     "single_file": ("files",),
     "texts": ("files",),
