@@ -21,8 +21,3 @@ def zscore(scores: np.ndarray, axis: int | None = None) -> np.ndarray:
     deviation = centered.std(axis=axis, keepdims=True)
     varied = deviation > _MIN_DEVIATION * np.abs(scores).max(axis=axis, keepdims=True)
     return np.divide(centered, deviation, out=np.zeros_like(centered), where=varied)
-
-
-def shortest_float(value: np.floating) -> float:
-    """Return the number with the fewest digits that reads back as the same value in the value's own precision."""
-    return float(str(value))

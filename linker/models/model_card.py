@@ -16,7 +16,7 @@ from linker.models.archive import CARD, METRICS, read_config
 from linker.version import __version__
 
 if TYPE_CHECKING:
-    from linker.models.trainable import TrainableModel
+    from linker.models.siamese.siamese import SiameseModel
 
 _LOG_ODDS = (
     "the log-odds that the post discusses the article and not another one of the call, or none of them"
@@ -33,7 +33,7 @@ def model_card(
     metrics: dict[str, Any],
     train: LinkedPosts,
     dev: LinkedPosts | None,
-    model: TrainableModel,
+    model: SiameseModel,
 ) -> str:
     """Return the model card: what the model is, what it was trained on, its figures, its limits.
 

@@ -20,7 +20,6 @@ from linker.models.archive import save_model
 from linker.models.model import Model, all_submodels
 from linker.models.model_card import model_card
 from linker.models.siamese.siamese import SiameseModel, save_weights
-from linker.models.trainable import TrainableModel
 from linker.modules.losses.loss import Loss
 from linker.modules.miners import Miner
 from linker.modules.precision import lower_type
@@ -148,26 +147,20 @@ class Experiment:
             checkpointer.close()
 
     def _prepare_loss(
-        self, model: TrainableModel, splits: Splits, cache: Path, workers: DistributedContext
+        self, model: SiameseModel, splits: Splits, cache: Path, workers: DistributedContext
     ) -> None:
-        """Let the teacher of a distillation encode the texts, in the trainer's precision.
-
-        Raises:
-            ConfigError: if the loss is for another kind of model.
-        """
+        """Let the teacher of a distillation encode the texts, in the trainer's precision."""
         if not isinstance(self.loss, DistillationLoss):
             return
-        if not isinstance(model, SiameseModel):
-            raise ConfigError("loss: `distillation` is for bi-encoders, `siamese` or `transformer`")
         lower = lower_type(self.trainer.precision, workers.device)
         with torch.autocast(workers.device.type, lower, enabled=lower is not None):
             teacher = self.loss.cached_teacher(cache, workers)
             self.loss.prepare(teacher, splits.train, splits.dev, model, workers.device)
 
 
-def _trained_part(model: Model) -> TrainableModel:
+def _trained_part(model: Model) -> SiameseModel:
     """Return the model itself or its only submodel with weights."""
-    found = [part for part in all_submodels(model) if isinstance(part, TrainableModel)]
+    found = [part for part in all_submodels(model) if isinstance(part, SiameseModel)]
     if len(found) == 1:
         return found[0]
     problem = (
@@ -178,7 +171,7 @@ def _trained_part(model: Model) -> TrainableModel:
     raise ConfigError(f"model.type: {problem} `siamese` or `transformer`")
 
 
-def _describe(splits: Splits, model: TrainableModel) -> None:
+def _describe(splits: Splits, model: SiameseModel) -> None:
     """Print what is trained on what, and how much of the text has a vector."""
     parts = []
     for name, data in (("train", splits.train), ("dev", splits.dev)):
@@ -191,7 +184,7 @@ def _describe(splits: Splits, model: TrainableModel) -> None:
     info(f"vocabulary: {model.description}")
 
 
-def _fingerprint(model: TrainableModel, splits: Splits) -> str:
+def _fingerprint(model: SiameseModel, splits: Splits) -> str:
     """Return a SHA-256 of everything that the run is trained and measured on, and of the vocabulary."""
     digest = hashlib.sha256()
     for part in (splits.train, splits.dev) if splits.dev else (splits.train,):

@@ -18,7 +18,7 @@ from linker.common.errors import ConfigError, LinkerError
 from linker.data.types import LinkedPosts
 from linker.data.vocabulary import EncodedText
 from linker.models.model import Model
-from linker.models.trainable import TrainableModel
+from linker.models.siamese.siamese import SiameseModel
 from linker.modules.kernels.dropout import Masks, mixed
 from linker.modules.losses.loss import Loss
 from linker.modules.miners import Miner
@@ -46,7 +46,7 @@ class TrainingTask:
         whole: the model that the dev set is scored with, if `model` is only a part of it.
     """
 
-    model: TrainableModel
+    model: SiameseModel
     miner: Miner
     loss: Loss
     train: LinkedPosts

@@ -9,7 +9,6 @@ import torch
 
 from linker.evaluation.evaluate import ARTICLE_METRICS, PAIR_METRICS, evaluate
 from linker.models.model import Text
-from linker.models.siamese.siamese import SiameseModel
 from linker.training.distillation.loss import TEACHER_COSINE, DistillationLoss
 from linker.training.distributed.context import DistributedContext
 from linker.training.training_state import TrainingTask
@@ -34,9 +33,8 @@ def dev_metrics(task: TrainingTask) -> dict[str, float]:
         return {}
     post_lengths = [len(post.text) for post in dev.posts]
     if isinstance(task.loss, DistillationLoss):
-        assert isinstance(model, SiameseModel)  # checked when the loss was prepared
         metrics = task.loss.evaluate(_encode(model.post_vectors, dev.posts, post_lengths, workers))
-    elif workers.size == 1 or whole is not model or not isinstance(model, SiameseModel):
+    elif workers.size == 1 or whole is not model:
         metrics = evaluate(whole.score(dev.articles, dev.posts), dev) if workers.is_main else {}
     else:
         lengths = [len(article.full_text) for article in dev.articles]

@@ -10,10 +10,7 @@ from typing import Any
 
 from linker.annotation.formats.csv import guarded
 from linker.annotation.formats.jsonl import about
-from linker.annotation.formats.label_format import (
-    LabelFormat,
-    by_post,
-)
+from linker.annotation.formats.label_format import LabelFormat, by_post
 from linker.annotation.formats.records import LabeledPost
 from linker.common.files import atomic_write
 from linker.data.labels.values import LabelValue

@@ -18,8 +18,7 @@ _COLUMNS = ("post_id", "text", "article_id", "score", "label", "annotator", "not
 # Columns of records that need them.
 _OPTIONAL = ("choice", "machine", "adjudicated", "sample", "platform", "author", "url", "source")
 # Spreadsheets read these as the start of a formula.
-_FORMULA = "=+\\-@\t\r\n\0＝＋－＠"
-_TO_GUARD, _GUARDED = re.compile(rf"'*[{_FORMULA}]"), re.compile(rf"''*[{_FORMULA}]")
+_TO_GUARD = re.compile("'*[=+\\-@\t\r\n\0＝＋－＠]")
 
 
 @LabelFormat.register("csv")

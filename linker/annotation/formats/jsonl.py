@@ -1,4 +1,7 @@
-"""JSON Lines: all fields of a label."""
+"""JSON Lines: all fields of a label, doccano's text classification, and Prodigy's binary classification.
+
+https://doccano.github.io/doccano, https://prodi.gy/docs/api-interfaces
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from linker.annotation.formats.label_format import (
-    LabelFormat,
-    write_json_lines,
-)
+from linker.annotation.formats.label_format import LabelFormat, write_json_lines
 from linker.annotation.formats.records import LabeledPost
 from linker.data.labels.collector import text_in
+from linker.data.labels.values import LabelValue
 from linker.data.types import Post
+
+_ANSWERS: dict[LabelValue, str] = {"relevant": "accept", "not": "reject", "skip": "ignore"}
 
 
 @LabelFormat.register("jsonl")
@@ -54,3 +57,58 @@ def about(post: Post) -> dict[str, str]:
     """Return where a post is from, as far as known: by platform, author and time, it is found without an id."""
     known = {name: text_in(post.extra.get(name)) for name in ("platform", "author", "url")}
     return {name: value for name, value in {**known, "source": post.source}.items() if value}
+
+
+@LabelFormat.register("doccano")
+class DoccanoFormat(LabelFormat):
+    """One JSON object per label: text, label (a list), and the rest as doccano's metadata.
+
+    doccano cannot skip posts, so a skipped post has the label "skip". doccano exports one file per annotator without
+    their name; its comments are read as notes.
+    """
+
+    def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
+        """Write the records; return the files written."""
+        write_json_lines(path, map(_example, records))
+        return [path]
+
+
+def _example(record: LabeledPost) -> dict[str, Any]:
+    # A key that only some examples have becomes NaN in doccano, which its database refuses.
+    texts = dict.fromkeys(("platform", "author", "url", "source", "sample"), "")
+    texts |= {key: "" if value is None else value for key, value in flat(record).items()}
+    return texts | {"label": [record.value] if record.value else []}
+
+
+@LabelFormat.register("prodigy")
+class ProdigyFormat(LabelFormat):
+    """One task per label: text, label RELEVANT, and the answer accept, reject or ignore.
+
+    Tasks without an answer are for `prodigy mark` and `textcat.manual`, those with one for `prodigy db-in`. Prodigy
+    computes the task hashes. Exports of `textcat.manual` with several labels list them under `accept`.
+    """
+
+    def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
+        """Write the records; return the files written."""
+        write_json_lines(path, map(_task, records))
+        return [path]
+
+
+def _task(record: LabeledPost) -> dict[str, Any]:
+    task: dict[str, Any] = {
+        "text": record.post.text,
+        "label": "RELEVANT",
+        "post_id": record.post.id,
+        "meta": {"article": record.article_id, "score": round(record.score, 1)},
+    }
+    task |= about(record.post)
+    if record.value:
+        task["answer"] = _ANSWERS[record.value]
+    if record.annotator:
+        task["_annotator_id"] = record.annotator
+    if record.note:
+        task["note"] = record.note
+    if record.time:
+        # `_timestamp` is in whole seconds.
+        task |= {"_timestamp": int(record.time.timestamp()), "time": record.time.isoformat()}
+    return task

@@ -6,12 +6,10 @@ import json
 import sqlite3
 import tempfile
 import zipfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from contextlib import closing
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from linker.common.errors import DataError
 from linker.data.io.line_errors import BadLines, LineError
@@ -19,7 +17,6 @@ from linker.data.io.rows import Row
 from linker.data.io.tables import open_table
 from linker.data.labels.collector import Collector
 from linker.data.labels.table import TableReader
-from linker.data.labels.values import LabelValue
 
 #: The file of an archive by which a project is recognized.
 CONFIG = "project.json"
@@ -31,27 +28,8 @@ _QUERY = (
     "FROM results JOIN {records} AS record ON record.record_id = results.record_id "
     "WHERE results.label IS NOT NULL ORDER BY record.dataset_row"
 )
-_VALUES: dict[Any, LabelValue] = {1: "relevant", 0: "not"}
 _NO_LABEL = -1
-
-
-@dataclass(frozen=True)
-class Decision:
-    """A label given in ASReview.
-
-    Attributes:
-        row: row of the post in the dataset, from 0.
-        value: the label; None: none.
-        annotator: name or number of the user; None if the project has a single one.
-        note: the user's note.
-        time: when it was given.
-    """
-
-    row: int
-    value: LabelValue | None
-    annotator: str | None = None
-    note: str = ""
-    time: datetime | None = None
+_Columns: TypeAlias = "dict[str, str | None]"
 
 
 def read_project(path: Path, collector: Collector) -> None:
@@ -62,16 +40,22 @@ def read_project(path: Path, collector: Collector) -> None:
     Raises:
         DataError: if it is damaged, of another kind, of ASReview 1, or its dataset is no table.
     """
-    name, content, found = decisions(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            name, content, found = _read(path, archive)
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, RuntimeError) as error:
+        raise DataError(f"{path}: damaged archive ({error}); export the project again") from error
+    except sqlite3.Error as error:
+        raise DataError(f"{path}: damaged labels ({error}); export the project again") from error
     rows = _dataset(path, name, content)
     collector.shown = str(path)
-    of_row: dict[int, list[Decision]] = {}
-    for decided in found:
-        if not 0 <= decided.row < len(rows):
-            raise DataError(f"{path}: a label of row {decided.row + 1:,}, but {name} has {len(rows):,} rows")
-        of_row.setdefault(decided.row, []).append(decided)
+    for number in found:
+        if not 0 <= number < len(rows):
+            raise DataError(f"{path}: a label of row {number + 1:,}, but {name} has {len(rows):,} rows")
     labeled = [
-        _with_label(row, decided) for number, row in enumerate(rows) for decided in of_row.get(number, [None])
+        row._replace(values={**row.values, "asreview_label": None, **columns})
+        for number, row in enumerate(rows)
+        for columns in found.get(number, [{}])
     ]
     reader = TableReader(labeled, None, None, guarded=True, collector=collector)
     with BadLines(skippable=False) as bad_lines:
@@ -81,19 +65,6 @@ def read_project(path: Path, collector: Collector) -> None:
                 reader.read(row, collector)
             except LineError as error:
                 file.bad(row.line, error, row.raw)
-
-
-def _with_label(row: Row, decided: Decision | None) -> Row:
-    """Return a row of the dataset with the label in the columns of an exported dataset."""
-    values = dict(row.values) | {"asreview_label": None}
-    if decided is not None and decided.value is not None:
-        values |= {
-            "asreview_label": "1" if decided.value == "relevant" else "0",
-            "asreview_user_name": decided.annotator,
-            "asreview_note": decided.note,
-            "asreview_time": decided.time and decided.time.isoformat(),
-        }
-    return row._replace(values=values)
 
 
 def _dataset(path: Path, name: str, content: bytes) -> list[Row]:
@@ -110,28 +81,8 @@ def _dataset(path: Path, name: str, content: bytes) -> list[Row]:
             raise DataError(str(error).replace(str(file), f"{path}, {name}")) from error
 
 
-def decisions(path: Path) -> tuple[str, bytes, list[Decision]]:
-    """Read a project file.
-
-    Args:
-        path: the file.
-
-    Returns:
-        Name and content of its dataset, and the labels in the order of its rows.
-
-    Raises:
-        DataError: if it is damaged, of another kind, of ASReview 1, or has no dataset that is text.
-    """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return _read(path, archive)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, RuntimeError) as error:
-        raise DataError(f"{path}: damaged archive ({error}); export the project again") from error
-    except sqlite3.Error as error:
-        raise DataError(f"{path}: damaged labels ({error}); export the project again") from error
-
-
-def _read(path: Path, archive: zipfile.ZipFile) -> tuple[str, bytes, list[Decision]]:
+def _read(path: Path, archive: zipfile.ZipFile) -> tuple[str, bytes, dict[int, list[_Columns]]]:
+    """Return name and content of the dataset, and the labels by row, as columns of an exported dataset."""
     names = set(archive.namelist())
     if CONFIG not in names:
         raise DataError(f"{path}: not a project of ASReview, it has no {CONFIG}")
@@ -156,7 +107,7 @@ def _read(path: Path, archive: zipfile.ZipFile) -> tuple[str, bytes, list[Decisi
         for member, file in ((results, _RESULTS), (_RECORDS, _RECORDS)):
             if member in names:
                 Path(folder, file).write_bytes(_bytes(path, archive, member))
-        return name, content, _decisions(path, Path(folder))
+        return name, content, _labels(path, Path(folder))
 
 
 def _bytes(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
@@ -167,9 +118,13 @@ def _bytes(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
     return content
 
 
-def _decisions(path: Path, folder: Path) -> list[Decision]:
-    found = []
-    with _opened(folder / _RESULTS) as database:
+def _labels(path: Path, folder: Path) -> dict[int, list[_Columns]]:
+    found: dict[int, list[_Columns]] = {}
+    # The databases are of strangers; only tables are read.
+    with closing(
+        sqlite3.connect(f"{(folder / _RESULTS).as_uri()}?mode=ro&immutable=1", uri=True)
+    ) as database:
+        database.execute("PRAGMA trusted_schema = OFF")
         records = "record"
         if (folder / _RECORDS).exists():  # ASReview 2
             database.execute("ATTACH ? AS store", (f"{(folder / _RECORDS).as_uri()}?mode=ro&immutable=1",))
@@ -177,31 +132,22 @@ def _decisions(path: Path, folder: Path) -> list[Decision]:
         for row, label, user, note, time in database.execute(_QUERY.format(records=records)):
             if label == _NO_LABEL:
                 continue
-            if label not in _VALUES or not isinstance(row, int):
+            if label not in (0, 1) or not isinstance(row, int):
                 raise DataError(f"{path}: a label {label!r} of row {row!r}; ASReview writes 1 and 0")
-            found.append(
-                Decision(
-                    row,
-                    _VALUES[label],
-                    None if user is None else str(user),
-                    str(note or ""),
-                    _moment(time),
-                )
+            found.setdefault(row, []).append(
+                {
+                    "asreview_label": str(int(label)),
+                    "asreview_user_name": None if user is None else str(user),
+                    "asreview_note": str(note or ""),
+                    "asreview_time": _moment(time),
+                }
             )
     return found
 
 
-@contextmanager
-def _opened(file: Path) -> Iterator[sqlite3.Connection]:
-    """Open a database of strangers, of which only tables are read."""
-    with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro&immutable=1", uri=True)) as database:
-        database.execute("PRAGMA trusted_schema = OFF")
-        yield database
-
-
-def _moment(time: Any) -> datetime | None:
+def _moment(time: Any) -> str | None:
     try:
-        return None if time is None else datetime.fromtimestamp(float(time), timezone.utc)
+        return None if time is None else datetime.fromtimestamp(float(time), timezone.utc).isoformat()
     except (ValueError, OverflowError, OSError):
         return None
 

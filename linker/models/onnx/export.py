@@ -23,8 +23,7 @@ from linker.models.embedding_model import unit_length
 from linker.models.ensemble import EnsembleModel
 from linker.models.model import Model, all_submodels
 from linker.models.onnx.graph import BertGraph, Ranges
-from linker.models.onnx.session import GRAPH
-from linker.models.onnx.transformer import FOLDER, OnnxTransformerModel
+from linker.models.onnx.transformer import FOLDER, GRAPH, OnnxTransformerModel
 from linker.models.siamese.hugging_face import MODULES
 from linker.models.siamese.quantization import FILE, save_int8
 from linker.models.siamese.transformer import TransformerModel

@@ -22,7 +22,6 @@ LARGEST_WEIGHT = 63
 LARGEST_ACTIVATION = 255
 #: Of a logit of attention, up or down: sums of its exponential stay finite.
 _LARGEST_LOGIT = 64
-_EMBEDDINGS = ("word_embeddings", "position_embeddings", "token_type_embeddings")
 
 
 class Ranges(NamedTuple):

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterable, Sequence, Sized
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from typing_extensions import override
 
+from linker.common.concurrency import ahead, in_threads, threads
+from linker.common.console import progress_bar
+from linker.common.errors import ModelError
+from linker.data.token_axis import length_buckets, token_batches
 from linker.data.tokenizers.normalization import Normalization, normalized
 from linker.data.vocabulary import EncodedText
-from linker.models.embedding_model import Similarity
+from linker.models.embedding_model import EmbeddingModel, Similarity, unit_length
 from linker.models.model import Model
-from linker.models.onnx.session import OnnxModel, damaged
 
-FOLDER, TOKENIZER = "transformer", "tokenizer.json"
+FOLDER, TOKENIZER, GRAPH = "transformer", "tokenizer.json", "model.onnx"
+# Texts of one length that are encoded together: activations then fit the caches.
+_TOKENS_TOGETHER = 512
+# Tokens between two updates of the progress bar.
+_TOKENS_PER_CHUNK = 65_536
 
 
 @Model.register("onnx_transformer")
-class OnnxTransformerModel(OnnxModel):
+class OnnxTransformerModel(EmbeddingModel):
     """A `transformer` for scoring only: int8 matrix products in ONNX Runtime instead of torch.
 
     Loads the folder of a `transformer` that `linker export` wrote. Activations are quantized with fixed ranges, so an
@@ -36,9 +44,6 @@ class OnnxTransformerModel(OnnxModel):
         embedding_precision: see `transformer`.
     """
 
-    tokens_together = 512
-    padded = False
-
     def __init__(
         self,
         max_article_tokens: int = 128,
@@ -49,11 +54,14 @@ class OnnxTransformerModel(OnnxModel):
         article_prefixes: list[int] | None = None,
         embedding_precision: Literal["float32", "int8"] = "float32",
     ) -> None:
-        super().__init__()
         self.rounds_posts = embedding_precision == "int8"
         self._set_limits(max_article_tokens, max_post_tokens, similarity, title_weight, article_prefixes)
         self.normalization: Normalization = normalization
         self._tokenizers: dict[int, Any] = {}
+        self._folder = Path()
+        self._session: Any = None
+        self._threads = 1
+        self._names: frozenset[str] = frozenset()
 
     @override
     def load_state(self, folder: Path) -> None:
@@ -65,7 +73,10 @@ class OnnxTransformerModel(OnnxModel):
         import tokenizers
 
         folder = folder / FOLDER
-        self._open(folder, (TOKENIZER,))
+        for name in (GRAPH, TOKENIZER):
+            if not (folder / name).is_file():
+                raise ModelError(f"{folder / name}: file not found; copy the model folder again")
+        self._open(folder)
         try:
             for limit in {self.max_article_tokens, self.max_post_tokens, *self.article_prefixes}:
                 tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER))
@@ -73,16 +84,82 @@ class OnnxTransformerModel(OnnxModel):
                 tokenizer.enable_truncation(limit)
                 self._tokenizers[limit] = tokenizer
         except Exception as error:  # the package raises a class of its own, derived from Exception only
-            raise damaged(folder, error) from error
+            raise _damaged(folder, error) from error
 
     @override
     def _tokens(self, text: str, limit: int) -> EncodedText:
         ids = self._tokenizers[limit].encode(normalized(text, self.normalization)).ids
         return EncodedText(np.array(ids or [0], dtype=np.int32), ())
 
+    def _open(self, folder: Path) -> None:
+        """Open the graph of a folder."""
+        import onnxruntime
+
+        self._folder = folder
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 4
+        # Batches run side by side: their operations are too small to be divided.
+        options.intra_op_num_threads = 1
+        self._threads = threads()
+        try:
+            self._session = onnxruntime.InferenceSession(
+                str(folder / GRAPH), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # the package raises classes of its own, derived from Exception only
+            raise _damaged(folder, error) from error
+        self._names = frozenset(given.name for given in self._session.get_inputs())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the model with the files of its graph in place of the session, for workers on other machines."""
+        names = [GRAPH, *(path.name for path in self._folder.glob("*.safetensors"))]
+        files = {name: (self._folder / name).read_bytes() for name in names} if self._session else {}
+        return self.__dict__ | {"_session": None, "_files": files}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        files: dict[str, bytes] = state.pop("_files")
+        self.__dict__.update(state)
+        if files:
+            with tempfile.TemporaryDirectory(prefix="linker-") as folder:
+                for name, content in files.items():
+                    (Path(folder) / name).write_bytes(content)
+                self._open(Path(folder))
+            self._folder = state["_folder"]  # the files of the temporary folder are gone
+
     @override
+    def encode(
+        self, texts: Iterable[EncodedText], description: str = "encoding", count: int | None = None
+    ) -> np.ndarray:
+        width = self._session.get_outputs()[0].shape[1]
+        vectors = [np.zeros((0, width), dtype=np.float32)]
+        with progress_bar() as progress:
+            bar = progress.add_task(description, total=len(texts) if isinstance(texts, Sized) else count)
+            for batch in ahead(token_batches(texts, _TOKENS_PER_CHUNK)):
+                vectors.append(self._vectors(batch, width))
+                progress.advance(bar, len(batch))
+        return np.concatenate(vectors)
+
+    def _vectors(self, texts: Sequence[EncodedText], width: int) -> np.ndarray:
+        """float32, texts × dim; of unit length if `similarity` is `cosine`."""
+        vectors = np.empty((len(texts), width), dtype=np.float32)
+        lengths = [len(text.ids) for text in texts]
+
+        def run(bucket: Sequence[int]) -> None:
+            inputs = self._inputs([texts[i] for i in bucket])
+            used = {name: values for name, values in inputs.items() if name in self._names}
+            vectors[bucket] = self._session.run(None, used)[0]
+
+        buckets = list(length_buckets(lengths, _TOKENS_TOGETHER, equal=True))
+        in_threads(run, buckets[::-1], self._threads)  # the longest first
+        return unit_length(vectors) if self.similarity == "cosine" else vectors
+
     def _inputs(self, texts: Sequence[EncodedText]) -> dict[str, np.ndarray]:
         ids = np.array([text.ids for text in texts], dtype=np.int64)  # (texts, tokens)
         # The mask and the lengths are for graphs that were exported before decision 201.
         lengths = np.full(len(ids), ids.shape[1], dtype=np.int32)
         return {"input_ids": ids, "attention_mask": np.ones(ids.shape, np.float32), "lengths": lengths}
+
+
+def _damaged(folder: Path, error: Exception) -> ModelError:
+    """Return the error for a folder that cannot be loaded, in one line."""
+    reason = str(error).strip().split("\n")[0]
+    return ModelError(f"{folder}: cannot be loaded ({reason}); copy the model folder again")

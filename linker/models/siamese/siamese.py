@@ -18,7 +18,6 @@ from linker.common.files import atomic_write
 from linker.data.token_axis import token_batches
 from linker.data.vocabulary import EncodedText
 from linker.models.embedding_model import EmbeddingModel, Similarity
-from linker.models.trainable import TrainableModel
 
 # Few enough to fit the CPU's caches, enough for fast matrix products.
 TOKENS_TOGETHER = 8_192
@@ -26,7 +25,7 @@ TOKENS_TOGETHER = 8_192
 TOKENS_PER_CHUNK = 200_000
 
 
-class SiameseModel(EmbeddingModel, TrainableModel):
+class SiameseModel(EmbeddingModel, nn.Module):
     """Base of the bi-encoders that `linker train` trains; the attributes of `EmbeddingModel`, and:
 
     Attributes:
@@ -46,6 +45,30 @@ class SiameseModel(EmbeddingModel, TrainableModel):
     ) -> None:
         super().__init__()
         self._set_limits(max_article_tokens, max_post_tokens, similarity, title_weight, article_prefixes)
+
+    @property
+    def output_dim(self) -> int:
+        """Length of an embedding."""
+        raise NotImplementedError
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The tokens by id; a run resumes only if they are the same."""
+        raise NotImplementedError
+
+    @property
+    def description(self) -> str:
+        """A short description of the tokenization for people, for example the number of words."""
+        raise NotImplementedError
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the weights."""
+        return next(self.parameters()).device
+
+    def forward(self, texts: Sequence[EncodedText]) -> Tensor:
+        """Return embeddings: float, texts × output_dim."""
+        raise NotImplementedError
 
     def _collate(self, texts: Sequence[EncodedText]) -> Any:
         """Prepare a batch; needs no weights, so that a thread can do it ahead of the encoding."""

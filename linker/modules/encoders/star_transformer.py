@@ -215,12 +215,6 @@ def _by_head(weight: Tensor, heads: AttentionHeads) -> Tensor:
     return weight.view(heads.num_heads, heads.head_dim, -1)
 
 
-def _heads(flat: Tensor, heads: AttentionHeads) -> Tensor:
-    """Reshape … × I to … × heads × head_dim."""
-    # Not unflatten: in an ONNX graph it fixes the number of texts.
-    return flat.view(*flat.shape[:-1], heads.num_heads, heads.head_dim)
-
-
 def _mean(words: Tensor, rows: Tensor | None, starts: Tensor) -> Tensor:
     """Mean of each text's token vectors: float, texts × dim."""
     if rows is None:
