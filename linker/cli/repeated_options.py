@@ -1,4 +1,4 @@
-"""Options with several values, such as a shell's expansion of `--article stories/*.html`, and removed options."""
+"""Options with several values, such as those of `--article stories/*.html`, and options of other commands."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typer.core import TyperCommand
 from linker.common.errors import LinkerError
 
 _SEVERAL = ("--article", "--posts")
-#: Names of options of earlier versions, and what replaces them.
-_REMOVED = {
+#: Options that other commands have, and what to type.
+_ELSEWHERE = {
     "corpus": "use `linker corpus search FOLDER`",
     "include-package": "install the package as a plugin, or name it in the environment variable LINKER_PACKAGES",
     "passages": "use `linker corpus search --passages`, or `passages` of `rank` in Python",
@@ -31,7 +31,7 @@ class SeveralValues(TyperCommand):
         """Repeat the option before each value, then parse as usual.
 
         Raises:
-            LinkerError: if an option was removed; the message names its replacement.
+            LinkerError: if only another command has an option; the message names what to type.
         """
         params = self.get_params(ctx)
         takes = {
@@ -42,9 +42,9 @@ class SeveralValues(TyperCommand):
         }
         for word in args:
             option = word.partition("=")[0]
-            remedy = _REMOVED.get(option.removeprefix("--"))
+            remedy = _ELSEWHERE.get(option.removeprefix("--"))
             if remedy and _is_option(word) and option not in takes:
-                raise LinkerError(f"{option}: removed from `linker {ctx.info_name}`; {remedy}")
+                raise LinkerError(f"{option}: not an option of `linker {ctx.info_name}`; {remedy}")
         arguments = sum(
             argument.nargs
             for argument in params

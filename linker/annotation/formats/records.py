@@ -46,7 +46,7 @@ class LabeledPost:
 
 
 def summary_of(records: Sequence[LabeledPost]) -> str:
-    """Return how many labels of how many posts some records are, in one line, as it is said when they are read."""
+    """Return how many labels of how many posts some records are, in the line that reading them prints."""
     labels = [
         ImportedLabel(
             one.post.id,

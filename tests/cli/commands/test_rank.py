@@ -210,7 +210,7 @@ def test_conditions_without_a_corpus(run: Run, tmp_path: Path, options, kept, to
         (("--since", "2031"), "--since: "),
         (
             ("--corpus", "tweets"),
-            "--corpus: removed from `linker rank`; use `linker corpus search FOLDER`",
+            "--corpus: not an option of `linker rank`; use `linker corpus search FOLDER`",
         ),
     ],
 )
