@@ -77,7 +77,7 @@ def language_code(name: str) -> str | None:
     """
     from babel.core import get_global
 
-    written = name.strip().casefold()
+    written = name.strip(" \t\r\n[]'\"").casefold()  # tables have lists with one language as text
     first = re.split(r"[-_]", written, maxsplit=1)[0]
     code = get_global("language_aliases").get(first, first).split("_")[0]
     code = _FORMER.get(first, _ALSO.get(code, code))

@@ -67,9 +67,12 @@ class Post:
 
     @property
     def language(self) -> str | None:
-        """The language as the source spells it, from the field `lang` or `language`; None if neither holds text."""
+        """The language as the source spells it, from the field `lang` or `language`, text or a list of one; or None."""
         for name in LANGUAGE_FIELDS:
-            if isinstance(value := self.extra.get(name), str):
+            value = self.extra.get(name)
+            if isinstance(value, list) and len(value) == 1:
+                (value,) = value
+            if isinstance(value, str):
                 return value
         return None
 

@@ -45,9 +45,12 @@ def test_english_slang_is_no_other_language() -> None:
 
 @pytest.mark.parametrize(
     ("stated", "language"),
-    [("es", "es"), ("pt-BR", "pt"), ("EN", "en"), ("English", "en"), ("iw", "he"), ("in", "id")],
+    [
+        *[("es", "es"), ("pt-BR", "pt"), ("EN", "en"), ("English", "en"), ("iw", "he"), ("in", "id")],
+        *[(["en"], "en"), ("['en-US']", "en"), ('["nb"]', "no")],
+    ],
 )
-def test_a_stated_language_counts_more_than_the_text(stated: str, language: str) -> None:
+def test_a_stated_language_counts_more_than_the_text(stated: str | list[str], language: str) -> None:
     assert languages_of([Post("p", GERMAN, extra={"lang": stated})]) == {language: 1}
 
 

@@ -11,7 +11,15 @@ from typing import Any
 
 from linker.common.errors import DataError
 from linker.data.io.columns import Columns, MissingColumnsError, PostColumns
-from linker.data.io.dates import AmbiguousDateError, DateStyle, day_first, parse_date
+from linker.data.io.dates import (
+    AmbiguousDateError,
+    DateStyle,
+    at_time,
+    day_first,
+    is_day,
+    is_time_of_day,
+    parse_date,
+)
 from linker.data.io.fields import has_no_id, is_missing, is_rounded, put_paths
 from linker.data.io.known_columns import FULLER, KNOWN_NAMES, OTHER_TIMES, TITLES, normal
 from linker.data.io.line_errors import BadLines, InputFile, SilentFile
@@ -26,6 +34,8 @@ _WORDS = {"text": "text", "id": "id", "created_at": "time", "lang": "language"}
 _NO_TEXT = re.compile(r"\s*([\d.,:/+-]*|https?://\S+|at://\S+)\s*")
 # Not the dates 1.5.2024 and 01/05/2024.
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
+#: Names of columns with times of day.
+_CLOCK = re.compile(r"time|hour|clock|uhr|zeit|heure|hora|(?<![a-z])ora|tijd|saat|godz|час|время|时间|時刻")
 #: Maximum share of repeated values in a column of ids.
 _REPEATED = 0.1
 #: Minimum share of dates in a column of times.
@@ -340,11 +350,37 @@ def columns_of(columns: Columns, table: Table, path: str) -> FileColumns:
     for ours in columns.dates:
         for name in renamed.names(ours):
             head, styles[ours] = _date_style(name, ours, head, rows, _Source(path, paths, columns))
+            if (clock := _clock_of(name, present, head)) is not None:
+                found.notes.append(f'time of day from "{clock}"')
+                rows = _at_times(chain(head, rows), name, clock)
+                head = list(islice(rows, len(head)))
     renamed = renamed.of_file({}, styles)
     has_header = not any(
         _is_like_all(name, [row.values.get(name) for row in head]) for name in table.columns or ()
     )
     return FileColumns(renamed, chain(head, rows), present, found.likely, found.notes, has_header)
+
+
+def _clock_of(name: str, present: Sequence[str], rows: Sequence[Row]) -> str | None:
+    """Return the column with the times of day of a column of dates without them; None: none, or several."""
+    if not all(is_day(value) for row in rows if not is_missing(value := row.values.get(name))):
+        return None
+    clocks = [
+        other
+        for other in present
+        if other != name
+        and _CLOCK.search(normal(other))
+        and (filled := [value for row in rows if not is_missing(value := row.values.get(other))])
+        and all(map(is_time_of_day, filled))
+    ]
+    return clocks[0] if len(clocks) == 1 else None
+
+
+def _at_times(rows: Iterable[Row], name: str, clock: str) -> Iterator[Row]:
+    """Yield rows with the times of day from another column in that of dates."""
+    for row in rows:
+        row.values[name] = at_time(row.values.get(name), row.values.get(clock))
+        yield row
 
 
 def _is_like_all(name: str, values: Sequence[Any]) -> bool:

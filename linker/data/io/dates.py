@@ -133,12 +133,13 @@ _CLOCK = re.compile(
     r"|\.(?P<minute_de>\d\d)(?=\s?uhr))(?!\d|[:.]\d)(?:\s?uhr)?"
     r"(?:\s?(?P<half>[ap])\.?\s?m\b\.?)?"
     r"(?:\s*(?:utc|gmt)?(?P<offset>[+-]\d{1,2}(?::?\d\d)?)(?![\d:]))?"
-    rf"(?:\s*(?P<zone>{'|'.join(ZONES)})\b)?(?P<region>\s*\[?[a-z]+(?:/[a-z_]+)+\]?)?(?P<comment>\s*\([^()]*\))?"
+    rf"(?:\s*(?P<zone>{'|'.join(ZONES)})\b)?(?P<region>\s*\[?[a-z]+(?:/[a-z_]+)+\]?)?"
+    r"(?:\[utc\])?(?P<comment>\s*\([^()]*\))?"
     r"(?:\s+m=[+-][\d.]+)?",
     re.IGNORECASE | re.ASCII,
 )
 _YEAR_FIRST = re.compile(
-    r"(?P<year>\d{4})(?P<mark>[-/.])\s?(?P<month>\d{1,2})(?P=mark)\s?(?P<day>\d{1,2})\.?", re.ASCII
+    r"(?P<year>\d{4})(?P<mark>[-/.:])\s?(?P<month>\d{1,2})(?P=mark)\s?(?P<day>\d{1,2})\.?", re.ASCII
 )
 # With dots the day is always first.
 _DOTTED = re.compile(r"(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4}|\d\d)", re.ASCII)
@@ -147,10 +148,12 @@ _EITHER = re.compile(
     r"(?P<first>\d{1,2})(?P<mark>[/-])(?P<second>\d{1,2})(?P=mark)(?P<year>\d{4}|\d\d)", re.ASCII
 )
 _WEEK = re.compile(r"(\d{4})-?W(\d\d)-?([1-7])", re.ASCII)
-# 20230315, 202303152138, 20230315T213800Z; numbers of 12 digits would otherwise be milliseconds of 1976.
+# 20230315, 202303152138, 20230315T213800Z, 2023-03-15_21-38-00. Numbers of 12 digits would otherwise be milliseconds of
+# 1976.
 _COMPACT = re.compile(
-    r"(?P<year>(?:19[7-9]|20\d)\d)(?P<month>\d\d)(?P<day>\d\d)"
-    r"(?:T?(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d(?:[.,]\d{1,6}|\d{3})?)?(?P<zone>Z|[+-]\d\d(?::?\d\d)?)?)?",
+    r"(?P<year>(?:19[7-9]|20\d)\d)(?P<between>-?)(?P<month>\d\d)(?P=between)(?P<day>\d\d)"
+    r"(?:(?:[T _]?|-(?=\d{6}$))(?P<hour>\d\d)(?P<dash>[-.]?)(?P<minute>\d\d)"
+    r"(?:(?P=dash)(?P<second>\d\d(?:[.,]\d{1,6}|\d{3})?))?(?P<zone>Z|[+-]\d\d(?::?\d\d)?)?)?",
     re.ASCII,
 )
 _JSON_OF_NET = re.compile(r"/Date\((-?\d+)(?:[+-]\d{4})?\)/", re.ASCII)
@@ -174,6 +177,10 @@ _CLOCK_OF_EAST_ASIA = re.compile(
 _TOKEN = re.compile(r"\s*(?:(?P<number>\d+)|(?P<word>[^\W\d_]+)\.?|(?P<mark>[,.·•|/'’()–—-]))")
 _END_WORDS = re.compile(r"^([^\W\d_]+)[.,]?\s*|\s+([^\W\d_]+)$")
 _ENDS = " \t,·•|-–—"
+# 15/Mar/2023:21:38:00, 15MAR2023:21:38:00
+_DAY_AND_COLON = re.compile(r"(?:(?<=[^\W\d_]/\d{4})|(?<=[^\W\d_]\d{4})):(?=\d\d:\d\d)")
+# What workbooks have after a date alone.
+_MIDNIGHT = re.compile(r"[T ]00:00:00(?:\.0+)?$")
 _T = re.compile(r"(?<=\d)T$")
 
 
@@ -206,6 +213,24 @@ def parse_date(value: Any, day_first: bool | None = None) -> datetime:
     return moment
 
 
+def is_day(value: Any) -> bool:
+    """Return whether a value may be a date without a time of day, as text or not; midnight counts as none."""
+    text = str(value) if isinstance(value, (str, date)) else None
+    return text is not None and not _CLOCK.search(_MIDNIGHT.sub("", _plain(text)))
+
+
+def is_time_of_day(value: Any) -> bool:
+    """Return whether a value is a time of day without a date, such as 9:38 pm."""
+    return isinstance(value, str) and bool(_CLOCK.fullmatch(_plain(value)))
+
+
+def at_time(day: Any, time: Any) -> Any:
+    """Return a date with a time of day, as text; the date as it is if either is none."""
+    if not (is_day(day) and is_time_of_day(time)):
+        return day
+    return f"{_MIDNIGHT.sub('', str(day).strip())} {time.strip()}"
+
+
 def day_first(value: Any) -> bool | None:
     """Return whether the day is first in a date like 26/5/2015; None if it does not show, or is not such a date."""
     match = _EITHER.fullmatch(_bare(_without_clock(_plain(value))[0])) if isinstance(value, str) else None
@@ -224,6 +249,8 @@ def day_first(value: Any) -> bool | None:
 def _moment(value: Any, day_first: bool | None) -> datetime | None:
     if isinstance(value, datetime):
         return _in_utc(value)
+    if isinstance(value, dict):  # as MongoDB exports it
+        return _moment(value.get("$date", value.get("$numberLong")), day_first)
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day, tzinfo=timezone.utc)
     if isinstance(value, str):
@@ -247,7 +274,8 @@ def _plain(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).replace("\u2212", "-")
         text = re.sub("[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]", "", text)
-    return text.strip()
+        text = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
+    return text.strip(" \t\n='\"")
 
 
 def _counted(value: float) -> datetime | None:
@@ -288,7 +316,7 @@ def _written(text: str, day_first: bool | None) -> datetime | None:
             text = f"{match[1]}-{match[2]}-{match[3]} {_latin_clock(text[match.end() :].strip(' ()'))}"
         elif match := _HALF_OF_EAST_ASIA.search(text):
             text = text[: match.start()] + _latin_clock(text[match.start() :])
-    rest, match_of_clock = _without_clock(text)
+    rest, match_of_clock = _without_clock(_DAY_AND_COLON.sub(" ", text))
     day = _day(rest, day_first)
     if day is None:
         return None

@@ -9,7 +9,7 @@ from typing import Any
 
 from linker.data.platforms.clocks import began
 from linker.data.platforms.paths import lister
-from linker.data.platforms.platform import Platform, Record, only, table, without
+from linker.data.platforms.platform import Platform, Record, first, only, other_than, table, without
 
 _SINCE = began(2013, 8, 14)
 _ENTITIES = lister("text_entities[].text")
@@ -39,7 +39,7 @@ class Desktop(Platform):
         # A number is unique in its chat only.
         id="{^.id}/{id}|id",
         text=_text,
-        created_at="date_unixtime|date",
+        created_at=first(other_than("date_unixtime", "0"), "date"),
         author="from_id|from",
         author_name="from",
         reply_to="{^.id}/{reply_to_message_id}|reply_to_message_id",

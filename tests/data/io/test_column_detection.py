@@ -207,6 +207,39 @@ def test_the_time_is_the_only_column_of_dates(
     assert capsys.readouterr().err == f"{path}: ids are made from the content of posts{note}\n"
 
 
+@pytest.mark.parametrize(
+    ("columns", "first", "second"),
+    [
+        ("date,time", "2023-03-15,21:38:00", "2023-03-16,"),
+        ("Date,Time (UTC)", "15.03.2023,9:38 PM", "16.03.2023,"),
+        ("created_date,created_time", "3/15/2023,21:38", "3/16/2023,"),
+        ("Datum,Uhrzeit", "15. März 2023,21:38 Uhr", "16. März 2023,"),
+    ],
+)
+def test_dates_and_times_of_day_in_two_columns(
+    columns: str, first: str, second: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "posts.csv"
+    path.write_text(f"id,text,{columns}\n1,ferry,{first}\n2,strike,{second}\n", encoding="utf-8")
+
+    posts = read_posts(str(path))
+
+    assert [post.created_at for post in posts] == [
+        datetime(2023, 3, 15, 21, 38, tzinfo=timezone.utc),
+        datetime(2023, 3, 16, tzinfo=timezone.utc),
+    ]
+    assert f'time of day from "{columns.partition(",")[2]}"' in capsys.readouterr().err
+
+
+def test_a_duration_is_no_time_of_day(tmp_path: Path) -> None:
+    path = tmp_path / "posts.csv"
+    path.write_text("id,text,date,duration\n1,ferry,2023-03-15,12:34\n", encoding="utf-8")
+
+    (post,) = read_posts(str(path))
+
+    assert post.created_at == datetime(2023, 3, 15, tzinfo=timezone.utc)
+
+
 def test_a_date_between_dots_is_no_number(tmp_path: Path) -> None:
     (post,) = read_posts(write_csv(tmp_path / "p.csv", ["text", "wann"], ["der Damm", "1.5.2024"]))
     assert post.created_at == datetime(2024, 5, 1, tzinfo=timezone.utc)

@@ -54,7 +54,7 @@ def test_a_day(written: object) -> None:
         "5/6/2015", "2015", "2015-13-01", "2015-02-30", "yesterday", "", "Mayonnaise 3, 2015",
         "2015-05-26T25:00", "2015-05-26T25:00:00Z", "0001-01-01T00:00+05:00", "0001-01-01T00:00:00+05:00",
         12, True, float("nan"), float("inf"), 10**400, None,
-        [], "٢٠١٥-٠٥-٢٦",
+        [], {}, {"$date": None},
     ],
 )  # fmt: skip
 def test_not_a_date(written: object) -> None:
@@ -66,6 +66,17 @@ def test_not_a_date(written: object) -> None:
     "written",
     [
         "Mar 15, 2023 · 9:38 PM UTC",  # Nitter
+        {"$date": "2023-03-15T21:38:00Z"},  # MongoDB
+        {"$date": {"$numberLong": "1678916280000"}},
+        "2023-03-15T213800Z",
+        "2023-03-15_21-38-00",
+        "20230315-213800",
+        "2023:03:15 21:38:00",  # pictures
+        "15/Mar/2023:21:38:00 +0000",  # logs of web servers
+        "15MAR2023:21:38:00",  # SAS
+        "2023-03-15T21:38:00Z[UTC]",  # Java
+        "'2023-03-15 21:38:00",  # Excel's mark of text
+        "٢٠٢٣-٠٣-١٥ ٢١:٣٨:٠٠",
         "9:38 PM · Mar 15, 2023",  # the page of X
         "9:38 PM - 15 Mar 2023",
         "March 15, 2023 at 09:38PM",  # IFTTT
