@@ -209,7 +209,7 @@ def import_(
     from linker.annotation.formats import read
 
     with _open(folder, include_package) as session:
-        found = read(file, format_, session.label_set.meanings)
+        found = read(file, format_, session.label_set.meanings).by(annotator)
         say(found.summary)
         new = session.import_labels(found.labels, annotator, str(file), machine)
     print(f"{len(found.labels):,} labels read, {new:,} of them new")

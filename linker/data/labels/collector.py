@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -16,6 +17,8 @@ from linker.data.labels.records import ImportedLabel
 from linker.data.labels.values import LabelValue, Parsed, UnknownLabelError, parse_label
 
 _SHOWN = 10
+# Codes of surveys for missing answers: 9, 99, 77.
+_CODE = re.compile(r"7+|8+|9+")
 
 
 class Collector:
@@ -84,7 +87,7 @@ class Collector:
             self._refuse_empty()
         if self._grades:
             self.notes.append(self._graded())
-        return LabelFile(self.shown, self.labels, self._records, self._without, tuple(self.notes))
+        return LabelFile(self.shown, self.labels, self._records, self._without, tuple(self.notes)).by()
 
     def _check_unknown(self) -> None:
         if not self._unknown:
@@ -108,6 +111,12 @@ class Collector:
 
     def _graded(self) -> str:
         grades = sorted(self._grades)
+        last = grades[-1]
+        if not self.graded and _CODE.fullmatch(f"{last:g}") and last - 1 not in grades:
+            raise DataError(
+                f"{self.shown}: the label {last:g} ×{self._grades[last]:,}{self.where} is rather a code for posts "
+                "without a label than the highest grade; leave these cells empty"
+            )
         if not self.graded and not self._plain["not"]:
             values = ", ".join(f"{grade:g}" for grade in [*([1] if self._plain["relevant"] else []), *grades])
             raise DataError(

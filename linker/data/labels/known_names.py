@@ -65,6 +65,8 @@ _BY_CODER = re.compile(
     r"(?P<name>.*[^\s_.:/-])[\s_.:/-]+(?P<kind>label|relevant|relevance|code|coding|rating|judge?ment|included|decision)",
     re.IGNORECASE,
 )
+# Before the columns of a batch of Mechanical Turk: `Input.post_id`, `Answer.relevant`.
+_OF_MTURK = re.compile(r"^(Input|Answer)\.")
 _PEOPLE = ("coder", "rater", "annotator", "reviewer", "screener", "codierer", "kodierer")
 # Parts of names of columns about labels that are none, such as `label_time` and `annotator_id`.
 _NO_CODER = re.compile(
@@ -76,7 +78,7 @@ _NO_CODER = re.compile(
 def columns_of(names: Sequence[str], present: Iterable[str]) -> list[str]:
     """Return the columns that have one of these names, in the order of the names."""
     order = {name: rank for rank, name in reversed(list(enumerate(names)))}
-    return sorted((name for name in present if normal(name) in order), key=lambda name: order[normal(name)])
+    return sorted((name for name in present if _plain(name) in order), key=lambda name: order[_plain(name)])
 
 
 def coder_of(name: str) -> str | None:
@@ -87,3 +89,7 @@ def coder_of(name: str) -> str | None:
     if match is None or _NO_CODER.fullmatch(match["name"].casefold()):
         return None
     return name.strip() if match["kind"].lower().startswith(_PEOPLE) else match["name"].strip()
+
+
+def _plain(name: str) -> str:
+    return normal(_OF_MTURK.sub("", name))

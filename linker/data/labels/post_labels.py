@@ -9,7 +9,7 @@ from linker.common.console import warn
 from linker.common.errors import DataError
 from linker.data.identity import content_id
 from linker.data.labels.matching import Matches, match_labels
-from linker.data.labels.records import ImportedLabel, is_tie, verdict, votes_by_post
+from linker.data.labels.records import ImportedLabel, is_tie, latest, verdict, votes_by_post
 from linker.data.labels.sampled_labels import SampledLabels
 from linker.data.types import Article, Post
 
@@ -46,6 +46,21 @@ class LabelFile:
         """What the file has, in one line: `42 labels of 40 posts (12 relevant, 28 not), 2 unsure or skipped`."""
         counted, others, _ = _counts(self.labels, self.without)
         return counted + (f", {others}" if others else "")
+
+    def by(self, annotator: str | None = None) -> LabelFile:
+        """Return the last label that each annotator gave a post; a note counts those before.
+
+        Args:
+            annotator: annotator of labels for which the file names none; None: each may be of another.
+        """
+        named = [
+            label if label.annotator is not None else replace(label, annotator=annotator)
+            for label in self.labels
+        ]
+        found = latest(named)
+        before = len(named) - len(found)
+        note = (f"{_many(before, 'earlier label')} of the same annotator and post left out",)
+        return replace(self, labels=found, notes=self.notes + note * bool(before))
 
     def of_articles(self, articles: Sequence[Article]) -> LabelFile:
         """Return the labels of a query; labels that name no article belong to all. A warning counts the others.

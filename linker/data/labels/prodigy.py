@@ -67,7 +67,11 @@ class ProdigyReader:
         if answer != "accept":
             return Parsed(_ANSWERS[answer])
         if "accept" in values:
-            return collector.parse(values["accept"], line) if values["accept"] else Parsed("not")
+            return (
+                collector.parse(values["accept"], line)
+                if values["accept"]
+                else self._nothing_chosen(values, collector)
+            )
         label = values.get("label")
         if label is None or str(label).casefold() in ("relevant", ""):
             return Parsed("relevant")
@@ -76,3 +80,15 @@ class ProdigyReader:
         return (
             known_label if known_label is not None and known_label.value is not None else Parsed("relevant")
         )
+
+    @staticmethod
+    def _nothing_chosen(values: Mapping[str, Any], collector: Collector) -> Parsed:
+        """Return the label of a task in which no option was chosen: none if an option would have said `not`."""
+        options = values.get("options")
+        names = (
+            [option.get("id") for option in options if isinstance(option, Mapping)]
+            if isinstance(options, list)
+            else []
+        )
+        said = [collector.parse_or_none(name) for name in names]
+        return Parsed(None) if any(parsed and parsed.value == "not" for parsed in said) else Parsed("not")

@@ -27,6 +27,8 @@ _GLANCE = 1 << 16
 _QRELS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\S+[ \t]+\S+[ \t]+\S+[ \t]+-?\d+[ \t]*\r?(?:\n|$)")
 _QRELS_COLUMNS = ("article_id", "iteration", "post_id", "qrel")
 _HEAD = 50
+#: In the third row of a survey of Qualtrics, after the names and the texts of the questions.
+_OF_QUALTRICS = '{"ImportId"'
 
 
 def read_labels(
@@ -109,6 +111,9 @@ def read_rows(
     head = list(islice(iterator, _HEAD))
     reader = None if format in _TABLES else _tool(format, [row.values for row in head])
     collector.graded = graded
+    if len(head) > 1 and any(_OF_QUALTRICS in str(value) for value in head[1].values.values()):
+        collector.notes.append("2 rows of Qualtrics about the questions left out")
+        del head[:2]
     all_rows = [*head, *iterator]
     if reader is None:
         reader = TableReader(all_rows, columns, column, guarded, collector)

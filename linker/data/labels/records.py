@@ -59,6 +59,26 @@ def votes_by_post(labels: Iterable[ImportedLabel]) -> dict[str, list[ImportedLab
     return found
 
 
+def latest(labels: Sequence[ImportedLabel]) -> list[ImportedLabel]:
+    """Return the labels without those that the same annotator, by name, replaced by a later label of the post.
+
+    Later is by time if all these labels have one, else by order.
+    """
+    groups: dict[tuple[object, ...], list[ImportedLabel]] = {}
+    for place, label in enumerate(labels):
+        who = label.annotator if label.annotator is not None else place
+        post = label.post_id or f"text {label.text}"
+        key = (post, who, label.article_ids, label.machine, label.adjudicated)
+        groups.setdefault(key, []).append(label)
+    found = []
+    for group in groups.values():
+        times = [label.time for label in group if label.time is not None]
+        if len(group) > 1 and len(times) == len(group):
+            group = [group[max(range(len(group)), key=lambda place: (times[place], place))]]
+        found.append(group[-1])
+    return found
+
+
 def verdict(votes: Sequence[ImportedLabel]) -> bool:
     """Return whether the majority of labels says relevant; a tie is relevant."""
     return 2 * sum(label.value == "relevant" for label in votes) >= len(votes)

@@ -57,6 +57,17 @@ def test_what_is_no_label_is_refused(field: Any) -> None:
 
 
 FILES = {
+    "mturk.csv": b"HITId,WorkerId,Input.post_id,Answer.relevant\nh1,w,101,yes\nh2,w,102,yes\nh3,w,103,no\n",
+    "qualtrics.csv": (
+        b"StartDate,post_id,label\nStart Date,Post,Is it relevant?\n"
+        b'"{""ImportId"":""startDate""}","{""ImportId"":""post""}","{""ImportId"":""QID1""}"\n'
+        b"2024-01-01,101,Yes\n2024-01-01,102,Yes\n2024-01-01,103,No\n"
+    ),
+    "later.csv": (
+        b"post_id,coder,label,labeled_at\n101,kim,1,2024-01-02\n101,kim,0,2024-01-01\n102,kim,1,2024-01-01\n"
+        b"103,kim,1,2024-01-01\n103,kim,0,2024-01-02\n"
+    ),
+    "corrected.csv": b"post_id,coder,label\n101,kim,0\n102,kim,1\n103,kim,0\n101,kim,1\n",
     "excel.csv": "\ufeffpost_id;label\r\n101;relevant\r\n102;relevant\r\n103;not\r\n".encode(),
     "sep.csv": b"sep=;\npost_id;label\n101;yes\n102;yes\n103;no\n",
     "utf16.csv": "post_id\tlabel\n101\t1\n102\t1\n103\t0\n".encode("utf-16"),
@@ -128,6 +139,12 @@ def test_files_of_every_tool_mean_the_same(name: str, tmp_path: Path) -> None:
         ("a.csv", "id,label\n1,perhaps\n2,good\n3,perhaps\n", "3 labels are unknown"),
         ("a.csv", "id,label\n1,perhaps\n2,good\n3,perhaps\n", "lines 2, 4: 'perhaps' ×2"),
         ("a.csv", "id,rating\n1,1\n2,5\n", "the labels are the numbers 1, 5, and none is 0"),
+        ("l.csv", "post_id,label\n1,1\n2,0\n3,99\n", "the label 99 ×1"),
+        (
+            "l.jsonl",
+            '{"post_id": "1", "options": [{"id": "relevant"}, {"id": "not"}], "accept": [], "answer": "accept"}\n',
+            "no labels in this file",
+        ),
     ],
 )
 def test_a_file_without_labels_is_refused(name: str, content: str, told: str, tmp_path: Path) -> None:
