@@ -69,7 +69,7 @@ def _of_pairs(pairs: Sequence[tuple[Any, Any]], drawn: Collection[str] = ()) -> 
             if parsed.value is None
             else [ImportedLabel(post_id, None, parsed.value, line=number, sample=sample)]
         )
-        collector.record((), number, labels)
+        collector.record((), labels)
     _refuse(faults)
     return collector.result() if pairs else LabelFile("labels", [])
 

@@ -93,7 +93,7 @@ class ArgillaReader:
             for name, one, note, machine in labels
             if one.value is not None
         ]
-        collector.record(values, row.line, made)
+        collector.record(values, made)
 
 
 def user_id(name: str) -> str:

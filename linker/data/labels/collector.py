@@ -14,7 +14,7 @@ from linker.data.io.line_errors import LineError
 from linker.data.labels import known_names
 from linker.data.labels.post_labels import LabelFile
 from linker.data.labels.records import ImportedLabel
-from linker.data.labels.values import LabelValue, Parsed, UnknownLabelError, parse_label
+from linker.data.labels.values import LabelValue, Parsed, UnknownLabelError, parse_label, parse_or_none
 
 _SHOWN = 10
 # Codes of surveys for missing answers: 9, 99, 77.
@@ -49,7 +49,7 @@ class Collector:
         self._grades: Counter[float] = Counter()
         self._plain: Counter[LabelValue] = Counter()
 
-    def record(self, keys: Iterable[str], line: int, labels: list[ImportedLabel]) -> None:
+    def record(self, keys: Iterable[str], labels: list[ImportedLabel]) -> None:
         """Take the labels of a record."""
         self.keys.update(list(keys))
         self._records += 1
@@ -71,10 +71,7 @@ class Collector:
 
     def parse_or_none(self, field: Any) -> Parsed | None:
         """Return the label in a field; None if it is unknown."""
-        try:
-            return parse_label(field, self._names)
-        except UnknownLabelError:
-            return None
+        return parse_or_none(field, self._names)
 
     def result(self) -> LabelFile:
         """Return what was read.

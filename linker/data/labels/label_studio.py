@@ -80,7 +80,7 @@ class LabelStudioReader:
                         machine, bool(annotation.get("ground_truth")), **about,
                     )
                 )  # fmt: skip
-        collector.record(values, row.line, labels)
+        collector.record(values, labels)
 
     def _parsed(self, annotation: Mapping[str, Any], line: int, collector: Collector) -> Parsed:
         if annotation.get("was_cancelled"):

@@ -56,7 +56,7 @@ class ProdigyReader:
                     **about,
                 )
             )
-        collector.record(row.values, row.line, labels)
+        collector.record(row.values, labels)
 
     def _value(self, values: Mapping[str, Any], line: int, collector: Collector) -> Parsed:
         answer = values.get("answer")

@@ -15,13 +15,17 @@ from linker.data.io.rows import Row
 from linker.data.labels import known_names as known
 from linker.data.labels.collector import Collector, post_id_of, text_in, time_in
 from linker.data.labels.records import ImportedLabel
-from linker.data.labels.values import UnknownLabelError, is_true, parse_label
+from linker.data.labels.values import is_true, parse_or_none
 
 # Objects in which tools keep the fields of the file that was given to them.
 _NESTED = ("meta", "metadata", "data", "fields")
 # Before formulas in CSV that linker wrote.
 _GUARDED = re.compile("''*[=+\\-@\t\r\n\0＝＋－＠]")
 _LIST = re.compile(r"[|,;]")
+_ROLES = {
+    "text": known.TEXTS, "note": known.NOTES, "time": known.TIMES, "machine": known.MACHINES, "choice": known.CHOICES,
+    "author": known.AUTHORS, "platform": known.PLATFORMS, "sample": known.SAMPLES, "created_at": known.CREATED,
+}  # fmt: skip
 
 
 class TableReader:
@@ -47,16 +51,16 @@ class TableReader:
         collector: Collector,
         loose: bool = True,
     ) -> None:
-        self._guarded = guarded
         values = [flattened(row.values) for row in rows]
-        filled = _filled(values)
-        present = list(dict.fromkeys([*(columns or ()), *filled]))
-        self._columns = present
-        self.label = self._label_column(present, filled, column, loose)
-        self._coders = [] if column else _coder_columns(present, values)
+        self._guarded, self._filled = guarded, _filled(values)
+        self._present = list(dict.fromkeys([*(columns or ()), *self._filled]))
+        self._asreview = "asreview_label" in self._present and column is None
+        self.label: str | None = None
+        self.label = self._label_column(column, loose)
+        self._coders = [] if column else _coder_columns(self._present, values)
         if self.label is not None and len(self._coders) < 2:
             self._coders = []
-        settled = [name for name in known.columns_of(known.ADJUDICATED, present) if name != self.label]
+        settled = [name for name in known.columns_of(known.ADJUDICATED, self._present) if name != self.label]
         flags = [name for name in settled if _are_flags(values, name)]
         self._settled = next((name for name in settled if name not in flags), None) if not column else None
         self._flag = next(iter(flags), None)
@@ -65,23 +69,13 @@ class TableReader:
             self._settled, self.label = self._settled or self.label, None
         if self.label is None and not self._coders and self._settled:
             self.label, self._settled = self._settled, None
-        self.id = _first_of(known.IDS, present, filled)
-        self._text = _first_of(known.TEXTS, [name for name in present if name != self.label], filled)
-        self._note, self._time = (_first_of(names, present, filled) for names in (known.NOTES, known.TIMES))
-        self._article = known.columns_of(known.ARTICLES, present)
-        self._machine, self._choice = (
-            _first_of(names, present, filled) for names in (known.MACHINES, known.CHOICES)
-        )
-        if self._choice == self.label:
-            self._choice = None
-        self._author, self._platform = (
-            _first_of(names, present, filled) for names in (known.AUTHORS, known.PLATFORMS)
-        )
-        self._sample = _first_of(known.SAMPLES, [name for name in present if name != self.label], filled)
-        # In exports of Label Studio, it is the time of the annotation.
-        self._created = None if "annotation_id" in present else _first_of(known.CREATED, present, filled)
-        self._coder = _first_of(known.CODERS, present, filled) or self._loose_coder(present, filled, values)
-        self._asreview = "asreview_label" in present and column is None
+        self.id = self._first_of(known.IDS)
+        self._articles = known.columns_of(known.ARTICLES, self._present)
+        self._columns = {role: self._first_of(names) for role, names in _ROLES.items()}
+        if "annotation_id" in self._present:
+            # In exports of Label Studio, it is the time of the annotation.
+            self._columns["created_at"] = None
+        self._coder = self._first_of(known.CODERS) or self._loose_coder(values)
         self._check(collector, len(rows))
 
     def read(self, row: Row, collector: Collector) -> None:
@@ -98,40 +92,46 @@ class TableReader:
             _check_spans(field)
             parsed = collector.parse(field, row.line)
             if parsed.value is not None:
-                choice = parsed.choice or text_in(_get(values, self._choice)) or None
+                choice = parsed.choice or self._text(values, "choice")
                 labels.append((parsed.value, choice, coder, settled))
         made = []
         if labels:
-            post_id = post_id_of(_get(values, self.id), self.id or "id")
-            text = text_in(_get(values, self._text)) or None
+            post_id = post_id_of(values.get(self.id) if self.id else None, self.id or "id")
+            text = self._text(values, "text")
             if not post_id and text is None:
                 raise LineError(
                     "no post", f"{self.id or 'post_id'} is missing, so the label belongs to no post"
                 )
-            about = {
-                "article_ids": self._articles(values),
-                "text": text,
-                "platform": text_in(_get(values, self._platform)) or None,
-                "author": text_in(_get(values, self._author)) or None,
-                "created_at": time_in(_get(values, self._created), strict=False),
-                "sample": text_in(_get(values, self._sample)) or None,
-            }
             note, time = self._note_and_time(values)
-            machine = is_true(_get(values, self._machine))
-            made = [
-                ImportedLabel(post_id, coder, value, note, time, row.line, choice, machine, settled, **about)
-                for value, choice, coder, settled in labels
-            ]
-        collector.record(row.values, row.line, made)
+            for value, choice, coder, settled in labels:
+                made.append(
+                    ImportedLabel(
+                        post_id, coder, value, note, time, row.line, choice,
+                        is_true(self._value(values, "machine")), settled, self._article_ids(values), text,
+                        self._text(values, "platform"), self._text(values, "author"),
+                        time_in(self._value(values, "created_at"), strict=False), self._text(values, "sample"),
+                    )
+                )  # fmt: skip
+        collector.record(row.values, made)
+
+    def _value(self, values: Mapping[str, Any], role: str) -> Any:
+        name = self._columns[role]
+        return None if name is None else values.get(name)
+
+    def _text(self, values: Mapping[str, Any], role: str) -> str | None:
+        return text_in(self._value(values, role)) or None
 
     def _fields(self, values: Mapping[str, Any]) -> list[tuple[Any, str | None, bool]]:
         """Return the labels of a row with their coders, and whether they are adjudicated."""
-        coder = text_in(_get(values, self._coder)) or None
         if self._asreview:
-            return [self._of_asreview(values)]
+            user = text_in(values.get("asreview_user_name")) or text_in(values.get("asreview_user_email"))
+            if not user and self._was_included(values):
+                user = text_in(values.get("annotator"))
+            return [(values.get("asreview_label"), user or None, False)]
+        coder = text_in(values.get(self._coder)) or None if self._coder else None
         fields: list[tuple[Any, str | None, bool]] = []
         if self.label is not None:
-            settled = bool(self._flag) and is_true(_get(values, self._flag))
+            settled = self._flag is not None and is_true(values.get(self._flag))
             settled = settled or (coder is not None and normal(coder) in known.ADJUDICATED)
             fields.append((values.get(self.label), coder, settled))
         fields += [(values.get(name), who, False) for name, who in self._coders]
@@ -139,77 +139,59 @@ class TableReader:
             fields.append((values.get(self._settled), None if self._coders else coder, True))
         return fields
 
-    def _of_asreview(self, values: Mapping[str, Any]) -> tuple[Any, str | None, bool]:
-        """Return the label of a dataset that ASReview exported."""
-        user = text_in(values.get("asreview_user_name")) or text_in(values.get("asreview_user_email"))
-        if not user and self._was_included(values):
-            user = text_in(values.get("annotator"))
-        return values.get("asreview_label"), user or None, False
-
     def _note_and_time(self, values: Mapping[str, Any]) -> tuple[str, datetime | None]:
-        note, time = text_in(_get(values, self._note)), time_in(_get(values, self._time))
+        note, time = text_in(self._value(values, "note")), time_in(self._value(values, "time"))
         if not self._asreview:
             return note, time
-        before = self._was_included(values)
-        theirs = text_in(values.get("asreview_note"))
-        given = time_in(values.get("asreview_time"))
-        return theirs or (note if before else ""), (time if before else None) or given
+        if not self._was_included(values):
+            note, time = "", None
+        return text_in(values.get("asreview_note")) or note, time or time_in(values.get("asreview_time"))
 
     def _was_included(self, values: Mapping[str, Any]) -> bool:
         """Whether ASReview names no user of a label that was in the dataset before, as `included`."""
         if text_in(values.get("asreview_user_name")) or is_missing(values.get("included")):
             return False
-        try:
-            return parse_label(values.get("asreview_label")) == parse_label(values.get("included"))
-        except UnknownLabelError:
-            return False
+        label = parse_or_none(values.get("asreview_label"))
+        return label is not None and label == parse_or_none(values.get("included"))
 
-    def _articles(self, values: Mapping[str, Any]) -> tuple[str, ...]:
+    def _article_ids(self, values: Mapping[str, Any]) -> tuple[str, ...]:
         found: dict[str, None] = {}
-        for name in self._article:
+        for name in self._articles:
             field = values.get(name)
-            items = (
-                field
-                if isinstance(field, list)
-                else _LIST.split(field)
-                if isinstance(field, str)
-                else [field]
-            )
+            items = _LIST.split(field) if isinstance(field, str) else field
+            items = items if isinstance(items, list) else [items]
             found.update(dict.fromkeys(post_id_of(item, name) for item in items if not is_missing(item)))
         return tuple(found)
 
-    def _label_column(
-        self, present: Sequence[str], filled: Mapping[str, int], column: str | None, loose: bool
-    ) -> str | None:
+    def _label_column(self, column: str | None, loose: bool) -> str | None:
         if column is not None:
-            return (
-                column
-                if column in present
-                else next((n for n in present if normal(n) == normal(column)), None)
-            )
-        if "asreview_label" in present:
+            alike = (name for name in self._present if normal(name) == normal(column))
+            return column if column in self._present else next(alike, None)
+        if self._asreview:
             return "asreview_label"
-        names = (*known.LABELS, *known.LOOSE_LABELS) if loose else known.LABELS
-        return _first_of(names, present, filled)
+        return self._first_of((*known.LABELS, *known.LOOSE_LABELS) if loose else known.LABELS)
 
-    def _loose_coder(
-        self, present: Sequence[str], filled: Mapping[str, int], values: Sequence[Mapping[str, Any]]
-    ) -> str | None:
+    def _first_of(self, names: Sequence[str]) -> str | None:
+        """Return the first column with one of these names, but the label's, that has a value; else the first."""
+        found = known.columns_of(names, (name for name in self._present if name != self.label))
+        return next((name for name in found if self._filled.get(name)), found[0] if found else None)
+
+    def _loose_coder(self, values: Sequence[Mapping[str, Any]]) -> str | None:
         """Return a column such as `user`, if posts repeat; else it is probably the author of the post."""
-        name = _first_of(known.LOOSE_CODERS, present, filled)
+        name = self._first_of(known.LOOSE_CODERS)
         if name is None or self.id is None:
             return None
         ids = [text_in(row.get(self.id)) for row in values]
         return name if len(set(ids)) < len(ids) else None
 
     def _check(self, collector: Collector, rows: int) -> None:
-        listed = ", ".join(self._columns[:20]) + (", …" if len(self._columns) > 20 else "")
+        listed = ", ".join(self._present[:20]) + (", …" if len(self._present) > 20 else "")
         if self.label is None and not self._coders:
             raise DataError(
                 f"{collector.shown}: no labels in this file: it has {rows:,} records, and none has a label "
                 f"under a known name (columns: {listed}); name the column of labels label"
             )
-        if self.id is None and self._text is None:
+        if self.id is None and self._columns["text"] is None:
             raise DataError(
                 f"{collector.shown}: no column names the posts (columns: {listed}); name the column of ids post_id"
             )
@@ -239,10 +221,6 @@ def flattened(values: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _get(values: Mapping[str, Any], name: str | None) -> Any:
-    return None if name is None else values.get(name)
-
-
 def unguarded(value: Any) -> Any:
     """Return a field of CSV without the apostrophe that keeps spreadsheets from running it."""
     return value[1:] if isinstance(value, str) and _GUARDED.match(value) else value
@@ -257,27 +235,15 @@ def _filled(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     return filled
 
 
-def _first_of(names: Sequence[str], present: Sequence[str], filled: Mapping[str, int]) -> str | None:
-    """Return the first column that has a value; else the first."""
-    found = known.columns_of(names, present)
-    return next((name for name in found if filled.get(name)), found[0] if found else None)
-
-
 def _coder_columns(present: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """Return columns with labels of one coder each, and the coders."""
-    found = [(name, coder) for name in present if (coder := known.coder_of(name))]
-    return [(name, coder) for name, coder in found if _are_labels(rows, name)]
+    found = ((name, coder) for name in present if (coder := known.coder_of(name)))
+    return [(name, coder) for name, coder in found if any(_is_label(row.get(name)) for row in rows)]
 
 
-def _are_labels(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
-    values = [row.get(name) for row in rows]
-    known_values = 0
-    for value in values:
-        try:
-            known_values += parse_label(value).value is not None
-        except UnknownLabelError:
-            continue
-    return known_values > 0
+def _is_label(field: Any) -> bool:
+    found = parse_or_none(field)
+    return found is not None and found.value is not None
 
 
 def _are_flags(rows: Sequence[Mapping[str, Any]], name: str) -> bool:

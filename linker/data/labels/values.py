@@ -108,12 +108,18 @@ def parse_label(field: Any, names: Mapping[str, LabelValue] | None = None) -> Pa
     return Parsed(_VALUES[word])
 
 
+def parse_or_none(field: Any, names: Mapping[str, LabelValue] | None = None) -> Parsed | None:
+    """Return the label that a field holds, as `parse_label`; None if it is none."""
+    try:
+        return parse_label(field, names)
+    except UnknownLabelError:
+        return None
+
+
 def is_true(field: Any) -> bool:
     """Return whether a field says yes; what it does not say is no."""
-    try:
-        return parse_label(field).value == "relevant"
-    except UnknownLabelError:
-        return False
+    found = parse_or_none(field)
+    return found is not None and found.value == "relevant"
 
 
 def _opened(field: Any) -> Any:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 from linker.common.errors import DataError
 from linker.data.io.line_errors import InputFile, LineError
@@ -255,9 +255,8 @@ def _records(
         escaped: whether a quote in a quoted cell is written `\\"`.
         number: the expected number of cells, if known.
     """
-    pending: deque[Line] = deque()
     quoted: bool | None = None if delimiter == "\t" else True
-    source = _Lines(lines, pending)
+    source = _Lines(lines)
     while (line := source.take()) is not None:
         text = line.text
         if '"' not in text or quoted is False:
@@ -270,45 +269,40 @@ def _records(
             continue
         record, taken = _quoted_record(line, source, delimiter, escaped)
         if record.error and not escaped and '\\"' in record.raw:
-            source.put_back(taken)
             other, taken_escaped = _quoted_record(line, source, delimiter, True)
             if not other.error and (number is None or len(other.cells) == number):
-                escaped, record, taken = True, other, []
-            else:
-                source.put_back(taken_escaped)
-                source.drop(len(taken))
+                escaped, record, taken = True, other, taken_escaped
         if number and len(record.cells) != number and f'{delimiter} "' in record.raw:
-            source.put_back(taken)
             other, taken_spaced = _quoted_record(line, source, delimiter, escaped, spaced=True)
             if len(other.cells) == number:
-                record, taken = other, []
-            else:
-                source.put_back(taken_spaced)
-                source.drop(len(taken))
+                record, taken = other, taken_spaced
         if record.error:
             # Only the first line is bad: what seemed to be quoted after it may be further records.
-            source.put_back(taken)
-            record = TextRow(line.number, [], line.text, record.error)
-        yield record
+            yield TextRow(line.number, [], line.text, record.error)
+        else:
+            source.drop(len(taken))
+            yield record
 
 
 class _Lines:
-    """Lines that can be put back."""
+    """Lines that can be looked at before they are taken."""
 
-    def __init__(self, lines: Iterator[Line], pending: deque[Line]) -> None:
-        self._lines, self._pending = lines, pending
+    def __init__(self, lines: Iterator[Line]) -> None:
+        self._lines, self._pending = lines, deque[Line]()
 
     def take(self) -> Line | None:
         return self._pending.popleft() if self._pending else next(self._lines, None)
 
     def ahead(self, number: int) -> list[Line]:
         """The next lines, without taking them."""
-        while len(self._pending) < number and (line := next(self._lines, None)) is not None:
-            self._pending.append(line)
-        return list(self._pending)[:number]
+        self.peek(number - 1)
+        return list(islice(self._pending, number))
 
-    def put_back(self, lines: Iterable[Line]) -> None:
-        self._pending.extendleft(reversed(list(lines)))
+    def peek(self, place: int) -> Line | None:
+        """The line `place` lines after the next one, without taking it."""
+        while len(self._pending) <= place and (line := next(self._lines, None)) is not None:
+            self._pending.append(line)
+        return self._pending[place] if place < len(self._pending) else None
 
     def drop(self, number: int) -> None:
         for _ in range(number):
@@ -318,31 +312,28 @@ class _Lines:
 def _quoted_record(
     first: Line, source: _Lines, delimiter: str, escaped: bool, spaced: bool = False
 ) -> tuple[TextRow, list[Line]]:
-    """A record with quotes, and the lines after its first that it has."""
+    """A record with quotes, and the lines after its first that it has, which are not taken."""
     taken: list[Line] = []
 
     def texts() -> Iterator[str]:
         line: Line | None = first
         while line is not None:
             yield (line.text.replace('\\"', '""') if escaped else line.text) + "\n"
-            line = source.take() if len(taken) < _LONGEST_RECORD else None
+            line = source.peek(len(taken)) if len(taken) < _LONGEST_RECORD else None
             if line is not None:
                 taken.append(line)
 
+    cells, error = [], ""
     try:
-        cells, error = (
-            next(csv.reader(texts(), delimiter=delimiter, strict=True, skipinitialspace=spaced)),
-            "",
-        )
+        cells = next(csv.reader(texts(), delimiter=delimiter, strict=True, skipinitialspace=spaced))
     except csv.Error as broken:
-        upto = f" (in a record up to line {taken[-1].number})" if taken else ""
-        cells, error = [], f"{broken}{upto}"
+        error = f"{broken} (in a record up to line {taken[-1].number})" if taken else str(broken)
     return TextRow(first.number, cells, "\n".join(line.text for line in [first, *taken]), error), taken
 
 
 def _are_quoted(lines: list[Line], delimiter: str) -> bool:
     """Whether quotes around cells are no part of them: no record is broken by reading them so."""
-    source = _Lines(iter(lines), deque())
+    source = _Lines(iter(lines))
     while (line := source.take()) is not None:
         if '"' not in line.text:
             continue
@@ -350,10 +341,10 @@ def _are_quoted(lines: list[Line], delimiter: str) -> bool:
         if record.error and taken and taken[-1] is lines[-1] and len(lines) > _HEAD_LINES:
             return True  # it continues after the last line
         if record.error and '\\"' in record.raw:
-            source.put_back(taken)
             record, taken = _quoted_record(line, source, delimiter, True)
         if record.error:
             return False
+        source.drop(len(taken))
     return True
 
 
