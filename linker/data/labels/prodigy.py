@@ -83,12 +83,12 @@ class ProdigyReader:
 
     @staticmethod
     def _nothing_chosen(values: Mapping[str, Any], collector: Collector) -> Parsed:
-        """Return the label of a task in which no option was chosen: none if an option would have said `not`."""
+        """Return the label of a task in which no option was chosen: none if an option means `not`."""
         options = values.get("options")
         names = (
             [option.get("id") for option in options if isinstance(option, Mapping)]
             if isinstance(options, list)
             else []
         )
-        said = [collector.parse_or_none(name) for name in names]
-        return Parsed(None) if any(parsed and parsed.value == "not" for parsed in said) else Parsed("not")
+        options = [collector.parse_or_none(name) for name in names]
+        return Parsed(None) if any(parsed and parsed.value == "not" for parsed in options) else Parsed("not")
