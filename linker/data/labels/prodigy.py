@@ -90,5 +90,5 @@ class ProdigyReader:
             if isinstance(options, list)
             else []
         )
-        options = [collector.parse_or_none(name) for name in names]
-        return Parsed(None) if any(parsed and parsed.value == "not" for parsed in options) else Parsed("not")
+        meanings = [collector.parse_or_none(name) for name in names]
+        return Parsed(None) if any(parsed and parsed.value == "not" for parsed in meanings) else Parsed("not")
