@@ -32,6 +32,7 @@ Force = Annotated[
         "--force",
         metavar="",
         help="Accept a page with too little text (paywall, error page).",
+        hidden=True,  # the message that refuses a page names it
     ),
 ]
 Published = Annotated[

@@ -275,6 +275,7 @@ SheetName = Annotated[
         metavar="NAME",
         help="Sheet of a workbook with the posts; else found.",
         show_default=False,
+        hidden=True,  # the line on a workbook with several sheets names it
     ),
 ]
 Authors = Annotated[

@@ -57,7 +57,7 @@ def test_every_command_is_understood(data: Path, tmp_path: Path, monkeypatch: py
         with pytest.raises(UnderstoodError):
             module.main()
         modules.append(name)
-    assert len(modules) == len(set(modules)) == 5
+    assert len(modules) == len(set(modules)) == 4
     articles = [
         json.loads(line) for line in (work / "articles.jsonl").read_text(encoding="utf-8").splitlines()
     ]

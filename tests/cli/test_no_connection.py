@@ -110,7 +110,6 @@ NOT_RUN = {
     "plot tsne",
     "push",
     "serve",
-    "vectors distil",
     "vectors distill",
     "vectors fetch",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -29,7 +30,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *ar
         main()
     assert ended.value.code == 2
     complaint = capsys.readouterr().err
-    assert complaint.startswith("error: ")
+    assert re.search("^error: ", complaint, re.MULTILINE)
     assert "Traceback" not in complaint
     return complaint
 

@@ -177,23 +177,23 @@ def events_of(
             label_set.check(label.value, label.choice)
         except LinkerError as error:
             raise DataError(f"{where}: {error}; nothing was imported") from error
+        # Journals name a label only where several have its value.
+        choice = label.choice if label_set.named else None
         place = state.places[post_id]
         time = label.time or now()
         time = time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time
         if label.adjudicated and not by_machine:
-            if settled.get(place) != (label.value, label.choice):
-                settled[place] = label.value, label.choice
+            if settled.get(place) != (label.value, choice):
+                settled[place] = label.value, choice
                 events.append(
-                    Event(
-                        "resolve", name, post_id, label.value, choice=label.choice, time=time, imported=True
-                    )
+                    Event("resolve", name, post_id, label.value, choice=choice, time=time, imported=True)
                 )
             continue
         before = held.get((place, name), (None, None, ""))
         note = label.note or before[2]
-        if before == (label.value, label.choice, note):
+        if before == (label.value, choice, note):
             continue
-        held[place, name] = label.value, label.choice, note
+        held[place, name] = label.value, choice, note
         events.append(
             Event(
                 "machine" if by_machine else "label",
@@ -201,7 +201,7 @@ def events_of(
                 post_id,
                 label.value,
                 label.note or None,
-                choice=label.choice,
+                choice=choice,
                 time=time,
                 imported=True,
             )

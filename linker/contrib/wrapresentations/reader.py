@@ -110,4 +110,5 @@ class LabeledTexts(PairReader):
         else:
             text = texts[text_id]
         extra = {"topic": label_of(values, columns, "topic"), "class": label}
-        return Post(text_id, text, split=label_of(values, columns, "split"), extra=extra)
+        # As a link, so that a repeated id with another class is a bad line.
+        return Post(text_id, text, (label,), split=label_of(values, columns, "split"), extra=extra)

@@ -11,6 +11,7 @@ from linker.common.errors import DataError
 from linker.contrib.wrapresentations.batches import balanced_pairs, count_pairs
 from linker.contrib.wrapresentations.by_topic import ByTopicSplitter
 from linker.contrib.wrapresentations.reader import LabelColumns, LabeledColumns, LabeledTexts
+from linker.data.identity import content_id
 from linker.data.types import LinkedPosts
 
 ROWS = [
@@ -48,17 +49,15 @@ def test_texts_may_be_in_the_file_of_the_labels_under_any_names(tmp_path):
     file.write_text("task\tlabel\ttext\nabortion\tfavor\tone\nabortion\tagainst\ttwo\n")
     columns = LabeledColumns(LabelColumns(id=None, topic="task", label="label"))
     data = LabeledTexts(str(file), classes=None, columns=columns).read()
-    assert [(p.id, p.text, p.extra["class"]) for p in data.posts] == [
-        ("2", "one", "favor"),
-        ("3", "two", "against"),
-    ]
+    assert [(p.text, p.extra["class"]) for p in data.posts] == [("one", "favor"), ("two", "against")]
+    assert [p.id for p in data.posts] == [content_id(None, None, None, p.text) for p in data.posts]
 
 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
         ({"rows": [*ROWS, ("7", "flood", "Opinion")]}, ["labels.csv, line 8", "Opinion", "Notification"]),
-        ({"rows": [*ROWS, ("3", "flood", "Reason")]}, ["labels.csv, line 8", "duplicate id: 3", "line 4"]),
+        ({"rows": [*ROWS, ("3", "flood", "None")]}, ["labels.csv, line 8", "duplicate id: 3", "line 4"]),
         ({"texts": {"1": "a", "2": "b"}}, ["4 bad lines", "labels.csv, line 4: missing text: of 3", "of 6"]),
         ({"texts": {str(k): " " if k == 4 else "a" for k in range(1, 7)}}, ["texts.jsonl, line 4"]),
         ({"rows": []}, ["labels.csv: does not contain a single labeled text"]),

@@ -33,21 +33,6 @@ def test_products_are_exact_up_to_the_largest_numbers(dim):
     np.testing.assert_array_equal(products, exact.astype(np.float32) * factors)
 
 
-def test_products_of_some_rows_are_those_of_all():
-    rng = np.random.default_rng(2)
-    rows = rng.integers(-128, 128, (90, 96)).astype(np.int8)
-    vector, factors = rng.integers(-30_000, 30_000, 96).astype(np.int16), rng.random(90, dtype=np.float32)
-    products, places = np.empty(90, dtype=np.float32), np.array([0, 3, 4, 50, 89, 7])
-    scoring.row_products(rows, vector, factors, products)
-    some = np.empty(6, dtype=np.float32)
-    addresses = rows.ctypes.data + places * 96
-    scoring.row_products_at(addresses, vector, factors[places], some)
-    np.testing.assert_array_equal(some, products[places])
-    gathered = np.empty((6, 96), dtype=np.int8)
-    scoring.gather_rows(addresses, gathered)
-    np.testing.assert_array_equal(gathered, rows[places])
-
-
 def segment_of(posts: list[list[int]], wide: bool) -> Segment:
     """Postings of posts whose words are numbers."""
     words = np.unique(
@@ -147,49 +132,6 @@ def test_cosines_of_a_few_of_many_posts_are_those_of_all(wide):
         some = np.full(count, np.nan, dtype=np.float32)
         scoring.tfidf(arrays, some, chosen)
         np.testing.assert_array_equal(some, scores[chosen])
-
-
-@pytest.mark.parametrize("wide", [False, True])
-@pytest.mark.parametrize("least", [0.0, 400.5])
-def test_estimates_of_cosines_are_close_to_them(wide, least):
-    rng = np.random.default_rng(3)
-    segments = [
-        segment_of([rng.integers(0, 30, rng.integers(0, 25)).tolist() for _ in range(rows)], wide)
-        for rows in (50, 0, 9, 30)
-    ]
-    keys = np.arange(0, 32, 2, dtype=np.uint64)
-    ranges, repeats = found_words(segments, keys)
-    # Every cosine is below 1, and the squared lengths do not change.
-    of_words = np.stack([rng.random(len(keys)), np.zeros(len(keys))])
-    tables = np.stack([np.log(np.arange(1, 40)), np.zeros(39)])
-    arrays = scoring.TfidfArrays(
-        np.array([one.addresses for one in segments]),
-        ranges,
-        repeats,
-        of_words,
-        tables,
-        400 + rng.random(89),
-        least,
-    )
-    scores, estimates = np.empty(89, dtype=np.float32), np.empty(89, dtype=np.uint16)
-    scoring.tfidf(arrays, scores)
-    scoring.estimate_tfidf(arrays, estimates)
-    assert scores.max() > 0.1
-    np.testing.assert_allclose(estimates / 65_535, scores, rtol=1e-5, atol=1.1 / 65_535)
-    assert (estimates[scores == 0] == 0).all()
-
-
-@pytest.mark.parametrize("kernels", ["native", "plain"])
-def test_sums_of_two_tables_are_compared(kernels, monkeypatch):
-    monkeypatch.setenv("LINKER_KERNELS", kernels)
-    rng = np.random.default_rng(5)
-    tables = [rng.random(60, dtype=np.float32), rng.random(8_192, dtype=np.float32)]
-    numbers = [rng.integers(0, len(table), 1_003).astype(np.uint16) for table in tables]
-    sums = tables[0][numbers[0]] + tables[1][numbers[1]]
-    reaching = np.empty(1_003, dtype=bool)
-    scoring.sums_reaching(tables, numbers, float(sums[7]), reaching)
-    np.testing.assert_array_equal(reaching, sums >= sums[7])
-    assert 0 < reaching.sum() < 1_003
 
 
 def test_arrays_with_gaps_are_refused():

@@ -66,7 +66,7 @@ def spreadsheet_table(
     if other := [name for name in names if name != chosen["name"]]:
         listed = ", ".join(f'"{name}"' for name in other[:5])
         more = f" and {len(other) - 5} more" if len(other) > 5 else ""
-        notes.append(f'sheet "{chosen["name"]}" (ignored: {listed}{more})')
+        notes.append(f'sheet "{chosen["name"]}" (others, for --sheet: {listed}{more})')
     above = [row for row in chosen["head"][: header - 1 - chosen["first"]] if any(map(_text, row))]
     if above:
         notes.append(f"header in row {header}")

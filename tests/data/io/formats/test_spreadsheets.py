@@ -39,7 +39,8 @@ def test_cells_of_all_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         ("18", "the dam\nheld", datetime(2024, 5, 2, tzinfo=timezone.utc), None, 1),
     ]
     assert capsys.readouterr().err == (
-        f'{path}: sheet "Posts" (ignored: "Notes"), text from "Message", id from "Post ID", time from "Date"\n'
+        f'{path}: sheet "Posts" (others, for --sheet: "Notes"), text from "Message", id from "Post ID", '
+        'time from "Date"\n'
     )
 
 
@@ -105,7 +106,7 @@ def test_the_sheet_and_the_row_of_the_header_are_found(
     path = workbook(tmp_path / "p.xlsx", About=about, Posts=posts)
     assert [(post.id, post.text) for post in read_posts(path)] == [("1", "x"), ("2", "y")]
     assert capsys.readouterr().err == (
-        f'{path}: sheet "Posts" (ignored: "About"), header in row 4\n'
+        f'{path}: sheet "Posts" (others, for --sheet: "About"), header in row 4\n'
         f"{path}: 2 posts of 4 rows; 2 lines above the header left out\n"
     )
 
