@@ -7,10 +7,12 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from linker.data.io.columns import Columns, missing_column
 from linker.data.io.dates import parse_date
+from linker.data.io.known_columns import normal
 from linker.data.io.line_errors import LineError
 
 _NOTHING = object()
@@ -40,6 +42,10 @@ def at_path(values: Mapping[str, Any], path: str) -> Any:
 
 Values = dict[str, Any]
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+#: Normalized names of columns with ids of other posts.
+_REFERENCE = re.compile(
+    r".*(repl[iy]|quote|repost|retweet|parent|thread|conversation|referenc).*(ids?|idstr|to|of)|thread"
+)
 #: Why a line with the id of no post is bad.
 ROUNDED = "rounded id"
 #: First characters of ids that programs change.
@@ -257,6 +263,33 @@ def seems_rounded(label: str) -> bool:
         return True
     number = float(label)
     return len(label) >= 18 and int(label) in (int(number), int(Decimal(repr(number))))
+
+
+def clean_references(values: Values) -> int:
+    """Clean the ids of other posts in a row, such as that of the post it replies to; remove those that were rounded.
+
+    Args:
+        values: the row; changed in place.
+
+    Returns:
+        The number of ids that a program has rounded, which would name another post.
+    """
+    removed = 0
+    for name in [name for name in values if _is_reference(name)]:
+        value = values[name]
+        if isinstance(value, (str, float)) and value != "":
+            try:
+                values[name] = clean_id(value, name)
+            except LineError as error:
+                if error.reason == ROUNDED:
+                    values[name] = None
+                    removed += 1
+    return removed
+
+
+@lru_cache(4096)
+def _is_reference(name: str) -> bool:
+    return bool(_REFERENCE.fullmatch(normal(name)))
 
 
 def is_rounded(label: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Iterator
 from copy import deepcopy
@@ -13,6 +14,7 @@ from typing import BinaryIO
 from linker.common.errors import DataError
 from linker.data.io.column_detection import columns_of, nested_names, open_records, with_paths
 from linker.data.io.columns import Columns
+from linker.data.io.encodings import UTF_8, codec_of
 from linker.data.io.formats.json_lines import json_table
 from linker.data.io.line_errors import BadLines, InputFile, SilentFile
 from linker.data.io.platform_rows import recognized
@@ -52,8 +54,8 @@ def ranges_of(path: str, columns: Columns, size: int) -> list[FileRange]:
     """Divide a local file into ranges of about a number of bytes; their lines are not counted yet.
 
     Returns:
-        The ranges; none if the file is read as a whole: it is compressed, not of JSON lines, has records of a platform,
-        or cannot be read.
+        The ranges; none if the file is read as a whole: it is compressed, not of JSON lines, not in UTF-8, has records
+        of a platform, or cannot be read.
     """
     if Path(path).suffix.lower() not in _SUFFIXES:
         return []
@@ -70,6 +72,8 @@ def ranges_of(path: str, columns: Columns, size: int) -> list[FileRange]:
                 found = columns_of(columns, table, path)
                 # Columns that only later lines have are known at the end of the file.
                 found.check(shown_name(path))
+            if not _is_utf_8(file, columns.encoding):
+                return []
             limits = _limits(file, os.path.getsize(path), size)
     except (OSError, DataError):  # reported when the file is read
         return []
@@ -78,6 +82,23 @@ def ranges_of(path: str, columns: Columns, size: int) -> list[FileRange]:
         FileRange(begin, end, found.columns, paths, [*table.notes, *found.notes], end == limits[-1])
         for begin, end in pairwise(limits)
     ]
+
+
+def _is_utf_8(file: BinaryIO, encoding: str | None) -> bool:
+    """Whether a file is valid UTF-8 without NUL: the encoding of others is recognized from their beginning."""
+    if encoding is not None and codec_of(encoding) != UTF_8:
+        return False
+    decoder = codecs.getincrementaldecoder(UTF_8)()
+    file.seek(0)
+    try:
+        while block := file.read(_BLOCK):
+            decoder.decode(block)
+            if b"\0" in block:
+                return False
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _limits(file: BinaryIO, total: int, size: int) -> list[int]:

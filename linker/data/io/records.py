@@ -15,6 +15,7 @@ from linker.data.io.column_detection import columns_of, open_records, report_lef
 from linker.data.io.columns import ArticleColumns, Columns, PostColumns
 from linker.data.io.fields import (
     Values,
+    clean_references,
     date_of,
     first_of,
     id_of,
@@ -159,6 +160,7 @@ def posts_of_files(
     for path in files:
         shown = shown_name(path)
         for file, known_columns, row in rows_of(path):
+            _clean_references(file, row)
             try:
                 post = post_from_row(row.values, known_columns, f"{shown}:{row.line}")
             except LineError as error:
@@ -184,6 +186,7 @@ def posts_of_records(shown: str, records: Sequence[Values], columns: PostColumns
         deleted = deleted_by(formats, records)
         posts: dict[str, Post] = {}
         for flat, row in post_rows(file, table, formats, columns, deleted):
+            _clean_references(file, row)
             try:
                 post = post_from_row(row.values, flat)
             except LineError as error:
@@ -260,6 +263,14 @@ def identified(post: Post, ids: ContentIds | None = None) -> Post:
     """Return a post with an id made from its content; exact repeats are numbered if there are `ids`."""
     made = content_id_of(post)
     return replace(post, id=made if ids is None else ids.numbered(made))
+
+
+def _clean_references(file: InputFile, row: Row) -> None:
+    if removed := clean_references(row.values):
+        file.count_change(
+            "ids of other posts (replies, quotes, threads) left out: a program has rounded them; export ids as text",
+            removed,
+        )
 
 
 def _count(file: InputFile, record: _Identified, row: Row, columns: Columns) -> None:
@@ -366,6 +377,7 @@ def iter_records(
     for path in files:
         shown = shown_name(path)
         for file, known_columns, row in iter_rows(path, columns, bad_lines, deleted):
+            _clean_references(file, row)
             try:
                 record = parse(row, known_columns, f"{shown}:{row.line}", ids)
                 text, articles = hash(getattr(record, "text", None)), getattr(record, "article_ids", ())

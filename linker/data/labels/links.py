@@ -104,14 +104,16 @@ def linked_by(found: LabelFile, posts: Sequence[Post], articles: Sequence[Articl
             f"{found.shown}: {nowhere:,} labels name none of the {len(articles):,} articles; add a column article_id"
         )
     links: dict[str, list[str]] = {}
-    judged: set[str] = set()
+    judged: set[tuple[str, str]] = set()
     for article_id, labels in by_article.items():
         for post_id, relevant in relevance_of(labels).items():
-            judged.add(post_id)
+            judged.add((article_id, post_id))
             if relevant:
                 links.setdefault(post_id, []).append(article_id)
-    unjudged = sum(post.id not in judged and not post.article_ids for post in posts)
-    info(f"{found.summary}; {unjudged:,} posts without a label count as not relevant")
+    judged |= {(article_id, post.id) for post in posts for article_id in post.article_ids}
+    unjudged = len(articles) * len(posts) - len(judged)
+    pairs = "posts" if len(articles) == 1 else "pairs of an article and a post"
+    info(f"{found.summary}; {unjudged:,} {pairs} without a label count as not relevant")
     return [
         replace(post, article_ids=tuple(dict.fromkeys([*post.article_ids, *links[post.id]])))
         if post.id in links

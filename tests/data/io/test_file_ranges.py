@@ -43,6 +43,11 @@ def test_ranges_begin_with_lines_and_cover_the_file(tmp_path_factory, lines, siz
         ("posts.jsonl", b'\n{"id": 1, "text": "otter"}\n{"id": 2, "text": "otter"}\n'),
         ("posts.jsonl", b'{"id": 1}\n' * 300 + b'{"id": 2, "text": "otter"}\n'),
         ("posts.jsonl", b""),
+        (
+            "posts.jsonl",
+            b'{"id": 1, "text": "otter"}\n' * 9 + '{"id": 2, "text": "Fähre"}\n'.encode("cp1252"),
+        ),
+        ("posts.jsonl", '{"id": 1, "text": "Fähre"}\n'.encode("utf-16-le") * 9),
     ],
 )
 def test_other_files_are_read_as_a_whole(tmp_path: Path, name: str, content: bytes) -> None:

@@ -42,7 +42,7 @@ def test_posts_labeled_not_are_no_positive_pairs(
         "5": ("b",),
     }
     assert "4 labels of 3 posts (2 relevant, 1 not)" in (said := capsys.readouterr().err.replace("\n", " "))
-    assert "2 posts without a label count as not relevant" in said
+    assert "7 pairs of an article and a post without a label count as not relevant" in said
 
 
 def test_labels_of_another_file(articles: str, tmp_path: Path) -> None:
