@@ -85,7 +85,7 @@ def whole_body(tree: Any, text: str, declared: str, heading: Any) -> Body:
     taken = _without_strays(taken, containers)
     rest = " ".join(block.text for block in left_out)
     much = word_count(rest) >= max(_MUCH, 0.3 * word_count(text))
-    return Body(_joined(text, taken), rest if much else "")
+    return Body(_once(_joined(text, taken)), rest if much else "")
 
 
 def _area(prose: list[Block], heading: Any) -> Any:
@@ -158,6 +158,18 @@ def _joined(text: str, taken: list[tuple[str, Block]]) -> str:
     for n, line in enumerate(lines):
         out += [line, *after.get(n, [])]
     return "\n".join(out)
+
+
+def _once(text: str) -> str:
+    """Return a text without paragraphs that are there again, as on pages with one version for each kind of screen."""
+    seen: set[str] = set()
+    kept = []
+    for line in text.split("\n"):
+        key = key_of(line)
+        if key not in seen or len(line.split()) < _PROSE_WORDS:
+            kept.append(line)
+        seen.add(key)
+    return "\n".join(kept)
 
 
 def _ends(line: str, block: str) -> bool:

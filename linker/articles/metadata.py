@@ -271,6 +271,10 @@ def _sites(
     host = host_of_page(tree, address)
     names += [host, *host.split(".")[:-1]]
     parts = [key_of(part) for part in _PARTS.split(whole)]
+    at_home = {key_of(text) for text in _names_at_home(tree, host)}
+    signed = key_of(" ".join(text_of(footer) for footer in tree.iter("footer")))
+    named = [part for part in (parts[0], parts[-1]) if part in at_home or (len(part) > 3 and part in signed)]
+    names += named if len(set(named)) == 1 and len(parts) > 1 else []
     others = {key_of(text) for _, text, _ in headings}
     for tag, text, heading in headings:
         up = [heading, *heading.iterancestors()][:3]
@@ -284,6 +288,15 @@ def _sites(
     return {key_of(name) for name in names} - {""}
 
 
+def _names_at_home(tree: Any, host: str) -> Iterator[str]:
+    """Yield the texts of links to the home page, and of pictures in them."""
+    for link in tree.iter("a"):
+        href = (link.get("href") or "").strip()
+        if href == "/" or (host and _host(href) == host and urlsplit(href).path in ("", "/")):
+            yield text_of(link)
+            yield from (picture.get("alt") or "" for picture in link.iter("img"))
+
+
 def _without_site(title: str, sites: set[str], shown: list[str]) -> str:
     """Return a title without the name of the site before or behind it."""
     while title:
@@ -291,7 +304,7 @@ def _without_site(title: str, sites: set[str], shown: list[str]) -> str:
         if not matches:
             return title
         first, last = title[: matches[0].start()], title[matches[-1].end() :]
-        if key_of(last) in sites:
+        if key_of(last) in sites or last.lower() in _GENERIC:
             title = title[: matches[-1].start()]
         elif key_of(first) in sites:
             title = title[matches[0].end() :]

@@ -20,7 +20,13 @@ _PUBLISHED = frozenset(
     rnews:datepublished citation_publication_date citation_date article:published displaydate datecreated
     """.split()  # noqa: SIM905
 )
-_CHANGED = re.compile(r"modif|updat|aktualis|mise?-?a-?jour|actualiz|aggiorn", re.IGNORECASE)
+_CHANGED = re.compile(
+    r"modif|updat(?!es\b)|uppdat|oppdat|opdat|aktualis|aktualiz|mise?[- ]?[aà][- ]?jour|actualis|actualiz|atualiz|"
+    r"aggiorn|bijgewerkt|gewijzigd|ge[aä]ndert|güncelle|обновлен|изменен|更新|修改|수정|업데이트",
+    re.IGNORECASE,
+)
+# Words before a time that say what it is the time of, at most.
+_LABEL_WORDS = 4
 # Words of a line with the author and the date, at most; and of a line that is not of the text.
 _LONGEST_LINE, _SHORT_LINE = 25, 12
 _DAY_IN_PATH = re.compile(
@@ -91,6 +97,7 @@ def _times(tree: Any, title: Any) -> tuple[list[str], list[str]]:
             continue
         around = (element, element.getparent())
         labels = [f"{up.get('class') or ''} {up.get('itemprop') or ''}" for up in around if up is not None]
+        labels += [_words_before(element), text_of(element)]
         if any(map(_CHANGED.search, labels)) or _is_elsewhere(element, title):
             continue
         is_marked = name == "datepublished" or element.get("pubdate") is not None
@@ -98,6 +105,19 @@ def _times(tree: Any, title: Any) -> tuple[list[str], list[str]]:
         values = [element.get("datetime"), element.get("content"), element.get("title"), text_of(element)]
         place += [value.strip() for value in values if value and value.strip()][:2]
     return [*marked, *behind, *before], far
+
+
+def _words_before(element: Any) -> str:
+    """The label right before a time, such as `Last updated:`; empty if there is none."""
+    before = element.getprevious()
+    if before is None:
+        parent = element.getparent()
+        label = "" if parent is None else parent.text or ""
+    else:
+        label = before.tail or ""
+        if not label.strip(" :\n\t") and before.tag not in ("time", "p", "h1", "h2"):
+            label = text_of(before)
+    return " ".join(label.split()[-_LABEL_WORDS:])
 
 
 def _is_hatom(element: Any) -> bool:

@@ -24,6 +24,8 @@ _SINGLE_CLASS = re.compile(r"(?<![\w-])(?:single|postid-\d+|page-template-defaul
 # Stories on a page that is to be a list, and on one that declares to be one.
 _FEWEST, _FEWEST_DECLARED = 5, 3
 _IN_STORIES, _IN_ONE = 0.6, 0.5
+# Share of linked characters from which on a block is no text of an article.
+_LINKED = 0.4
 _SHORT, _CONTINUED = 45, 4
 
 
@@ -62,7 +64,7 @@ def stories_of(tree: Any, text: str, host: str, is_article: bool, is_list: bool)
             continue
         card = next((up for up in [block.element, *block.element.iterancestors()] if up in words), None)
         if card is None:
-            outside += word_count(block.text)
+            outside += word_count(block.text) if block.link < _LINKED else 0
         else:
             words[card] += word_count(block.text)
             first.setdefault(card, block)
@@ -112,7 +114,8 @@ def _leads(block: Any, link: Any) -> bool:
     text, title = text_of(block), text_of(link)
     if block.tag == "p" and word_count(text) - word_count(title) > _CONTINUED:
         return False  # a sentence that begins with a link
-    return word_count(text) <= _SHORT and key_of(text).startswith(key_of(title))
+    nearly_all = word_count(text) - word_count(title) <= _CONTINUED  # such as a date before it
+    return word_count(text) <= _SHORT and (nearly_all or key_of(text).startswith(key_of(title)))
 
 
 def _is_on(href: str, host: str) -> bool:

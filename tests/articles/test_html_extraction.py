@@ -92,6 +92,9 @@ def test_a_longer_text_for_search_engines_is_the_text() -> None:
          "<meta property='og:site_name' content='Hollinbay Post'>", "<article>"),
         (f"<meta property='og:title' content='{TITLE} | Hollinbay Post'>"
          "<meta property='og:site_name' content='Hollinbay Post'>", "<article>"),
+        (f"<title>Hollinbay Post: {TITLE}</title>", "<h1>Hollinbay Post</h1><footer>© 2019 Hollinbay Post</footer><article>"),
+        (f"<title>{TITLE} | News | Post</title>", "<h1>Post</h1><a href='/'><img alt='Post'></a><article>"),
+        (f"<title>{TITLE} – The Daily</title>", "<a href='/'>The Daily</a><article>"),
         ("<title>Live</title>", f"<h1>{TITLE}</h1><article class='update'><h2>Mediator arrives</h2>"),
         (f"<title>{TITLE}</title>", f"<main><div class='live-update'><h1>Mediator arrives</h1></div><h1>{TITLE}</h1><article>"),
         (f'<script type="application/ld+json">{{"@graph": [{{"@type": "WebSite", "name": "Post"}}, {{"@type": "LiveBlogPosting",'
@@ -110,6 +113,10 @@ def test_the_title_is_that_of_the_article(head: str, body: str) -> None:
         ("", "<aside><time datetime='2019-05-05'>x</time></aside><time datetime='2024-01-16'>x</time>", None),
         ("", "<div class='related'><time datetime='2019-05-05'></time></div><time datetime='2024-01-16'></time>", None),
         ("", "<time class='updated' datetime='2024-01-18'></time><time datetime='2024-01-16'></time>", None),
+        ("", "<p>Last updated: <time datetime='2024-01-18'></time></p><p>First published: <time datetime='2024-01-16'></time></p>", None),
+        ("", "<span>Mis à jour le</span> <time datetime='2024-01-18'></time> <time datetime='2024-01-16'></time>", None),
+        ("", "<time datetime='2024-01-18'>Updated 18 Jan</time> <time datetime='2024-01-16'>16 Jan</time>", None),
+        ("", "<div>Live updates</div><time datetime='2024-01-16'></time>", None),
         ("", "<span itemprop='dateModified' content='2024-01-18'></span><meta itemprop=datePublished content=2024-01-16>", None),
         ("<meta property='article:modified_time' content='2024-01-18'><meta property='article:published_time' "
          "content='2024-01-16'>", "", None),
@@ -133,6 +140,14 @@ def test_a_date_of_another_story_is_none() -> None:
     assert (found.date, found.notes) == (None, [])
 
 
+def test_a_body_for_each_kind_of_screen_is_there_once() -> None:
+    text = "".join(PROSE)
+    found = extracted(
+        f"<main><h1>{TITLE}</h1><div class='wide'>{text}</div><div class='small'>{text}</div></main>"
+    )
+    assert found.text.count(PARAGRAPHS[0]) == found.text.count(PARAGRAPHS[-1]) == 1
+
+
 def test_a_second_page_is_named() -> None:
     head = f"<title>{TITLE}</title><link rel='next' href='/strike?page=2'>"
     found = extracted(f"<article><h1>{TITLE}</h1>{''.join(PROSE)}</article>", head)
@@ -154,6 +169,9 @@ def test_paragraphs_that_begin_with_links_are_an_article() -> None:
         "<div class='result'><a href='https://other.example/{0}'>Story number {0} of today</a><span>The lead of it.</span></div>",
         "<a href='/story-{0}'><h2>Story number {0} of today</h2><p>The lead of it, in a few words.</p></a>",
         "<tr><td>{0}.</td><td><a href='/story-{0}'>Story number {0} of today</a></td></tr>",
+        "<li>January {0}: <a href='/story-{0}'>A long title of the story number {0} about the strike</a></li>",
+        "<tr><td><a href='/story-{0}'>Story number {0} of today</a></td></tr><tr><td>9 points by <a href='/u'>a user of the "
+        "site</a> <a href='/t'>3 hours ago</a> | <a href='/h'>hide</a> | <a href='/c'>12 comments</a></td></tr>",
     ],
 )
 def test_a_list_of_stories_is_no_article(item: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
@@ -19,7 +20,7 @@ _TRACKERS = frozenset(
     emdi epik esource esrc et_cid et_mid et_rid ex_cid fbadid fbc fbclid feedtype freebie from_source ftag gaa_at
     gaa_n gaa_sig gaa_ts gbraid gcl_au gclid gclsrc gift giftcopy gifttoken gs_lcp guccounter hootpostid hpid
     hsctatracking hss_channel icid ig_mid ig_rid igsh igshid in_reply_to_status_id intcid irclickid irgwc itid ito
-    lctg leadsource li_fat_id li_source lipi ls_source mbid mc_cid mc_eid mc_tc mcubz mibextid mkcid mktg mod
+    lctg leadsource li_fat_id li_source linkid lipi ls_source mbid mc_cid mc_eid mc_tc mcubz mibextid mkcid mktg mod
     msclkid n_cid ncid ncl_amp nl nlid nocache noredirect nsukey oborigurl ocid outputamp outputtype partner pcmp
     pgtype post_id_source postshare ppid pwapi_token raneaid ranmid ransiteid rb_clickid rdt rdt_cid recirc ref ref_
     ref_campaign ref_content ref_medium ref_src ref_term ref_url referer referrer referringsource reflink refsrc
@@ -33,7 +34,7 @@ _TRACKERS = frozenset(
     """.split()  # noqa: SIM905
 )
 _TRACKER_PREFIX = re.compile(
-    "(?:at|cm|fb|ga|gad|guce|hsa|int|itm|mkt|ml|mtm|ns|oly|pk|sfmc|trk|utm|vero|wt|_x_tr)[_.-]|__hs"
+    "(?:at|cm|cx|fb|ga|gad|guce|hsa|int|itm|matomo|mkt|ml|mtm|ns|oly|piwik|pk|sfmc|trk|utm|vero|wt|_x_tr)[_.-]|__hs"
 )
 # Labels of hosts under which sites repeat themselves.
 _COPIES = frozenset({"www", "m", "mobile", "amp"})
@@ -134,7 +135,7 @@ def _is_suffix(first: str, second: str) -> bool:
 
 
 def _path(path: str) -> str:
-    path = _SESSION.sub("", unquote(path, errors="surrogateescape"))
+    path = unicodedata.normalize("NFC", _SESSION.sub("", unquote(path, errors="surrogateescape")))
     path = _SLASHES.sub("/", path)
     lower = path.lower()
     if not ("amp" in lower or "index." in lower or "default." in lower):

@@ -26,6 +26,7 @@ CASES = {
     "https://news.example/2026/01/otters-return.amp": STORY,
     "https://news.example/2026/01/otters-return;jsessionid=1A2B": STORY,
     "//news.example/2026/01/otters-return": STORY,
+    "https://news.example/e\u0301te": "news.example/%C3%A9te",
     "news.example/2026/01/otters-return": STORY,
     "https://user:word@news.example./2026/01/otters-return": STORY,
     "https://news.example/2026/01/otters-return.amp.html": "news.example/2026/01/otters-return.html",
@@ -37,6 +38,7 @@ CASES = {
     "https://news.example": "news.example",
     "https://news.example/": "news.example",
     # parameters that say where a click came from, and others
+    f"https://{STORY}?matomo_source=x&piwik_kwd=y&cx_testId=1&linkId=2": STORY,
     f"https://{STORY}?utm_source=x&utm_medium=social&fbclid=abc": STORY,
     f"https://{STORY}?CMP=share_btn_tw&smid=tw-nyt&taid=6&ref_src=twsrc": STORY,
     f"https://{STORY}?gclid=1&mc_cid=2&ocid=3&smtyp=4&outputType=amp&amp=1": STORY,
