@@ -50,10 +50,10 @@ _RECORD: dict[str, Any] = {
 }
 
 
-def _alts(prefix: str) -> tuple[str, ...]:
-    """Descriptions of pictures and videos."""
+def _more(prefix: str) -> tuple[str, ...]:
+    """Hashtags that are not in the text, and descriptions of pictures and videos."""
     embeds = (f"{prefix}.embed", f"{prefix}.embed.media")
-    return tuple(f"{embed}.{path}" for embed in embeds for path in ("images[].alt", "alt"))
+    return f"{prefix}.tags[]", *(f"{embed}.{path}" for embed in embeds for path in ("images[].alt", "alt"))
 
 
 def _links(prefix: str) -> tuple[Any, ...]:
@@ -89,7 +89,7 @@ class Jetstream(Platform):
         created_at="commit.record.createdAt",
         **under("commit.record", _RECORD),
     )
-    below = _alts("commit.record")
+    below = _more("commit.record")
     links = _links("commit.record")
     left_out = (
         only("kind", "commit", identity="identity events", account="account events", other="other events"),
@@ -120,7 +120,7 @@ class Jetstream2(Platform):
         created_at="record.createdAt",
         **under("record", _RECORD),
     )
-    below = _alts("record")
+    below = _more("record")
     links = _links("record")
     left_out = (
         lambda record: None if "collection" in record else "account events",
@@ -166,7 +166,7 @@ class Api(Platform):
         url=_WEB,
         **under("record", _RECORD),
     )
-    below = _alts("record")
+    below = _more("record")
     context = (
         "likeCount|like_count",
         "repostCount|repost_count",
@@ -228,7 +228,7 @@ class Records(Platform):
         url=_WEB,
         **under("value", _RECORD),
     )
-    below = _alts("value")
+    below = _more("value")
     links = _links("value")
     left_out = (only("value.$type", _POST, **_LEFT_OUT),)
 
@@ -248,7 +248,7 @@ class Tap(Platform):
         created_at="record.record.createdAt",
         **under("record.record", _RECORD),
     )
-    below = _alts("record.record")
+    below = _more("record.record")
     links = _links("record.record")
     left_out = (
         only("type", "record", identity="identity events", other="other events"),

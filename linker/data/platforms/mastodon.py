@@ -68,6 +68,7 @@ class Mastodon(Platform):
         "sensitive",
         "spoiler_text",
         "votes_count=poll.votes_count",
+        ("quoted_text", html_text("quote.quoted_status.content|quote.content")),
     )
     links = (html_links("content"),)
     left_out = (
@@ -178,6 +179,7 @@ class Gab(Platform):
         "reblogs_count|rbc",
         "replies_count|rc",
         "reaction_count",
+        ("quoted_text", html_text("quote.content")),
     )
     links = (html_links("c|content"),)
     left_out = (

@@ -63,7 +63,7 @@ class Platform(Registrable):
         above: paths of what else the author wrote, put above the text, such as content warnings.
         below: the same, put below it, such as the options of polls and descriptions of pictures.
         context: paths of numbers and texts that stay in columns named `x_` and the last key, such as `x_like_count`, or
-            `name=path` in one named otherwise. Never names of people.
+            `name=path` in one named otherwise, or a name and a function. Never names of people.
         is_table: whether all columns of the format's tables, but for people's names, stay in columns named so.
         links: where addresses are, in order; `card_url` is put before them.
         since: when the platform began; earlier times of posts are impossible.
@@ -81,7 +81,7 @@ class Platform(Registrable):
     fields: ClassVar[Mapping[str, Any]] = {}
     above: ClassVar[tuple[str, ...]] = ()
     below: ClassVar[tuple[str, ...]] = ()
-    context: ClassVar[tuple[str, ...]] = ()
+    context: ClassVar[tuple[str | tuple[str, Getter], ...]] = ()
     is_table: ClassVar[bool] = False
     links: ClassVar[tuple[Any, ...]] = ()
     since: ClassVar[datetime] = began(1971)
@@ -188,8 +188,10 @@ class Platform(Registrable):
         return "\n\n".join(piece for piece in dict.fromkeys([*above, *middle, *below]) if piece)
 
 
-def _context(written: str) -> tuple[str, Getter]:
+def _context(written: str | tuple[str, Getter]) -> tuple[str, Getter]:
     """Return the column of a field, and a function that returns its value."""
+    if isinstance(written, tuple):
+        return f"x_{written[0]}", written[1]
     name, equals, path = written.partition("=")
     if not equals:
         name, path = written.partition("|")[0].rpartition(".")[2], written

@@ -79,6 +79,10 @@ class Submissions(Platform):
         "link_flair_text",
         "over_18",
         "domain",
+        (
+            "quoted_text",
+            unescaped(joined("crosspost_parent_list[0].title", "crosspost_parent_list[0].selftext")),
+        ),
     )
     links = (_links,)
     left_out = (

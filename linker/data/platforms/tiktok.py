@@ -31,6 +31,8 @@ class Videos(Platform):
         author="author.id|author.uniqueId|authorId|author",
         author_name="author.uniqueId|author",
     )
+    above = ("imagePost.title",)
+    below = ("stickersOnItem[].stickerText[]",)
     context = (
         "stats.diggCount|statsV2.diggCount",
         "stats.shareCount|statsV2.shareCount",
@@ -87,6 +89,7 @@ class Research(Platform):
         "share_count",
         "view_count",
         "region_code",
+        "voice_to_text",
     )
 
 

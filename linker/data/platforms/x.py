@@ -271,6 +271,8 @@ class GraphQL(Platform):
             for number in range(1, 5)
         ),
         "legacy.extended_entities.media[].ext_alt_text",
+        "article.article_results.result.title",
+        "article.article_results.result.preview_text",
     )
     context = (
         "legacy.favorite_count",
@@ -280,7 +282,9 @@ class GraphQL(Platform):
         "legacy.bookmark_count",
         "legacy.possibly_sensitive",
         "views=views.count",
-        "quoted_text=quoted_status_result.result.legacy.full_text|quoted_status_result.result.tweet.legacy.full_text",
+        "quoted_text=quoted_status_result.result.note_tweet.note_tweet_results.result.text"
+        "|quoted_status_result.result.tweet.note_tweet.note_tweet_results.result.text"
+        "|quoted_status_result.result.legacy.full_text|quoted_status_result.result.tweet.legacy.full_text",
     )
     links = ("legacy.entities.urls[].expanded_url",)
     left_out = (

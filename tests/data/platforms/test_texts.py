@@ -165,6 +165,71 @@ def test_a_quoted_text_and_a_card_are_of_others(tmp_path: Path) -> None:
     assert read(tmp_path / "posts.jsonl", card).text == "See"
 
 
+@pytest.mark.parametrize(
+    ("record", "text", "quoted"),
+    [
+        (
+            {**STATUS, "content": "<p>See</p>", "quote": {"quoted_status": {"content": "<p>The dam</p>"}}},
+            "See",
+            "The dam",
+        ),
+        (
+            {
+                **STATUS,
+                "content": "<p>See</p>",
+                "quote_id": "3",
+                "quote": {"id": "3", "content": "<p>The dam</p>"},
+            },
+            "See",
+            "The dam",
+        ),
+        (
+            {
+                "id": "a",
+                "title": "See",
+                "selftext": "",
+                "subreddit": "news",
+                "crosspost_parent_list": [{"title": "The dam", "selftext": "It broke."}],
+            },
+            "See",
+            "The dam\n\nIt broke.",
+        ),
+        (
+            {
+                "rest_id": "20",
+                "legacy": {"full_text": "See"},
+                "article": {"article_results": {"result": {"title": "Why", "preview_text": "It rained."}}},
+                "quoted_status_result": {
+                    "result": {
+                        "legacy": {"full_text": "The…"},
+                        "note_tweet": {"note_tweet_results": {"result": {"text": "The dam"}}},
+                    }
+                },
+            },
+            "See\n\nWhy\n\nIt rained.",
+            "The dam",
+        ),
+        (event(text="See", tags=["dam"]), "See\n\ndam", None),
+        (
+            {
+                "id": "71",
+                "desc": "See",
+                "createTime": 1767225601,
+                "imagePost": {"title": "The dam"},
+                "stickersOnItem": [{"stickerText": ["It broke", "today"]}],
+            },
+            "The dam\n\nSee\n\nIt broke\n\ntoday",
+            None,
+        ),
+    ],
+)
+def test_texts_of_others_are_a_column_beside_the_text_of_the_author(
+    record: dict[str, Any], text: str, quoted: str | None, tmp_path: Path
+) -> None:
+    post = read(tmp_path / "posts.jsonl", record)
+    assert (post.text, post.extra.get("x_quoted_text")) == (text, quoted)
+
+
 @pytest.mark.parametrize("indent", [None, 1])
 @pytest.mark.parametrize("name", ["pages.json", "pages.jsonl"])
 def test_pages_of_x_join_the_records_beside_their_tweets(
