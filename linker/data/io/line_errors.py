@@ -137,15 +137,19 @@ class InputFile:
         )
         return f"{listed} left out" if listed else ""
 
+    def bad_note(self) -> str:
+        """Return how many lines or records are bad; empty if none is."""
+        bad = self.reasons.total()
+        return f"{bad:,} bad line{'s' * (bad > 1)}" if bad else ""
+
     def account(self, kind: str) -> str:
         """Return what became of all rows, such as `2 posts of 5 rows; 2 blank lines left out, 1 bad line`.
 
         Args:
             kind: name of a record that was read.
         """
-        bad = self.reasons.total()
-        rows = self.posts + self.left_out.total() + bad
-        parts = [self.left_out_note(), f"{bad:,} bad line{'s' * (bad > 1)}" if bad else ""]
+        rows = self.posts + self.left_out.total() + self.reasons.total()
+        parts = [self.left_out_note(), self.bad_note()]
         read = (
             f"{self.posts:,} {kind}{'' if self.posts == 1 else 's'} of {rows:,} row{'' if rows == 1 else 's'}"
         )

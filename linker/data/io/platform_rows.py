@@ -265,7 +265,7 @@ def _finished(row: dict[str, Any], name: str, hide: bool) -> dict[str, Any]:
 
 def _report(file: InputFile, title: str, unit: str | None, times: PostTimes) -> list[str]:
     """One line with the numbers of posts, records, and records left out by name; they add up."""
-    left_out = file.left_out_note()
+    rest = ", ".join(filter(None, [file.left_out_note(), file.bad_note()]))
     records = file.posts + file.left_out.total() + file.reasons.total()
     if unit is None:
         counted = _counted(records, "row")
@@ -274,7 +274,7 @@ def _report(file: InputFile, title: str, unit: str | None, times: PostTimes) -> 
     else:  # some have several
         counted = f"{_counted(records, 'record')} in {_counted(file.lines, unit)}"
     line = f"read as {title}: {_counted(file.posts, 'post')} of {counted}"
-    notes = [f"{line}; {left_out}" if left_out else line]
+    notes = [f"{line}; {rest}" if rest else line]
     notes += filter(None, [file.cleaned_note()])
     return notes + times.notes()
 
