@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timezone
+from functools import partial
 
 from linker.annotation.formats.records import LabeledPost
 from linker.annotation.pool import Pool
@@ -33,37 +34,21 @@ def all_labels(
     article = name_of_query(pool.articles)
     records = []
     for place, post in _placed(state, posts):
-        score = pool.shown_scores[place]
+        record = partial(LabeledPost, post, article, pool.shown_scores[place])
         given = state.by(place)
         for name, one in given.items():
             note = state.notes.get((place, name)) or None
             sample = _sample(one, pool.posts[place].id == post.id, strategy)
-            records.append(
-                LabeledPost(post, article, score, one.value, name, note, one.time, one.choice, sample=sample)
-            )
+            records.append(record(one.value, name, note, one.time, one.choice, sample=sample))
         if machines and state.is_resolved(place):
-            settled, who = state.resolved[place], state.resolvers[place]
-            records.append(
-                LabeledPost(
-                    post,
-                    article,
-                    score,
-                    settled.value,
-                    who,
-                    None,
-                    settled.time,
-                    settled.choice,
-                    adjudicated=True,
-                )
-            )
+            one, who = state.resolved[place], state.resolvers[place]
+            records.append(record(one.value, who, None, one.time, one.choice, adjudicated=True))
         if not given:
-            records.append(LabeledPost(post, article, score))
+            records.append(record())
         for name, labels in state.machines.items() if machines else ():
             if (label := labels.get(place)) is not None:
                 note = state.notes.get((place, name)) or None
-                records.append(
-                    LabeledPost(post, article, score, label.value, name, note, label.time, label.choice, True)
-                )
+                records.append(record(label.value, name, note, label.time, label.choice, machine=True))
     return records
 
 
@@ -78,32 +63,25 @@ def resolved_labels(
     article = name_of_query(pool.articles)
     records = []
     for place, post in _placed(state, posts):
-        score = pool.shown_scores[place]
+        record = partial(LabeledPost, post, article, pool.shown_scores[place])
         given, relevant = state.by(place), state.value(place)
         if not given and relevant is None:
-            records.append(LabeledPost(post, article, score))
+            records.append(record())
             continue
         notes = [note for name in given if (note := state.notes.get((place, name)))]
         times = [label.time for label in given.values()]
         if state.is_resolved(place):
             times.append(state.resolved[place].time)
+        itself = pool.posts[place].id == post.id
+        samples = filter(None, (_sample(one, itself, strategy) for one in given.values()))
         records.append(
-            LabeledPost(
-                post,
-                article,
-                score,
+            record(
                 "skip" if relevant is None else "relevant" if relevant else "not",
                 ", ".join(given) or None,
                 "; ".join(notes) or None,
                 max(times),
                 None if relevant is None else state.name(place, label_set),
-                sample=next(
-                    filter(
-                        None,
-                        (_sample(one, pool.posts[place].id == post.id, strategy) for one in given.values()),
-                    ),
-                    None,
-                ),
+                sample=next(samples, None),
             )
         )
     return records
@@ -166,12 +144,11 @@ def events_of(
         name = annotator_name(author)
         by_machine = machine or label.machine
         if name in (people if by_machine else machines):
-            kind = (
-                "person, and cannot be a machine as well"
-                if by_machine
-                else "machine, and cannot be a person as well"
+            this, other = ("person", "machine") if by_machine else ("machine", "person")
+            raise DataError(
+                f"{where}: {name!r} is a {this}, and cannot be a {other} as well; use another name; "
+                "nothing was imported"
             )
-            raise DataError(f"{where}: {name!r} is a {kind}; use another name; nothing was imported")
         (machines if by_machine else people).add(name)
         try:
             label_set.check(label.value, label.choice)
@@ -182,12 +159,11 @@ def events_of(
         place = state.places[post_id]
         time = label.time or now()
         time = time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time
+        event = partial(Event, choice=choice, time=time, imported=True)
         if label.adjudicated and not by_machine:
             if settled.get(place) != (label.value, choice):
                 settled[place] = label.value, choice
-                events.append(
-                    Event("resolve", name, post_id, label.value, choice=choice, time=time, imported=True)
-                )
+                events.append(event("resolve", name, post_id, label.value))
             continue
         before = held.get((place, name), (None, None, ""))
         note = label.note or before[2]
@@ -195,16 +171,7 @@ def events_of(
             continue
         held[place, name] = label.value, choice, note
         events.append(
-            Event(
-                "machine" if by_machine else "label",
-                name,
-                post_id,
-                label.value,
-                label.note or None,
-                choice=choice,
-                time=time,
-                imported=True,
-            )
+            event("machine" if by_machine else "label", name, post_id, label.value, label.note or None)
         )
     return events
 
