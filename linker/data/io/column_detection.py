@@ -458,7 +458,7 @@ def report_left_out(file: InputFile, columns: Columns, bad_lines: BadLines) -> N
         [note for ours, style in columns.date_styles.items() for note in style.notes(columns.names(ours)[0])],
     )
     kind = "post" if isinstance(columns, PostColumns) else "record"
-    account = file.account(kind) if file.left_out or file.reasons else ""
+    account = file.account(kind) if file.left_out or file.reasons or not file.posts else ""
     if notes := list(filter(None, (account, file.cleaned_note()))):
         bad_lines.info(f"{shown}: {', '.join(notes)}")
     file.warn_of_rounded()

@@ -153,7 +153,7 @@ class InputFile:
         read = (
             f"{self.posts:,} {kind}{'' if self.posts == 1 else 's'} of {rows:,} row{'' if rows == 1 else 's'}"
         )
-        return f"{read}; {', '.join(filter(None, parts))}"
+        return "; ".join(filter(None, (read, ", ".join(filter(None, parts)))))
 
     def bad(self, line: int, error: LineError, raw: str) -> None:
         """Report a bad line.

@@ -58,7 +58,7 @@ _PACKED = {".gz", ".bz2", ".xz", ".zst", ".zip"}
 #: Lines that show whether text is a table.
 _SNIFFED = 40
 # Bytes that show UTF-16, and what ends lines outside of quotes.
-_FEW = 256
+_FEW = 512
 _END, _QUOTED = re.compile(rb"\r\n|\r|\n"), re.compile(rb'"[^"]*"')
 # Keys of posts; an API response around a list of posts has none of them.
 _OF_POSTS = {
@@ -91,6 +91,7 @@ _KINDS = (
     (rb"\x89PNG|\xff\xd8\xff|GIF8|RIFF....WEBP|II\*\0|MM\0\*", "an image"),
     (rb"....ftyp|\x1aE\xdf\xa3|OggS|ID3|RIFF", "a video or sound"),
     (rb"SQLite format 3", "a database"),
+    (rb".{257}ustar", "a tar archive, which is to be unpacked"),
     (rb"\s*(<!doctype html|<html)", "a web page"),
     (rb"\s*<(\?xml|rss|feed)", "XML"),
     (rb"\{\\rtf", "a text of a word processor"),

@@ -42,7 +42,8 @@ def errors_of(path: str, folder: Path) -> list[dict]:
 
 BAD_LINES = [
     (b'{"id": "x", "text": ', "broken JSON"),
-    (b'{"id": "x", "text": NaN}', "broken JSON: NaN is not a JSON value"),
+    (b'{"id": "x", "text": NaN}', 'empty text: nothing in "text"'),
+    (b'{"id": "x", "text": Infinity}', "broken JSON: Infinity is not a JSON value"),
     (b'{"id": "x", "id": "y", "text": "a"}', 'broken JSON: repeated key "id"'),
     (b"[" * 100_000, "broken JSON: nested too deeply"),
     (b'{"id": "x", "text": "a", "more": ' + b"[" * 900 + b"]" * 900 + b"}", "broken JSON: nested too deeply"),

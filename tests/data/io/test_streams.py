@@ -251,8 +251,10 @@ def test_bytes_are_counted_as_they_are_in_the_file(tmp_path: Path, name: str) ->
     lines = "".join(f'{{"id": "{n}", "text": "words {n * 7919}"}}\n' for n in range(50_000)).encode()
     path = tmp_path / name
     path.write_bytes(gzip.compress(lines) if name.endswith(".gz") else lines)
+    other = tmp_path / f"more-{name}"
+    other.write_bytes(path.read_bytes())
     with BadLines() as bad_lines:
-        posts = stream_posts([str(path), str(path)], PostColumns(), bad_lines)
+        posts = stream_posts([str(path), str(other)], PostColumns(), bad_lines)
         next(posts)
         assert 0 < bad_lines.bytes_read < path.stat().st_size
         assert sum(1 for _ in posts) == 99_999

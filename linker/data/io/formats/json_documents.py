@@ -275,6 +275,13 @@ def _by_columns(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
         columns = text.value()
     except LineError as error:
         raise text.fault(str(error)) from error
+    names, data = columns.get("columns"), columns.get("data")
+    if isinstance(names, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
+        columns = {name: dict(enumerate(column)) for name, column in zip(names, zip(*data))}
+    columns = {
+        name: dict(enumerate(column)) if isinstance(column, list) else column
+        for name, column in columns.items()
+    }
     if not all(isinstance(column, dict) for column in columns.values()):
         raise text.fault(_REMEDY)
     numbers = dict.fromkeys(key for column in columns.values() for key in column)

@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 from linker.data.io.line_errors import InputFile, LineError
 from linker.data.io.rows import Line, Row, Table, not_utf8
@@ -84,8 +84,14 @@ def _kind(value: object) -> str:
     return "a list" if isinstance(value, list) else "null" if value is None else f"{json.dumps(value)[:40]}"
 
 
-def no_constant(name: str) -> NoReturn:
-    """Reject NaN and Infinity, which Python reads but JSON does not allow."""
+def no_constant(name: str) -> None:
+    """Read NaN, which Python and pandas write for a missing value, as null; reject Infinity.
+
+    Raises:
+        LineError: if it is Infinity.
+    """
+    if name == "NaN":
+        return
     raise LineError("broken JSON", f"{name} is not a JSON value")
 
 

@@ -31,6 +31,10 @@ _KEY = re.compile(r'[\s,]*("(?:[^"\\]|\\.)*")\s*:')
 _DIGIT = re.compile(r"\d")
 # The beginning of a column: the first row's number, and its value.
 _COLUMN = re.compile(r'\s*\{\s*"\d+"\s*:\s*[^\s{]')
+# The beginning of a list of values; of the first column, not one of fractions, which may be a vector of a post.
+_VALUES = re.compile(r'\s*\[\s*("|-?\d|null|true|false|NaN)')
+_WHOLE_VALUES = re.compile(r'\s*\[\s*("|-?\d+\s*[,\]]|null|true|false|NaN)')
+_ROWS = re.compile(r"\s*\[\s*\[")
 _OPENING = re.compile(r"\s*\[\s*\{")
 
 
@@ -112,21 +116,32 @@ def is_keyed(text: str, is_post: Callable[[dict[str, Any]], bool]) -> bool:
 def is_by_columns(text: str) -> bool:
     """Return whether an object has columns as values, with a value for each row, as pandas writes data frames.
 
+    The values of a column are in an object with the rows' numbers, or in a list; or the object has the lists
+    `columns` and, with a list for each row, `data`.
+
     Args:
         text: the object, or its beginning.
     """
-    decoder, position, columns = json.JSONDecoder(), _end_of_space(text, 0) + 1, 0
+    decoder, position = json.JSONDecoder(), _end_of_space(text, 0) + 1
+    lengths: dict[str, int] = {}
+    columns = lists = 0
     try:
         while match := _KEY.match(text, position):
-            if not _COLUMN.match(text, match.end()):
+            start = match.end()
+            if "columns" in lengths and match[1] == '"data"' and _ROWS.match(text, start):
+                return True
+            is_list = bool((_VALUES if columns else _WHOLE_VALUES).match(text, start))
+            if not is_list and not _COLUMN.match(text, start):
                 return False
-            columns += 1
-            value, position = decoder.raw_decode(text, _end_of_space(text, match.end()))
-            if any(isinstance(one, dict) for one in value.values()):
+            columns, lists = columns + 1, lists + is_list
+            value, position = decoder.raw_decode(text, _end_of_space(text, start))
+            items = value if isinstance(value, list) else value.values()
+            if any(isinstance(item, (dict, list)) for item in items):
                 return False
+            lengths[json.loads(match[1])] = len(items)
     except (ValueError, RecursionError):
-        pass  # the last column is cut off
-    return columns > 0
+        return columns > 0  # the last column is cut off
+    return columns > 0 and (not lists or (lists == columns > 1 and len(set(lengths.values())) == 1))
 
 
 def _end_of_space(text: str, position: int) -> int:

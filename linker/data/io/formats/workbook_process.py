@@ -32,7 +32,7 @@ def _main() -> None:
     # Ctrl-C reaches all processes; the main one ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.path[:] = json.loads(sys.argv[1])
-    from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
+    from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
     def answer(**message: object) -> None:
         sys.stdout.buffer.write(json.dumps(message).encode() + b"\n")
@@ -41,7 +41,10 @@ def _main() -> None:
     answer()
     try:
         book = CalamineWorkbook.from_path(json.loads(sys.stdin.buffer.readline())["path"])
-        names = [sheet.name for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
+        found_sheets = [sheet for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
+        # Of sheets that are alike, one that the user sees is meant.
+        found_sheets.sort(key=lambda sheet: sheet.visible != SheetVisibleEnum.Visible)
+        names = [sheet.name for sheet in found_sheets]
         sheets, last = [], None
         for name in names:
             found = book.get_sheet_by_name(name)

@@ -131,14 +131,14 @@ def test_posts_with_lists_in_them_are_no_pages(tmp_path: Path) -> None:
 def test_bad_items_are_reported_by_their_number(tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     path.write_bytes(
-        b'[{"id": 1, "text": "a"}, 3, {"id": 1, "id": 2, "text": "b"},\n{"id": 4, "text": "\xe9"}, {"text": NaN}]'
+        b'[{"id": 1, "text": "a"}, 3, {"id": 1, "id": 2, "text": "b"},\n{"id": 4, "text": "\xe9"}, {"text": Infinity}]'
     )
     with pytest.raises(DataError) as caught:
         read_posts(str(path))
     assert [line.split(", ", 1)[1] for line in str(caught.value).splitlines()[1:]] == [
         "line 2: not a JSON object: but 3",
         'line 3: broken JSON: repeated key "id"',
-        "line 5: broken JSON: NaN is not a JSON value",
+        "line 5: broken JSON: Infinity is not a JSON value",
     ]
     posts = read_posts(str(path), on_error="skip")
     assert [(post.id, post.text) for post in posts] == [("1", "a"), ("4", "é")]  # in windows-1252
@@ -147,17 +147,37 @@ def test_bad_items_are_reported_by_their_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        '{\n "id": "1", "text": "dam", "n": NaN\n}',
+        '{\n "id": "1", "text": "dam", "n": Infinity\n}',
         '{\n "id": "1", "text": "dam", "n": {"a": 1, "a": 2}\n}',
-        '{\n "meta": NaN, "items": [{"id": "1", "text": "dam", "n": NaN}]}',
-        '{\n "meta": {"a": 1, "a": 2}, "items": [{"id": "1", "text": "dam", "n": NaN}]}',
+        '{\n "meta": Infinity, "items": [{"id": "1", "text": "dam", "n": Infinity}]}',
+        '{\n "meta": {"a": 1, "a": 2}, "items": [{"id": "1", "text": "dam", "n": Infinity}]}',
     ],
 )
 def test_values_that_are_not_strict_json_are_reported(tmp_path: Path, content: str) -> None:
     with pytest.raises(
-        DataError, match=r"1 bad line;[^\n]*\n.*p\.json, line 1: broken JSON: (NaN|repeated key)"
+        DataError, match=r"1 bad line;[^\n]*\n.*p\.json, line 1: broken JSON: (Infinity|repeated key)"
     ):
         read(tmp_path / "p.json", content)
+
+
+@pytest.mark.parametrize("name", ["p.json", "p.jsonl"])
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"id": ["1", "2"], "text": ["a", "b"], "likes": [1.5, float("nan")]},
+        {"columns": ["id", "text"], "index": [0, 1], "data": [["1", "a"], ["2", "b"]]},
+        [{"id": "1", "text": "a", "likes": float("nan")}, {"id": "2", "text": "b"}],
+    ],
+)
+def test_what_pandas_writes_of_a_table(tmp_path: Path, name: str, indent: int | None, value: object) -> None:
+    found = read(tmp_path / name, json.dumps(value, indent=indent))
+    assert [(row["id"], row["text"]) for row in found] == [("1", "a"), ("2", "b")]
+
+
+def test_lists_before_the_text_of_a_post_are_no_columns(tmp_path: Path) -> None:
+    rows = [{"tags": ["a"], "urls": ["x"], "id": str(n), "text": "dam"} for n in (1, 2)]
+    assert [row["id"] for row in read(tmp_path / "p.jsonl", "\n".join(map(json.dumps, rows)))] == ["1", "2"]
 
 
 def test_objects_one_after_another_are_posts(tmp_path: Path) -> None:
