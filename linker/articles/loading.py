@@ -18,7 +18,7 @@ from linker.common.console import warn
 from linker.common.errors import DataError, Faults
 from linker.data.io.columns import ArticleColumns
 from linker.data.io.line_errors import LineError
-from linker.data.io.records import article_from_row
+from linker.data.io.records import article_from_row, read_articles
 from linker.data.io.streams import STANDARD_INPUT, open_bytes, shown_name
 from linker.data.types import Article
 
@@ -27,16 +27,18 @@ Kind: TypeAlias = Literal["standard input", "address", "file", "folder", "text"]
 # Endings of files that can contain articles, also compressed.
 _ENDINGS = (".html", ".htm", ".xhtml", ".txt", ".md", ".json", ".jsonl", ".ndjson", ".pdf")
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
+# Tables of articles, which are read when they are named.
+_TABLES = (".csv", ".tsv", ".xlsx", ".parquet")
 # Documents that have to be saved in another format first.
 _DOCUMENTS = (".docx", ".doc", ".odt", ".rtf", ".pages")
 # Other endings of file names, as opposed to a text of few words.
-_OTHER_ENDINGS = (*_DOCUMENTS, ".mhtml", ".mht", ".csv", ".tsv", ".xlsx", ".parquet")
+_OTHER_ENDINGS = (*_DOCUMENTS, ".mhtml", ".mht", *_TABLES)
 _LONGEST_NAME = 255
 _FEW_WORDS = 8
 _URL = re.compile(r"https?://", re.IGNORECASE)
 _OTHER_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 _HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?", re.IGNORECASE)
-_FORMATS = "HTML, PDF, plain text or Markdown, JSON with the fields title and text, or a list of addresses"
+_FORMATS = "HTML, PDF, plain text or Markdown, JSON or a table with title and text, or a list of addresses"
 _JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
 _HTML_ENDINGS = (".html", ".htm", ".xhtml")
 _MAX_FILE = 64 << 20
@@ -46,9 +48,9 @@ def load_articles(source: str | Path, force: bool = False) -> list[Article]:
     """Load the article at an address or in a text, or the articles in a file, a folder or standard input (`-`).
 
     A file is HTML (a saved page), PDF, plain text or Markdown, JSON (an object with `title` and `text`, a list of
-    such objects, or one per line), or a list of web addresses, one per line; its name and content decide which. It may
-    be compressed (.gz). In a folder, all files directly in it with the ending of an article are read; those that cannot
-    be read are reported on standard error.
+    such objects, or one per line), a table with such columns, or a list of web addresses, one per line; its name and
+    content decide which. It may be compressed (.gz). In a folder, all files directly in it with the ending of an
+    article are read, but no tables; those that cannot be read are reported on standard error.
 
     The id is the address or the file's name unless JSON gives one, `text` for text, and `stdin` for standard input.
 
@@ -100,6 +102,8 @@ def _in_file(source: str, force: bool) -> list[Article]:
         raise DataError(
             f"{shown_name(source)}: a word-processor document; save it as PDF or as plain text (.txt)"
         )
+    if _has_ending(source, _TABLES):
+        return read_articles(source)
     has_name = source != STANDARD_INPUT and bool(Path(source).suffix)
     named_json = has_name and _has_ending(source, _JSON_ENDINGS)
     named_html = has_name and _has_ending(source, _HTML_ENDINGS)

@@ -141,6 +141,27 @@ def test_files_that_hold_no_article(tmp_path: Path, name: str, content: bytes, w
     assert "\n" not in str(caught.value)
 
 
+def test_a_table_of_articles_keeps_hours_and_reports_dates(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "articles.csv"
+    rows = [
+        "id,title,text,published",
+        "a,Strike,Crews strike,16 Jan 2024 09:30 CET",
+        "b,Vote,Crews vote,no idea",
+    ]
+    path.write_text("\n".join(rows), encoding="utf-8")
+
+    articles = load_articles(path)
+
+    assert [(a.id, a.title, a.text) for a in articles] == [
+        ("a", "Strike", "Crews strike"),
+        ("b", "Vote", "Crews vote"),
+    ]
+    assert [a.published for a in articles] == [datetime(2024, 1, 16, 8, 30, tzinfo=timezone.utc), None]
+    assert "1 date in \"published\" left out: 'no idea' is not a date" in capsys.readouterr().err
+
+
 def test_a_page_in_a_zip_archive(tmp_path: Path, article_html: str) -> None:
     with zipfile.ZipFile(tmp_path / "page.zip", "w") as archive:
         archive.writestr("page.html", article_html)

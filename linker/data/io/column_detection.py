@@ -363,7 +363,8 @@ def columns_of(columns: Columns, table: Table, path: str) -> FileColumns:
 
 def _clock_of(name: str, present: Sequence[str], rows: Sequence[Row]) -> str | None:
     """Return the column with the times of day of a column of dates without them; None: none, or several."""
-    if not all(is_day(value) for row in rows if not is_missing(value := row.values.get(name))):
+    days = [value for row in rows if not is_missing(value := row.values.get(name))]
+    if not days or not all(map(is_day, days)):
         return None
     clocks = [
         other
