@@ -272,10 +272,10 @@ def test_every_line_is_a_post_left_out_or_reported(
         posts = list(stream_posts(path, PostColumns(format=name), bad_lines))
         bad = bad_lines.total
     (line,) = [line for line in capsys.readouterr().err.splitlines() if "read as" in line]
-    counts, _, left_out = line.partition("read as ")[2].partition("; ")
-    left = sum(
-        int(count) for count in re.findall(r"(?:^|, )(\d+) [a-zA-Z]", left_out.partition(" left out")[0])
-    )
+    counts, _, rest = line.partition("read as ")[2].partition("; ")
+    left_out = rest.partition(" left out")[0] if " left out" in rest else ""
+    left = sum(int(count) for count in re.findall(r"(?:^|, )(\d+) [a-zA-Z]", left_out))
+    assert re.findall(r"(\d+) bad line", rest) == ([str(bad)] if bad else [])
     assert f" {len(posts)} post" in counts
     assert f"of {len(records)} line" in counts
     assert len(posts) + left + bad == len(records)
