@@ -12,6 +12,7 @@ import numpy as np
 from linker.common.errors import LinkerError
 
 Method = Literal["platt", "isotonic"]
+_FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,6 @@ def cross_validated_probabilities(
     scores: np.ndarray,
     relevant: np.ndarray,
     method: Method = "platt",
-    folds: int = 5,
     seed: int = 13,
     groups: np.ndarray | None = None,
 ) -> np.ndarray:
@@ -51,7 +51,6 @@ def cross_validated_probabilities(
         scores: float, one per pair, finite.
         relevant: bool, one per pair.
         method: `platt`: a logistic curve (Platt 1999, with his smoothed targets); `isotonic`: isotonic regression.
-        folds: number of folds of the stratified cross-validation.
         seed: random seed of the folds.
         groups: group of each pair; groups are not divided, and folds are then not stratified.
 
@@ -67,17 +66,17 @@ def cross_validated_probabilities(
     if not np.isfinite(scores).all():
         raise LinkerError("scores must be finite to be calibrated")
     fewest = min(int(relevant.sum()), int((~relevant).sum()))
-    if fewest < folds:
+    if fewest < _FOLDS:
         raise LinkerError(
-            f"{int(relevant.sum())} relevant and {int((~relevant).sum())} irrelevant pairs: {folds} folds need "
-            f"at least {folds} of each"
+            f"{int(relevant.sum())} relevant and {int((~relevant).sum())} irrelevant pairs: {_FOLDS} folds need "
+            f"at least {_FOLDS} of each"
         )
     fit = platt if method == "platt" else isotonic
     probabilities = np.empty(len(scores))
-    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    splitter = StratifiedKFold(_FOLDS, shuffle=True, random_state=seed)
     if groups is not None:
         _, group = np.unique(groups, return_inverse=True)
-        splitter = PredefinedSplit(np.random.default_rng(seed).permutation(group.max() + 1)[group] % folds)
+        splitter = PredefinedSplit(np.random.default_rng(seed).permutation(group.max() + 1)[group] % _FOLDS)
     for train, held_out in splitter.split(scores, relevant):
         probabilities[held_out] = fit(scores[train], relevant[train])(scores[held_out])
     return probabilities
@@ -140,7 +139,7 @@ def smoothed_rates(relevant: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     return np.asarray(rates[np.maximum(np.cumsum(filled) - 1, 0)])
 
 
-def prior_by_em(ratios: np.ndarray, counts: np.ndarray, start: float = 0.1) -> np.ndarray:
+def prior_by_em(ratios: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Estimate the share of relevant posts in new data by expectation maximization (Saerens et al. 2002).
 
     Assumes that relevant posts score as in the data that the curve was fitted to, and so do irrelevant ones.
@@ -148,13 +147,12 @@ def prior_by_em(ratios: np.ndarray, counts: np.ndarray, start: float = 0.1) -> n
     Args:
         ratios: likelihood ratio of relevant to irrelevant posts: fits × bins.
         counts: number of new posts: fits × bins.
-        start: initial share.
 
     Returns:
         The share by each fit, between 0 and 1.
     """
     total = counts.sum(axis=1)
-    share = np.full(len(ratios), start)
+    share = np.full(len(ratios), 0.1)
     for _ in range(1000):
         odds = ratios * (share / (1 - share))[:, None]
         new = np.clip((counts * (odds / (1 + odds))).sum(axis=1) / total, 1e-9, 1 - 1e-9)

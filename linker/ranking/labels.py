@@ -47,7 +47,6 @@ def as_labels(given: AnyLabels) -> LabelFile:
         None if frame is None else frame.columns,
         collector,
         None,
-        None,
         lambda line, error, raw: faults.append(f"record {line}: {error}"),
     )
     _refuse(faults)
@@ -63,12 +62,10 @@ def _of_pairs(pairs: Sequence[tuple[Any, Any]], drawn: Collection[str] = ()) -> 
         except LineError as error:
             faults.append(f"label {number}: {error}")
             continue
-        sample = "random" if post_id in drawn else None
-        labels = (
-            []
-            if parsed.value is None
-            else [ImportedLabel(post_id, None, parsed.value, line=number, sample=sample)]
-        )
+        labels = []
+        if parsed.value is not None:
+            sample = "random" if post_id in drawn else None
+            labels.append(ImportedLabel(post_id, None, parsed.value, line=number, sample=sample))
         collector.record((), labels)
     _refuse(faults)
     return collector.result() if pairs else LabelFile("labels", [])

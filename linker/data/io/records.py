@@ -120,24 +120,16 @@ def iter_posts(
     return iter_records(paths, columns, bad_lines, parse)
 
 
-def stream_posts(
-    paths: str | Sequence[str],
-    columns: PostColumns,
-    bad_lines: BadLines,
-    deleted: set[bytes] | None = None,
-) -> Iterator[Post]:
+def stream_posts(paths: str | Sequence[str], columns: PostColumns, bad_lines: BadLines) -> Iterator[Post]:
     """Yield the posts of some files in constant memory; repeated ids, and repeats without ids, are not detected.
 
     Args:
         paths: see `read_articles`.
         columns: names of the columns in the files.
         bad_lines: where bad lines are reported.
-        deleted: receives digests of what the files delete, see `deletes`.
     """
     files, columns = files_of(paths, columns, bad_lines)
-    deleted = set() if deleted is None else deleted
-    deleted |= deleted_in(files, columns)
-    yield from posts_of_files(files, columns, bad_lines, deleted)
+    yield from posts_of_files(files, columns, bad_lines, deleted_in(files, columns))
 
 
 def posts_of_files(

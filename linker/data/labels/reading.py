@@ -32,10 +32,7 @@ _OF_QUALTRICS = '{"ImportId"'
 
 
 def read_labels(
-    path: str | Path,
-    format: str | None = None,
-    names: Mapping[str, LabelValue] | None = None,
-    column: str | None = None,
+    path: str | Path, format: str | None = None, names: Mapping[str, LabelValue] | None = None
 ) -> LabelFile:
     """Read the labels of a file.
 
@@ -46,7 +43,6 @@ def read_labels(
         path: the file.
         format: one of `FORMATS`; None: recognize it.
         names: names of labels in a label set, with what they mean.
-        column: column of the labels in a table; None: find it.
 
     Raises:
         ConfigError: if the format is unknown.
@@ -64,22 +60,14 @@ def read_labels(
     with BadLines(skippable=False) as bad_lines:
         file = bad_lines.file(str(path))
         if format == "trec" or (format is None and _QRELS.match(first)):
-            rows: Iterable[Row] = _qrels(Path(path))
-            columns: list[str] | None = list(_QRELS_COLUMNS)
-            read_rows(rows, columns, collector, "csv", column, file.bad, graded=True)
+            collector.graded = True
+            read_rows(_qrels(Path(path)), _QRELS_COLUMNS, collector, "csv", file.bad)
         else:
             sniff_for = ({"label", "labels", "post_id"}, {*known_names.IDS, *known_names.LABELS})
             with open_table(file, sniff_for) as table:
                 bad_lines.note(shown, table.notes)
-                read_rows(
-                    table.rows,
-                    table.columns,
-                    collector,
-                    format,
-                    column,
-                    file.bad,
-                    guarded=table.format in ("csv", "tsv"),
-                )
+                guarded = table.format in ("csv", "tsv")
+                read_rows(table.rows, table.columns, collector, format, file.bad, guarded)
         if bad_lines.total:
             return LabelFile(shown, [])  # the block raises
     return collector.result()
@@ -90,10 +78,8 @@ def read_rows(
     columns: Sequence[str] | None,
     collector: Collector,
     format: str | None,
-    column: str | None,
     bad: Any,
     guarded: bool = False,
-    graded: bool = False,
 ) -> None:
     """Read the labels of rows into the collector.
 
@@ -102,21 +88,18 @@ def read_rows(
         columns: its header; None: JSON.
         collector: receives the labels.
         format: one of `FORMATS`; None: recognize it.
-        column: column of the labels; None: find it.
         bad: receives line, fault and text of bad rows.
         guarded: whether apostrophes before formulas are removed, as linker writes CSV.
-        graded: whether all labels are grades, so that none needs to be 0.
     """
     iterator = iter(rows)
     head = list(islice(iterator, _HEAD))
     reader = None if format in _TABLES else _tool(format, [row.values for row in head])
-    collector.graded = graded
     if len(head) > 1 and any(_OF_QUALTRICS in str(value) for value in head[1].values.values()):
         collector.notes.append("2 rows of Qualtrics about the questions left out")
         del head[:2]
     all_rows = [*head, *iterator]
     if reader is None:
-        reader = TableReader(all_rows, columns, column, guarded, collector)
+        reader = TableReader(all_rows, columns, None, guarded, collector)
     elif hasattr(reader, "prepare"):
         reader.prepare([row.values for row in all_rows], collector)
     for row in all_rows:
