@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from linker.annotation.formats.jsonl import flat
+from linker.annotation.formats.jsonl import flat, is_of_platform
 from linker.annotation.formats.label_format import LabelFormat
 from linker.annotation.formats.records import LabeledPost
 from linker.common.files import atomic_write
@@ -43,8 +43,8 @@ class CsvFormat(LabelFormat):
 
 def columns_of(records: Sequence[LabeledPost]) -> list[str]:
     """Return the columns that records need, in order."""
-    found = {name for record in records for name in flat(record)}
-    return [*_COLUMNS, *(name for name in _OPTIONAL if name in found)]
+    found = dict.fromkeys(name for record in records for name in flat(record))
+    return [*_COLUMNS, *(name for name in _OPTIONAL if name in found), *filter(is_of_platform, found)]
 
 
 def guarded(value: Any) -> Any:

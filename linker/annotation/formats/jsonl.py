@@ -22,7 +22,8 @@ _ANSWERS: dict[LabelValue, str] = {"relevant": "accept", "not": "reject", "skip"
 class JsonLinesFormat(LabelFormat):
     """One JSON object per label: post_id, text, article_id, score, label, annotator, note, time, created_at; if needed,
     choice (its name in the label set), machine (true: a program gave it), adjudicated (true: it settles several
-    labels), sample (how the post was drawn: random, or the query strategy), platform, author, url and source."""
+    labels), sample (how the post was drawn: random, or the query strategy), platform, author, url, source, and the
+    fields of its platform, such as x_like_count."""
 
     marks_machines = True
 
@@ -50,7 +51,13 @@ def flat(record: LabeledPost) -> dict[str, Any]:
         **({"adjudicated": True} if record.adjudicated else {}),
         **({"sample": record.sample} if record.sample is not None else {}),
         **about(record.post),
+        **{name: value for name, value in record.post.extra.items() if is_of_platform(name)},
     }
+
+
+def is_of_platform(name: str) -> bool:
+    """Return whether a field of a post is one of its platform that linker does not use."""
+    return name.startswith("x_")
 
 
 def about(post: Post) -> dict[str, str]:
@@ -76,7 +83,8 @@ class DoccanoFormat(LabelFormat):
 def _example(record: LabeledPost) -> dict[str, Any]:
     # A key that only some examples have becomes NaN in doccano, which its database refuses.
     texts = dict.fromkeys(("platform", "author", "url", "source", "sample"), "")
-    texts |= {key: "" if value is None else value for key, value in flat(record).items()}
+    values = {key: value for key, value in flat(record).items() if not is_of_platform(key)}
+    texts |= {key: "" if value is None else value for key, value in values.items()}
     return texts | {"label": [record.value] if record.value else []}
 
 

@@ -20,6 +20,8 @@ TOP = 1_000
 """Default number of posts."""
 _BEGINNING = 700
 """Number of characters of an article to show."""
+_LONGEST_FIELD = 60
+"""Number of characters of a field of the platform, such as likes, to show at most."""
 _ARTICLE_WORDS, _TELLING = 20, 20
 """Number of article words to show, and number of posts to choose them by."""
 _HEADS = {"rank": "rank", "score": "score", "probability": "probability", "date": "date (UTC)"}
@@ -163,6 +165,11 @@ def _row(ranked: RankedPost, probable: bool, dated: bool) -> str:
     if (link := link_of(post)) is not None:
         meta.append(f'<a href="{escape(link)}" {_LINK}>open post</a>')
     meta.append(escape(_clean(post.id)))
+    meta += [
+        escape(_clean(f"{name[2:]}: {value}"))
+        for name, value in post.extra.items()
+        if name.startswith("x_") and len(str(value)) <= _LONGEST_FIELD
+    ]
     if ranked.copies:
         meta.append(f"{ranked.copies:,} like it")
     if ranked.explanation and ranked.explanation.shares:

@@ -315,3 +315,19 @@ def test_no_annotator_of_an_export_is_unknown_to_label_studio(tmp_path: Path) ->
         [LabeledPost(Post("1", "x"), "a", 0.5, "not", "anna", None, NOON)],
     )
     assert "completed_by" not in (tmp_path / "t.json").read_text()
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "doccano"])
+def test_fields_of_platforms_are_columns_of_tables(form: str, tmp_path: Path) -> None:
+    path = tmp_path / f"labels.{'csv' if form == 'csv' else 'jsonl'}"
+    posts = [Post("1", "a", extra={"x_like_count": 5, "lang": "en"}), Post("2", "b")]
+
+    write(path, form, [LabeledPost(post, "article", 1.0, "relevant", "kim") for post in posts])
+
+    text = path.read_text(encoding="utf-8-sig")
+    assert ("x_like_count" in text) == (form != "doccano")
+    assert "lang" not in text
+    assert [(label.post_id, label.value) for label in read(path, form)] == [
+        ("1", "relevant"),
+        ("2", "relevant"),
+    ]

@@ -257,3 +257,12 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert pyarrow.parquet.read_table(io.BytesIO(done.stdout))["id"].to_pylist() == ["7", "8"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "p.csv", "r.xlsx"]
+
+
+def test_the_page_shows_short_fields_of_platforms(tmp_path: Path) -> None:
+    post = Post("1", "a", extra={"x_subreddit": "<news>", "x_quoted_text": "long " * 20})
+
+    text = write(tmp_path, "html", [RankedPost(1, 50.0, post)]).read_text()
+
+    assert "subreddit: &lt;news&gt;" in text
+    assert "quoted_text" not in text
