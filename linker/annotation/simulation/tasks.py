@@ -11,6 +11,7 @@ from linker.common.console import info
 from linker.common.errors import DataError
 from linker.data.labels.links import labels_in_posts
 from linker.data.labels.post_labels import relevance_of
+from linker.data.labels.records import ImportedLabel
 from linker.data.types import Article, Post
 from linker.models.model import Model
 
@@ -71,13 +72,9 @@ def labeled_tasks(
     Raises:
         DataError: if a column is missing, a label is unknown, or a task has no article.
     """
-    labels = _labels(posts, rows or posts, relevant)
-    labeled = [post for post in posts if post.id in labels]
-    groups: dict[str, list[Post]] = {}
-    for post in labeled:
-        groups.setdefault(str(_value(post, topic)) if topic else "all posts", []).append(post)
     planned: list[TaskSpec] = []
-    for name, group in groups.items():
+    for name, labels in _labels(posts, rows or posts, relevant, topic).items():
+        group = [post for post in posts if post.id in labels]
         seeds = [article for article in articles if topic is None or name in (article.story, article.id)]
         if not seeds:
             raise DataError(
@@ -108,12 +105,31 @@ def _value(post: Post, column: str) -> Any:
     return value
 
 
-def _labels(posts: Sequence[Post], rows: Sequence[Post], column: str) -> dict[str, bool]:
-    """Return the labels of posts by id; prints what was read. Posts without a label are left out of a simulation."""
+def _labels(
+    posts: Sequence[Post], rows: Sequence[Post], column: str, topic: str | None
+) -> dict[str, dict[str, bool]]:
+    """Return the labels of posts by topic and id; prints what was read.
+
+    Posts without a label are left out of a simulation.
+    """
     if not any(column in post.extra for post in rows):
         _value(rows[0], column)
-    found = labels_in_posts(rows, column)
-    relevance = relevance_of(found.labels)
-    left_out = sum(post.id not in relevance for post in posts)
+
+    def topic_of(post: Post) -> str | None:
+        labeled = post.extra.get(column) not in (None, "")
+        return str(_value(post, topic)) if topic and labeled else None
+
+    found = labels_in_posts(rows, column, topic_of if topic else None)
+    by_topic: dict[str, list[ImportedLabel]] = {}
+    for label in found.labels:
+        by_topic.setdefault(label.article_ids[0] if topic else "all posts", []).append(label)
+    articles = {name for label in found.labels for name in label.article_ids}
+    if topic is None and len(articles) > 1:
+        raise DataError(
+            f"{found.shown}: labels of {len(articles):,} articles; add --task article_id, which makes a task of each"
+        )
+    relevance = {name: relevance_of(labels) for name, labels in by_topic.items()}
+    labeled = set().union(*relevance.values())
+    left_out = sum(post.id not in labeled for post in posts)
     info(found.summary + (f"; {left_out:,} posts without a label left out" if left_out else ""))
-    return relevance
+    return {name: dict(labels) for name, labels in relevance.items() if labels}

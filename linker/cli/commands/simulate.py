@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -149,7 +150,9 @@ def simulate(
     if out is not None:
         check_outputs(out, [articles, *posts])
     with naming_columns():
-        planned = _planned(read_articles(str(articles)), *_posts(posts, columns), relevant, task)
+        planned = _planned(
+            read_articles(str(articles)), *_posts(posts, columns, relevant is not None), relevant, task
+        )
     tasks = _tasks(planned, found.load())
     if not tasks:
         raise LinkerError("no task has a relevant post; there is nothing to find")
@@ -163,8 +166,11 @@ def simulate(
         print(out)
 
 
-def _posts(paths: list[str], columns: PostColumns) -> tuple[list[Post], list[Post]]:
-    """Return the posts of the files, and those of all their rows: posts repeat that several people labeled."""
+def _posts(paths: list[str], columns: PostColumns, labeled: bool) -> tuple[list[Post], list[Post]]:
+    """Return the posts of the files, and those of all their rows.
+
+    Posts with labels repeat that several people labeled, or for several articles.
+    """
     from linker.data.io.line_errors import BadLines
     from linker.data.io.records import empty_input_error, iter_posts
 
@@ -172,7 +178,7 @@ def _posts(paths: list[str], columns: PostColumns) -> tuple[list[Post], list[Pos
 
     def keep(post: Post) -> Post:
         rows.append(post)
-        return post
+        return replace(post, article_ids=()) if labeled else post
 
     with BadLines() as bad_lines:
         found = list(iter_posts(paths, columns, bad_lines, each=keep))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from linker.common.console import info
@@ -51,12 +51,22 @@ class RowLabels:
         return linked_by(_labels_in(self._rows, self.shown), posts, articles)
 
 
-def labels_in_posts(posts: Sequence[Post], column: str) -> LabelFile:
+def labels_in_posts(
+    posts: Sequence[Post], column: str, topic_of: Callable[[Post], str | None] | None = None
+) -> LabelFile:
     """Return the labels in a column of posts.
+
+    Args:
+        posts: the posts of all rows.
+        column: column with the labels.
+        topic_of: returns what a row's label is about, as `article_ids`; None: its articles.
 
     Raises:
         DataError: if a label is unknown, or no post has one.
     """
+    if topic_of is not None:
+        topics = ((post, topic_of(post)) for post in posts)
+        posts = [replace(post, article_ids=() if topic is None else (topic,)) for post, topic in topics]
     rows = [_row(post, number) for number, post in enumerate(posts, 1)]
     shown = posts[0].source.rpartition(":")[0] or "posts"
     return _labels_in(rows, shown, column)

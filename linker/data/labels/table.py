@@ -187,9 +187,15 @@ class TableReader:
     def _check(self, collector: Collector, rows: int) -> None:
         listed = ", ".join(self._present[:20]) + (", …" if len(self._present) > 20 else "")
         if self.label is None and not self._coders:
+            mapping = rows == 1 and self.id is None and self._columns["text"] is None
             raise DataError(
-                f"{collector.shown}: no labels in this file: it has {rows:,} records, and none has a label "
-                f"under a known name (columns: {listed}); name the column of labels label"
+                f"{collector.shown}: no labels in this file: it has {rows:,} records, and none "
+                f"has a label under a known name (columns: {listed}); name the column of labels label"
+                + (
+                    "; if these are ids of posts, write a list of objects with post_id and label"
+                    if mapping
+                    else ""
+                )
             )
         if self.id is None and self._columns["text"] is None:
             raise DataError(
