@@ -41,20 +41,24 @@ CODERS = _names(
 )
 #: Coders where posts repeat; else probably authors of posts.
 LOOSE_CODERS = _names("user username userid completedby createdby email worker workerid")
-NOTES = _names("note notes remark remarks comments bemerkung anmerkung")
-TIMES = _names("time labeledat labelledat annotatedat codedat")
 ARTICLES = _names("articleid articleids")
 MACHINES = _names("machine ismachine")
-CHOICES = _names("choice")
-SAMPLES = _names("sample")
 ADJUDICATED = _names(
     "adjudicated adjudicatedlabel adjudication consensus consensuslabel gold goldlabel goldstandard resolved "
     "resolvedlabel agreed finallabel final konsens"
 )
-TEXTS = (*KNOWN_NAMES["text"], "abstract")
-AUTHORS = _names("author authorid authorhash authorname")
-PLATFORMS = _names("platform")
-CREATED = _names("createdat created datetime date timestamp")
+#: What else is read of a label and its post.
+OTHERS = {
+    "note": _names("note notes remark remarks comments bemerkung anmerkung"),
+    "time": _names("time labeledat labelledat annotatedat codedat"),
+    "machine": MACHINES,
+    "choice": ("choice",),
+    "sample": ("sample",),
+    "text": (*KNOWN_NAMES["text"], "abstract"),
+    "author": _names("author authorid authorhash authorname"),
+    "platform": ("platform",),
+    "created_at": _names("createdat created datetime date timestamp"),
+}
 
 _OF_CODER = re.compile(
     r"(?P<kind>label|relevant|relevance|code|coding|rating|judge?ment|included|decision|coder|rater|annotator|reviewer|"

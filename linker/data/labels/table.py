@@ -22,10 +22,6 @@ _NESTED = ("meta", "metadata", "data", "fields")
 # Before formulas in CSV that linker wrote.
 _GUARDED = re.compile("''*[=+\\-@\t\r\n\0＝＋－＠]")
 _LIST = re.compile(r"[|,;]")
-_ROLES = {
-    "text": known.TEXTS, "note": known.NOTES, "time": known.TIMES, "machine": known.MACHINES, "choice": known.CHOICES,
-    "author": known.AUTHORS, "platform": known.PLATFORMS, "sample": known.SAMPLES, "created_at": known.CREATED,
-}  # fmt: skip
 
 
 class TableReader:
@@ -71,7 +67,7 @@ class TableReader:
             self.label, self._settled = self._settled, None
         self.id = self._first_of(known.IDS)
         self._articles = known.columns_of(known.ARTICLES, self._present)
-        self._columns = {role: self._first_of(names) for role, names in _ROLES.items()}
+        self._columns = {role: self._first_of(names) for role, names in known.OTHERS.items()}
         if "annotation_id" in self._present:
             # In exports of Label Studio, it is the time of the annotation.
             self._columns["created_at"] = None

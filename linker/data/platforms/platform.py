@@ -334,13 +334,13 @@ def separated(*paths: str) -> Callable[[Record], list[str]]:
     return addresses
 
 
-def joined(*paths: str, by: str = "\n\n") -> Callable[[Record], Any]:
+def joined(*paths: str) -> Callable[[Record], Any]:
     """Return a function that joins the texts at some paths; all values of a path with lists."""
     listers = [lister(path) for path in paths]
 
     def join(record: Record) -> str | None:
         texts = [text for values in listers for text in values(record) if isinstance(text, str)]
-        return by.join(texts) or None
+        return "\n\n".join(texts) or None
 
     return join
 
