@@ -90,7 +90,9 @@
     // One JSON object per label: text, label (a list), and the rest as doccano's metadata.
     doccano():: { type: 'doccano' },
     // One JSON object per label: post_id, text, article_id, score, label, annotator, note, time, created_at; if
-    // needed, choice (its name in the label set) and machine (true: a program gave it).
+    // needed, choice (its name in the label set), machine (true: a program gave it), adjudicated (true: it settles
+    // several labels), sample (how the post was drawn: random, or the query strategy), platform, author, url,
+    // source, and the fields of its platform, such as x_like_count.
     jsonl():: { type: 'jsonl' },
     // A JSON list of tasks, one per post, and the labeling config in `NAME.config.xml`.
     label_studio():: { type: 'label_studio' },
@@ -289,7 +291,9 @@
     //   posts: file or files of posts.
     //   columns: names of the columns in the files.
     //   on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
-    articles_and_posts(articles, posts, columns=null, on_error='strict'):: { type: 'articles_and_posts', articles: articles, posts: posts, [if columns != null then 'columns']: columns, on_error: on_error },
+    //   labels: file of labels, in any format; they alone decide which posts discuss an article. None: those of
+    //   the posts.
+    articles_and_posts(articles, posts, columns=null, on_error='strict', labels=null):: { type: 'articles_and_posts', articles: articles, posts: posts, [if columns != null then 'columns']: columns, on_error: on_error, [if labels != null then 'labels']: labels },
     // Reads one data set after the other.
     //   readers: one reader per data set.
     //   prefixes: one text per reader, put before all its ids; for data sets that use the same ids.
