@@ -145,6 +145,9 @@ def test_the_newest_version_of_an_edited_post_is_kept(
     [
         ("id,text\n1,a\n\ufeffID,Text\n2,b\n", ["1", "2"], "1 repeated header left out"),
         ("sep=;\nid;text\n1;a\nsep=;\nid;text\n2;b\n", ["1", "2"], "2 repeated headers left out"),
+        ("sep=,\nid;text\n1;a, b\n2;c\n", ["1", "2"], ""),
+        ("Post;;Meta\nid;text;created_at\n1;a;2024-01-19\n2;b;\n", ["1", "2"], "header in line 2"),
+        ("Report:,x\n\nid,text\n1,a\nReport:,x\n\nid,text\n2,b\n", ["1", "2"], "2 repeated headers"),
         ("id,id_str,text\n1.57E+18,1571234567890124801,a\n", ["1571234567890124801"], 'id from "id_str"'),
         (
             "id,text\n1571234567890120000,a\n1571234567890130000,b\n",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -106,7 +106,7 @@ def delimited_table(
         raise DataError(f"{shown_name(file.path)}: the file is empty; add a header line")
     delimiters = "\t" + DELIMITERS if tabs else DELIMITERS
     if announced := _ANNOUNCED.fullmatch(head[0].text):
-        delimiters = announced[1]
+        delimiters = announced[1] + DELIMITERS  # some programs announce another than they write
         head.pop(0)
     layouts = [_layout(head, delimiter, is_all, known_names) for delimiter in dict.fromkeys(delimiters)]
     found = max(
@@ -123,7 +123,8 @@ def delimited_table(
     notes = (f"header in line {found.header.line}",) if above else ()
     rest = [line for line in head if line.number > found.header.line + found.header.raw.count("\n")]
     records = _records(chain(rest, lines), found.delimiter, _are_escaped(found.header.raw), len(columns))
-    return Table("tsv" if found.delimiter == "\t" else "csv", columns, _rows(records, columns, file), notes)
+    rows = _rows(records, columns, file, {line.text for line in above})
+    return Table("tsv" if found.delimiter == "\t" else "csv", columns, rows, notes)
 
 
 def is_delimited(
@@ -194,6 +195,8 @@ def layout_of(
     if not candidates:
         return Layout(delimiter, _trimmed(first.cells), first, 0, 0.0)
     top = candidates[0]
+    if len(candidates) > 1 and candidates[1].known > max(1, top.known) and candidates[1].fitting >= 0.5:
+        top = candidates[1]  # below a row with the names of groups of columns
     if top.known and (top.fitting >= 0.5 or (len(top.columns) > 1 and top.known > 1)):
         return top
     fitting = [layout for layout in candidates[1:] if layout.fitting >= 0.5 and len(layout.columns) > 1]
@@ -348,7 +351,10 @@ def _are_quoted(lines: list[Line], delimiter: str) -> bool:
     return True
 
 
-def _rows(records: Iterator[TextRow], columns: list[str], file: InputFile) -> Iterator[Row]:
+def _rows(
+    records: Iterator[TextRow], columns: list[str], file: InputFile, above: Collection[str]
+) -> Iterator[Row]:
+    """Yield the rows of some records; those that repeat a line above the header are counted with it."""
     # Only files written by linker: elsewhere an apostrophe has no special meaning.
     ours = columns[:4] == ["rank", "score", "id", "text"]
     for record in records:
@@ -357,7 +363,7 @@ def _rows(records: Iterator[TextRow], columns: list[str], file: InputFile) -> It
             file.bad(record.line, LineError("broken CSV", record.error), record.raw)
         elif not any(map(str.strip, cells)):  # Excel writes rows whose content was deleted as `,,,`
             file.blank()
-        elif len(cells) < 3 and _ANNOUNCED.fullmatch(record.raw.strip()):
+        elif record.raw in above or (len(cells) < 3 and _ANNOUNCED.fullmatch(record.raw.strip())):
             file.left_out["repeated headers"] += 1
         elif not _fits(cells, len(columns)):
             count = f"{len(cells)}, the header has {len(columns)}"
