@@ -24,13 +24,13 @@ _SINGLE_CLASS = re.compile(r"(?<![\w-])(?:single|postid-\d+|page-template-defaul
 # Stories on a page that is to be a list, and on one that declares to be one.
 _FEWEST, _FEWEST_DECLARED = 5, 3
 _IN_STORIES, _IN_ONE = 0.6, 0.5
-# Share of linked characters from which on a block is no text of an article.
+# Share of linked characters from which on a block is not a text of an article.
 _LINKED = 0.4
 _SHORT, _CONTINUED = 45, 4
 
 
 def stories_of_feed(text: str) -> int | None:
-    """Return the number of stories in a feed (RSS, Atom, a sitemap); None if a text is no feed."""
+    """Return the number of stories in a feed (RSS, Atom, a sitemap); None if a text is not a feed."""
     return len(_ENTRY.findall(text)) if _FEED.match(text[:4096]) else None
 
 
