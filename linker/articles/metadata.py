@@ -87,10 +87,11 @@ def described(tree: Any, address: str | None) -> Described:
 
     best = max(articles, key=fits, default=None)
     if best is None or (len(articles) > 1 and not fits(best)):
-        return Described(is_list=is_list, sites=tuple(filter(None, sites)))
+        page = next((node for node in nodes if "WebPage" in _types(node) and not articles), {})
+        return Described(published=_date(page), is_list=is_list, sites=tuple(filter(None, sites)))
     return Described(
         _string(best.get("headline") or best.get("name")),
-        _string(best.get("datePublished")),
+        _date(best),
         _plain(best.get("articleBody")),
         True,
         is_list and len(articles) > 1,
@@ -141,6 +142,12 @@ def _part(node: dict[str, Any], name: str) -> dict[str, Any]:
 def _string(value: Any) -> str:
     value = value[0] if isinstance(value, list) and value else value
     return " ".join(unescape(unescape(value)).split()) if isinstance(value, str) else ""
+
+
+def _date(node: dict[str, Any]) -> str:
+    """When what a node describes was published, as written; empty: unknown."""
+    value = node.get("datePublished") or node.get("dateCreated")
+    return str(value) if isinstance(value, (int, float)) else _string(value)
 
 
 def _plain(value: Any) -> str:

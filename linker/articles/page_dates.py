@@ -30,8 +30,10 @@ _LABEL_WORDS = 4
 # Words of a line with the author and the date, at most; and of a line that is not of the text.
 _LONGEST_LINE, _SHORT_LINE = 25, 12
 _DAY_IN_PATH = re.compile(
-    r"(?<!\d)(20\d\d|19[89]\d)[/_-]?(0[1-9]|1[0-2]|[1-9](?=[/_-]))[/_-]?(0[1-9]|[12]\d|3[01])(?!\d)"
+    r"(?<!\d)(20\d\d|19[89]\d)[/_-]?(0[1-9]|1[0-2]|[1-9](?=[/_-])|(?<=/)[a-z]{3}(?=/))[/_-]?(0[1-9]|[12]\d|3[01])(?!\d)"
 )
+# What programs write for a time that they do not know.
+_UNKNOWN = datetime(1970, 1, 2, tzinfo=timezone.utc)
 _ELSEWHERE = ("aside", "nav", "footer", "figure", "video")
 _OTHER_STORY = re.compile(
     r"(?<![a-z])(?:related|recommend\w*|teasers?|promos?|comments?|sidebar|video\w*|player|most-(?:read|popular)|widget|"
@@ -76,7 +78,7 @@ def _moments(written: Iterable[str]) -> Iterator[datetime]:
             moment = parse_date(text)
         except ValueError:
             continue
-        if moment.year >= 1970:
+        if moment > _UNKNOWN:
             yield moment
 
 
