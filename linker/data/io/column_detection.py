@@ -36,6 +36,9 @@ _NO_TEXT = re.compile(r"\s*([\d.,:/+-]*|https?://\S+|at://\S+)\s*")
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 #: Names of columns with times of day.
 _CLOCK = re.compile(r"time|hour|clock|uhr|zeit|heure|hora|(?<![a-z])ora|tijd|saat|godz|час|время|时间|時刻")
+_DURATION = re.compile(
+    r"watch|play|read|run|view|spent|total|average|avg|mean|length|duration|screen|laufzeit|dauer"
+)
 #: Maximum share of repeated values in a column of ids.
 _REPEATED = 0.1
 #: Minimum share of dates in a column of times.
@@ -371,6 +374,7 @@ def _clock_of(name: str, present: Sequence[str], rows: Sequence[Row]) -> str | N
         for other in present
         if other != name
         and _CLOCK.search(normal(other))
+        and not (_DURATION.search(normal(other)) or OTHER_TIMES.search(normal(other)))
         and (filled := [value for row in rows if not is_missing(value := row.values.get(other))])
         and all(map(is_time_of_day, filled))
     ]

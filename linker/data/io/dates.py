@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone
 from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -220,15 +220,15 @@ def is_day(value: Any) -> bool:
 
 
 def is_time_of_day(value: Any) -> bool:
-    """Return whether a value is a time of day without a date, such as 9:38 pm."""
-    return isinstance(value, str) and bool(_CLOCK.fullmatch(_plain(value)))
+    """Return whether a value is a time of day without a date, such as 9:38 pm, as text or not."""
+    return isinstance(value, time) or (isinstance(value, str) and bool(_CLOCK.fullmatch(_plain(value))))
 
 
-def at_time(day: Any, time: Any) -> Any:
+def at_time(day: Any, clock: Any) -> Any:
     """Return a date with a time of day, as text; the date as it is if either is none."""
-    if not (is_day(day) and is_time_of_day(time)):
+    if not (is_day(day) and is_time_of_day(clock)):
         return day
-    return f"{_MIDNIGHT.sub('', str(day).strip())} {time.strip()}"
+    return f"{_MIDNIGHT.sub('', str(day).strip())} {str(clock).strip()}"
 
 
 def day_first(value: Any) -> bool | None:

@@ -231,9 +231,10 @@ def test_dates_and_times_of_day_in_two_columns(
     assert f'time of day from "{columns.partition(",")[2]}"' in capsys.readouterr().err
 
 
-def test_a_duration_is_no_time_of_day(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["duration", "watch_time", "Edit Time"])
+def test_a_duration_is_no_time_of_day(name: str, tmp_path: Path) -> None:
     path = tmp_path / "posts.csv"
-    path.write_text("id,text,date,duration\n1,ferry,2023-03-15,12:34\n", encoding="utf-8")
+    path.write_text(f"id,text,date,{name}\n1,ferry,2023-03-15,12:34\n", encoding="utf-8")
 
     (post,) = read_posts(str(path))
 
