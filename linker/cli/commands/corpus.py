@@ -221,7 +221,7 @@ def _report(folder: Path, added: Added) -> None:
     if added.updated:
         parts.append(f"{added.updated:,} updated")
     if added.known:
-        parts.append(f"{added.known:,} were there already")
+        parts.append(f"{added.known:,} left out: repeated, or in the corpus already")
     if added.conflicting:
         parts.append(f"{added.conflicting:,} left out: their ids are there with other texts (--update)")
     if added.deleted:
