@@ -267,6 +267,7 @@ class ProjectsApi(ServedSessions):
                 "created": project.settings.created,
                 "step": progress.step,
                 "error": progress.error,
+                "left_out": self._preparations.left_out(key),
             }
             if not project.is_ready:
                 return {**entry, "state": "preparing" if progress.step else "draft"}

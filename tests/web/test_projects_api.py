@@ -164,6 +164,15 @@ def test_bad_posts_are_named_by_file_and_line_and_can_be_replaced(served: Served
     assert "after labeling has begun" in served.upload().json()["error"]
 
 
+def test_the_page_names_what_was_left_out(served: Served) -> None:
+    served.create()
+    lines = POSTS.splitlines(keepends=True)
+    served.upload(content=POSTS + lines[0] + lines[1] + b"\n")
+    details = served.start()
+    assert details["posts"] == 30
+    assert details["left_out"] == "posts.jsonl: 2 duplicates, 1 blank line left out"
+
+
 @pytest.mark.parametrize("name", ["archive.zip", "tweets.js"])
 def test_posts_of_an_archive_are_read(served: Served, name: str) -> None:
     served.create()

@@ -43,6 +43,7 @@ class Preparations:
     def __init__(self, ready: Callable[[Project], None]) -> None:
         self._ready = ready
         self._progress: dict[str, Progress] = {}
+        self._left_out: dict[str, str] = {}
         self._threads: dict[str, threading.Thread] = {}
         self._guard = threading.Lock()
         self._one_at_a_time = threading.Lock()
@@ -52,6 +53,10 @@ class Preparations:
     def progress(self, key: str) -> Progress:
         """Return the state of a project's preparation."""
         return self._progress.get(key, Progress())
+
+    def left_out(self, key: str) -> str:
+        """Return what was left out when the posts of a project were read since the server began; empty if nothing."""
+        return self._left_out.get(key, "")
 
     def begin(self, project: Project) -> None:
         """Prepare a project in the background, from where an earlier preparation ended.
@@ -98,6 +103,7 @@ class Preparations:
         uploads = [str(path) for path in project.uploads()]
         with BadLines(skippable=False) as bad_lines:
             read = list(iter_posts(uploads, PostColumns(), bad_lines))
+        self._left_out[project.key] = project.shown("; ".join(bad_lines.left_out_notes))
         if not read:
             raise empty_input_error(uploads, "post")
         posts = [replace(post, source=project.shown(post.source)) for post in read]

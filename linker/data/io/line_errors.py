@@ -233,6 +233,12 @@ class BadLines:
         """Number of records of platforms so far that are not posts, by name."""
         return sum((file.left_out for file in self._files), Counter())
 
+    @property
+    def left_out_notes(self) -> list[str]:
+        """What was left out of each file so far, such as `a.csv: 2 duplicates left out`."""
+        noted = ((shown_name(file.path), file.left_out_note()) for file in self._files)
+        return [f"{name}: {note}" for name, note in noted if note]
+
     def file(self, path: str) -> InputFile:
         """Register the next input file."""
         self._files.append(InputFile(path, self))
