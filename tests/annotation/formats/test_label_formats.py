@@ -16,7 +16,7 @@ from linker.annotation.formats import write
 from linker.annotation.formats.label_format import LabelFormat
 from linker.annotation.formats.records import LabeledPost
 from linker.common.errors import ConfigError, DataError
-from linker.data.io.fields import clean_id
+from linker.data.io.fields import clean_id, has_no_id
 from linker.data.labels.post_labels import relevance_of
 from linker.data.labels.reading import read_labels
 from linker.data.labels.records import ImportedLabel
@@ -34,7 +34,7 @@ def read(path: Path, format: str | None = None) -> list[ImportedLabel]:
 
 def _is_id(text: str) -> bool:
     try:
-        return clean_id(text) == text
+        return clean_id(text) == text and not has_no_id(text)
     except ValueError:
         return False
 
