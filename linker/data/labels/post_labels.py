@@ -89,7 +89,7 @@ class LabelFile:
         if len(others) > 1:
             raise DataError(
                 f"{shown}: all {len(labels):,} labels are of other articles ({listed}), not of {ours}; give labels of "
-                "this article, or remove the column article_id if they are"
+                f"this article, with {ours} in the column article_id"
             )
         warn(
             f"{shown}: the labels are of the article {listed}, read as labels of {ours}; check that it is the same"
