@@ -92,7 +92,7 @@ def coder_of(name: str) -> str | None:
     match = _OF_CODER.fullmatch(name.strip()) or _BY_CODER.fullmatch(name.strip())
     if match is None or _NO_CODER.fullmatch(match["name"].casefold()):
         return None
-    return name.strip() if match["kind"].lower().startswith(_PEOPLE) else match["name"].strip()
+    return name.strip() if match["kind"].lower().startswith(_PEOPLE) else match["name"].strip(" ()[]")
 
 
 def _plain(name: str) -> str:

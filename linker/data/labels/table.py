@@ -204,8 +204,13 @@ class TableReader:
             collector.where = f" in {', '.join(name for name, _ in self._coders)}"
         else:
             collector.where = f' in the column "{self.label}"'
-            if normal(self.label or "") not in ("label", "labels", "asreviewlabel"):
-                collector.notes.append(f'labels from "{self.label}"')
+            read = {self.label, self._settled, *self._columns.values()}
+            found = [] if self._asreview else known.columns_of(known.LABELS, self._present)
+            ignored = [name for name in found if name not in read and self._filled.get(name)]
+            if ignored or normal(self.label or "") not in ("label", "labels", "asreviewlabel"):
+                listed = ", ".join(f'"{name}"' for name in ignored)
+                also = f" (ignored: {listed})" if ignored else ""
+                collector.notes.append(f'labels from "{self.label}"{also}')
 
 
 def is_machine(values: Mapping[str, Any]) -> bool:

@@ -172,3 +172,10 @@ def test_names_of_a_label_set_precede_words(tmp_path: Path) -> None:
         ("relevant", None),
         ("not", "2"),
     ]
+
+
+def test_other_columns_of_labels_are_named(tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text("post_id,coder,included,label\n1,,1,0\n2,kim,0,1\n")
+    found = read_labels(tmp_path / "l.csv")
+    assert [(label.annotator, label.value) for label in found.labels] == [(None, "not"), ("kim", "relevant")]
+    assert 'labels from "label" (ignored: "included")' in found.summary
