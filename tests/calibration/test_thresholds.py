@@ -67,7 +67,8 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(kind: str, how: str
             if one.precision.low is None:  # too few relevant posts in the sample
                 assert one.recall.low is None
                 continue
-            held.append(tuple((share.low or 0) <= true <= (share.high or 0) for share, true in shares))
+            precise, found = ((share.low or 0) <= true <= (share.high or 0) for share, true in shares)
+            held.append((precise, found))
             widths.append((one.recall.high or 0) - (one.recall.low or 0))
     assert len(held) > 60
     assert np.mean(held, axis=0) == pytest.approx(1, abs=0.12)  # 95 % and not far below
@@ -290,6 +291,8 @@ def test_the_table_of_a_dev_set_is_counted() -> None:
         assert row.kept == kept.sum()
         assert row.recall.value == pytest.approx(relevance[kept].sum() / relevance.sum())
         assert row.precision.value == pytest.approx(relevance[kept].mean())
+        assert row.recall.low is not None
+        assert row.recall.high is not None
         assert row.recall.low < row.recall.value < row.recall.high
 
 

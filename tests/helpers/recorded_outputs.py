@@ -102,7 +102,8 @@ def _of_all(model: str, posts: list[Row]) -> Iterator[Output]:
         found = _run("evaluate", model, *given, *options, "--json", "evaluation.json") or _json(
             "evaluation.json"
         )
-        kept = {key: found[key] for key in ("articles", "posts", "relevant_pairs", "error") if key in found}
+        keys = ("articles", "posts", "relevant_pairs", "error")
+        kept: dict[str, Any] = {key: found[key] for key in keys if key in found}
         if "models" in found:
             kept |= {"metrics": found["models"][model], "by article": found["per_article"][model]}
         yield Output(ALL, name, kept)
@@ -233,7 +234,8 @@ def _rounded(value: Any) -> Any:
 @contextmanager
 def _loaded_once() -> Iterator[None]:
     """Load and fingerprint each model once, and embed each text once, as one process per command would not."""
-    load, fingerprint = functools.cache(ModelReference.load), functools.cache(ModelReference.fingerprint.fget)
+    load = functools.cache(ModelReference.load)
+    fingerprint = functools.cache(vars(ModelReference)["fingerprint"].fget)
     embed, known = OnnxTransformerModel._vectors, dict[tuple[str, bytes], np.ndarray]()
 
     # An embedding does not depend on the texts that are encoded with it (decision 201).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -15,6 +15,7 @@ from linker.annotation.session.journal import Action
 from linker.annotation.session.session import Session
 from linker.data.labels.reading import read_labels
 from linker.data.labels.records import ImportedLabel
+from linker.data.labels.values import LabelValue
 from linker.data.types import Post
 
 FORMATS = sorted(LabelFormat.available())
@@ -50,7 +51,7 @@ def _label(session: Session, annotator: str, number: int, labels: list[dict[str,
     value = ("relevant", "not", "relevant", "skip")[number % 4 if annotator == "ann" else number % 3]
     choice = next(label["name"] for label in labels if label["value"] == value) if labels else None
     note = ("", "=1+1", "sure?\nno", "„ja“")[number % 4] or None
-    session.act(Action("label", annotator, POSTS[number].id, value, note, choice=choice))
+    session.act(Action("label", annotator, POSTS[number].id, cast(LabelValue, value), note, choice=choice))
 
 
 @pytest.fixture(scope="module", params=[[], NAMED], ids=["usual labels", "label set"])
@@ -88,7 +89,7 @@ def test_every_label_of_every_annotator_comes_back(session: Session, name: str, 
     all_of_it = LabelFormat.by_name(name).marks_machines
     write(path, name, session.labeled(machines=all_of_it))
     other = _session(tmp_path / "other", session.settings.labels)
-    names = {label["name"]: label["value"] for label in session.settings.labels}
+    names = session.label_set.meanings
     other.import_labels(read_labels(path, names=names or None).labels, source=str(path))
     assert _facts(other, all_of_it) == _facts(session, all_of_it)
 
@@ -101,7 +102,7 @@ def test_a_ranking_takes_an_export_as_labels(
     path = _path(tmp_path, name)
     write(path, name, session.labeled(resolved or LabelFormat.by_name(name).one_per_post))
     adjudicated = {one.post.id: one.value == "relevant" for one in session.labeled(True) if one.value}
-    names = {label["name"]: label["value"] for label in session.settings.labels}
+    names = session.label_set.meanings
     found = read_labels(path, names=names or None).among(POSTS)
     if not resolved and name != "asreview":  # votes, of which who adjudicates writes none
         adjudicated[POSTS[1].id] = found[POSTS[1].id]
@@ -114,7 +115,7 @@ def test_an_export_counts_what_the_file_says(session: Session, tmp_path: Path) -
         for resolved in (False, True):
             records = session.labeled(resolved or kind.one_per_post, kind.marks_machines)
             write(_path(tmp_path, name), name, records)
-            names = {label["name"]: label["value"] for label in session.settings.labels}
+            names = session.label_set.meanings
             said = summary_of(records).partition(")")[0]
             assert said in read_labels(_path(tmp_path, name), names=names or None).summary, name
     assert "9 labels of 9 posts (7 relevant, 2 not)" in summary_of(session.labeled(True))

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 from typer.testing import CliRunner
@@ -18,6 +19,7 @@ from linker.cli.main import app
 from linker.common.errors import DataError
 from linker.data.io.records import read_posts
 from linker.data.labels.reading import read_labels
+from linker.data.labels.values import LabelValue
 from linker.ranking.labels import as_labels
 
 TEXTS = ["the ferry sank", "the captain swam", "pancakes for all", "no boats today", "the mayor spoke", "hm"]
@@ -43,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     for name, values in labels.items():
         for post, value in zip(posts, values):
-            session.act(Action("label", name, post.id, value))
+            session.act(Action("label", name, post.id, cast(LabelValue, value)))
     session.resolve("chi", posts[2].id, "not")
     for name in ("csv", "jsonl", "xlsx"):
         write(folder / f"labels.{name}", name, session.labeled(machines=True))

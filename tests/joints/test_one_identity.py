@@ -71,7 +71,7 @@ WRITERS = {
 
 def _found(posts: Sequence[Post]) -> dict[str, tuple[str, object, float]]:
     scores = linker.load("bm25").score(ARTICLE, list(posts))[0]
-    found = {
+    found: dict[str, tuple[str, object, float]] = {
         post.id: (post.text, post.created_at, round(float(score), 6)) for post, score in zip(posts, scores)
     }
     assert len(found) == len(posts)

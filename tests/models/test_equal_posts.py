@@ -63,7 +63,8 @@ def test_the_same_text_in_other_code_points_has_the_same_scores(name: str) -> No
         *(Article(word, word, title="x") for word in (korean, hindi, japanese)),
     ]
     model = resolve_model(name).load()
-    posts = [Post(str(i), form(one)) for one in texts[:4] for i, form in enumerate([str, *FORMS])]
+    forms_of_text: list[Callable[[str], str]] = [str, *FORMS]
+    posts = [Post(str(i), form(one)) for one in texts[:4] for i, form in enumerate(forms_of_text)]
     scores = model.score_independently(articles, [*posts, Post("b", texts[4]), Post("c", texts[5])])
 
     of_texts = scores[:, : len(posts)].reshape(len(articles), 4, len(FORMS) + 1)

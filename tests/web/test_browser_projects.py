@@ -197,7 +197,7 @@ def test_a_whole_project_by_two_people(
     resolved.write_bytes(downloaded(browser, "xlsx", resolved=True))
     from linker.annotation.formats import read
 
-    decided = {one.post_id: one.value for one in read(resolved, "xlsx")}
+    decided = {one.post_id: one.value for one in read(resolved, "xlsx").labels}
     assert decided == {
         post.id: "relevant" if post.text in RELEVANT and post.id != DISPUTED else "not" for post in POSTS
     }

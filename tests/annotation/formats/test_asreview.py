@@ -29,7 +29,7 @@ DATASET = "post_id,abstract,included\np0,otters,\np1,the bus,\np2,otters again,\
 
 
 def read(path: Path, format: str | None = None) -> list[ImportedLabel]:
-    return read_labels(path, format).labels
+    return list(read_labels(path, format).labels)
 
 
 def facts(labels: list[ImportedLabel]) -> list[tuple[str, str | None, str, str]]:

@@ -29,7 +29,7 @@ NOON = datetime(2026, 3, 1, 12, 30, 15, 250000, tzinfo=timezone.utc)
 
 
 def read(path: Path, format: str | None = None) -> list[ImportedLabel]:
-    return read_labels(path, format).labels
+    return list(read_labels(path, format).labels)
 
 
 def _is_id(text: str) -> bool:

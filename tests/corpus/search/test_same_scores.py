@@ -257,7 +257,10 @@ def test_words_counted_by_a_calibration_give_a_corpus_and_a_file_the_same_scores
     of_file = loaded.rank(ARTICLES[0], path, copies=True, calibration=calibration)
     found = corpus.rank(ARTICLES[0], None, copies=True, calibration=calibration)
     agree(of_file, found)
-    np.testing.assert_allclose([one.probability for one in of_file], [one.probability for one in found])
+    in_file, in_corpus = (
+        np.array([one.probability for one in some], dtype=float) for some in (of_file, found)
+    )
+    np.testing.assert_allclose(in_file, in_corpus)
     counted = {one.post.id: one.score for one in corpus.rank(ARTICLES[0], None, copies=True)}
     assert any(abs(counted[one.post.id] - one.score) > 1e-4 for one in found)
 

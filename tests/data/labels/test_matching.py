@@ -1,25 +1,22 @@
 """Labels find their posts by id, then by content."""
 
-from dataclasses import dataclass
 from datetime import datetime, timezone
+from typing import Any
 
 import pytest
 
 from linker.common.errors import DataError
 from linker.data.labels.matching import match_labels
+from linker.data.labels.records import ImportedLabel
 from linker.data.platforms.platform import hashed
 from linker.data.types import Post
 
 NOON = datetime(2024, 1, 19, 12, tzinfo=timezone.utc)
 
 
-@dataclass
-class Label:
-    post_id: str
-    text: str | None = None
-    platform: str | None = None
-    author: str | None = None
-    created_at: datetime | None = None
+def Label(post_id: str, text: str | None = None, **known: Any) -> ImportedLabel:
+    """A label whose value does not matter."""
+    return ImportedLabel(post_id, None, "relevant", text=text, **known)
 
 
 POSTS = [
@@ -46,7 +43,7 @@ POSTS = [
         ([Label("9"), Label("pc")], [None, "pc"]),
     ],
 )
-def test_finds_the_post(labels: list[Label], expected: list[str | None]) -> None:
+def test_finds_the_post(labels: list[ImportedLabel], expected: list[str | None]) -> None:
     assert match_labels(POSTS, labels).post_ids == expected
 
 

@@ -94,7 +94,7 @@ def test_the_sheet_and_the_row_of_the_header_are_found(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     about = [["Export of", "Ferry"], ["made on", "2024-01-01"]]
-    posts = [
+    posts: list[list[object]] = [
         ["Ferry strike, all posts"],
         [],
         ["From:", "2024"],
