@@ -52,7 +52,7 @@ autodoc_typehints_format = "short"
 autodoc_class_signature = "mixed"
 autodoc_default_options = {"members": True}
 # Signatures and docstrings need no computing: without torch and the like the pages come out the same.
-_COMPUTING = ["torch", "numpy", "scipy", "sklearn", "pyarrow", "lance", "transformers", "entmax", "bm25s"]
+_COMPUTING = ["torch", "numpy", "scipy", "sklearn", "pyarrow", "lance", "transformers", "bm25s"]
 autodoc_mock_imports = [name for name in _COMPUTING if importlib.util.find_spec(name) is None]
 
 html_theme = "furo"

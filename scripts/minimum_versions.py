@@ -11,7 +11,7 @@ import configparser
 import re
 import sys
 
-#: The extras that `make test-minimum` installs; the corpus needs numpy 2, triton another torch.
+#: The extras that `make test-minimum` installs; the corpus needs numpy 2.
 EXTRAS = ("vectors", "web", "cloud", "test-tools")
 REQUIREMENT = re.compile(r"^([A-Za-z0-9_.-]+)(?:\[[^\]]*\])?\s*>=\s*([0-9][0-9a-z.]*)")
 

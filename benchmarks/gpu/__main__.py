@@ -2,7 +2,7 @@
 
     make gpu
     python -m benchmarks.gpu --out DIR
-    python -m benchmarks.gpu --rehearse      # without a GPU: small sizes, Triton's interpreter, gloo
+    python -m benchmarks.gpu --rehearse      # without a GPU: small sizes, gloo
 
 Each part runs in a process of its own, so that one that fails leaves the others; the page says which failed and why.
 """
@@ -24,7 +24,7 @@ from benchmarks.measurement import machine, say
 ROOT = Path(__file__).resolve().parents[2]
 #: Part → seconds that it may take.
 PARTS = {
-    "kernels": 240,
+    "differences": 60,
     "attention": 120,
     "encoders": 120,
     "precisions": 60,
@@ -39,8 +39,6 @@ def measured(part: str, rehearse: bool) -> dict[str, Any]:
     """Run a part in a process of its own; return its figures, or `problem`."""
     command = [sys.executable, "-m", "benchmarks.gpu.parts", part, *["--rehearse"] * rehearse]
     environment = dict(os.environ, PYTHONPATH=str(ROOT))
-    if rehearse and part == "kernels":
-        environment["TRITON_INTERPRET"] = "1"
     limit = PARTS[part] * (_REHEARSAL if rehearse else 1)
     begun = time.monotonic()
     try:
@@ -61,13 +59,7 @@ def device() -> dict[str, Any]:
     import torch
 
     names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
-    try:
-        import triton
-
-        version = triton.__version__
-    except ModuleNotFoundError:
-        version = "not installed"
-    return {"gpus": names, "cuda": torch.version.cuda, "triton": version, "machine": machine()}
+    return {"gpus": names, "cuda": torch.version.cuda, "machine": machine()}
 
 
 def main() -> None:

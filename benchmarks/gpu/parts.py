@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -30,7 +29,6 @@ from linker.modules.miners import MultiSimilarityMiner
 
 ROOT = Path(__file__).resolve().parents[2]
 Row = dict[str, Any]
-_COUNTS = re.compile(r"(\d+) (passed|failed|skipped|error)")
 _PRECISIONS: Sequence[torch.dtype | None] = (None, torch.bfloat16, torch.float16)
 
 
@@ -78,69 +76,37 @@ def texts(bench: Bench, count: int, length: int, seed: int = 0) -> tuple[Tensor,
     return vectors.to(bench.device), torch.full((count,), length, device=bench.device)
 
 
-def kernels(bench: Bench) -> Row:
-    """Run the tests that compare Triton's kernels with reference implementations; compare bfloat16 with float32."""
-    chosen = "triton and not slow" if bench.rehearse else "triton"
-    marks = ["-m", "not slow"] if bench.rehearse else ["-m", "slow or not slow"]
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "no:cacheprovider",
-        "-n",
-        "0",
-        "-k",
-        chosen,
-        *marks,
-    ]
-    done = subprocess.run(
-        [*command, "tests/modules/kernels/test_kernels.py"], cwd=ROOT, capture_output=True, text=True
-    )
-    counts = {kind: int(number) for number, kind in _COUNTS.findall(done.stdout)}
-    first = next((line for line in done.stdout.splitlines() if line.startswith("FAILED")), "")
-    return {"tests": counts, "first failure": first[:300], "bfloat16": bfloat16_differences(bench)}
-
-
-def bfloat16_differences(bench: Bench) -> list[Row]:
-    """Compare embeddings and gradients of the star transformer: fused kernels and plain torch, in two precisions."""
+def differences(bench: Bench) -> Row:
+    """Compare embeddings and gradients of the star transformer with float64 on the CPU, in three precisions."""
     count, length = (4, 12) if bench.rehearse else (64, 200)
     tokens, lengths = texts(bench, count, length)
-    encoder = encoder_of("star transformer").to(bench.device).eval()  # without dropout
-    reference: tuple[Tensor, Tensor] | None = None
-    rows = []
-    for kernels_name in ("plain", "triton"):
-        for dtype in (None, torch.bfloat16):
-            with use_kernels(kernels_name):
-                found = embedded(encoder, tokens, lengths, dtype)
-            reference = reference or found
-            rows.append(
-                {
-                    "kernels": kernels_name,
-                    "precision": name_of(dtype),
-                    "least cosine": float(nn.functional.cosine_similarity(found[0], reference[0]).min()),
-                    "gradient": relative(found[1], reference[1]),
-                }
-            )
-    return rows
+    encoder = encoder_of("star transformer").eval()  # without dropout
+    with use_kernels("plain"):
+        expected = embedded(encoder.double(), tokens.cpu().double(), lengths.cpu(), None)
+        encoder.to(bench.device, torch.float32)
+        rows = []
+        for dtype in _PRECISIONS[: 2 if bench.rehearse else None]:
+            vectors, gradient = (x.cpu().double() for x in embedded(encoder, tokens, lengths, dtype))
+            row = {
+                "precision": name_of(dtype),
+                "least cosine": float(nn.functional.cosine_similarity(vectors, expected[0]).min()),
+                "gradient": float((gradient - expected[1]).norm() / expected[1].norm()),
+            }
+            rows.append(row)
+    return {"rows": rows}
 
 
 def embedded(
     encoder: Encoder, tokens: Tensor, lengths: Tensor, dtype: torch.dtype | None
 ) -> tuple[Tensor, Tensor]:
-    """Return embeddings and the gradient of the tokens, float32."""
+    """Return embeddings and the gradient of the tokens."""
     leaf = tokens.clone().requires_grad_()
     with autocast(tokens.device, dtype):
-        vectors = encoder(leaf, lengths).float()
-    probe = torch.randn(vectors.shape, generator=torch.Generator().manual_seed(1)).to(vectors.device)
+        vectors = encoder(leaf, lengths).to(leaf.dtype)
+    probe = torch.randn(vectors.shape, generator=torch.Generator().manual_seed(1)).to(vectors)
     (vectors * probe).sum().backward()
     assert leaf.grad is not None
     return vectors.detach(), leaf.grad
-
-
-def relative(found: Tensor, expected: Tensor) -> float:
-    """Return the length of the difference, divided by that of what was expected."""
-    return float((found - expected).norm() / expected.norm())
 
 
 def autocast(device: torch.device, dtype: torch.dtype | None) -> torch.autocast:
@@ -160,12 +126,12 @@ def attention(bench: Bench) -> Row:
     rows = []
     for length in lengths:
         tokens, counts = texts(bench, max(1, total // length), length)
-        for name, (module, kernels_name) in contenders(bench.rehearse).items():
+        for name, module in contenders().items():
             module.to(bench.device)
             row: Row = {"tokens a text": length, "encoder": name}
             try:
                 task = partial(passes, module, tokens, counts)
-                with use_kernels(kernels_name):
+                with use_kernels("plain"):
                     row["ms"] = bench.milliseconds(task, 5)
                     row["MiB"] = bench.peak_mib(task)
             except torch.cuda.OutOfMemoryError:
@@ -325,7 +291,7 @@ def ranking(bench: Bench) -> Row:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    known = {part.__name__: part for part in (kernels, attention, encoders, precisions, devices, ranking)}
+    known = {part.__name__: part for part in (differences, attention, encoders, precisions, devices, ranking)}
     parser.add_argument("part", choices=list(known))
     parser.add_argument("--rehearse", action="store_true")
     options = parser.parse_args()

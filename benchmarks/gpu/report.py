@@ -7,7 +7,7 @@ from typing import Any
 
 Row = Mapping[str, Any]
 _REHEARSAL = (
-    "A rehearsal without a GPU: small sizes, Triton's interpreter, gloo. The figures say that everything runs, and "
+    "A rehearsal without a GPU: small sizes, gloo. The figures say that everything runs, and "
     "mean nothing else."
 )
 
@@ -19,7 +19,7 @@ def page(results: Row) -> str:
     parts = [
         "# linker on a GPU",
         _REHEARSAL if results["rehearsal"] else "Made by `make gpu`.",
-        f"{gpus}; CUDA {about['cuda']}, Triton {about['triton']}; {about['machine']}.",
+        f"{gpus}; CUDA {about['cuda']}; {about['machine']}.",
     ]
     for name, figures in results["parts"].items():
         title, body = _SECTIONS[name]
@@ -62,14 +62,10 @@ def pivot(rows: Sequence[Row], row: str, column: str, value: str) -> str:
     return table([{name: cells.get(name) for name in [row, *columns]} for cells in found.values()])
 
 
-def _kernels(figures: Row) -> str:
-    counts = ", ".join(f"{number:,} {kind}" for kind, number in figures["tests"].items()) or "none ran"
-    first = f" First failure: `{figures['first failure']}`." if figures["first failure"] else ""
+def _differences(figures: Row) -> str:
     return (
-        "Tests that compare values and gradients with reference implementations in float32 and float64: "
-        f"{counts}.{first}\n\n"
-        "Embeddings of a star transformer, and the gradient of its tokens as a relative difference, "
-        f"beside plain torch in float32:\n\n{table(figures['bfloat16'])}"
+        "Embeddings of a star transformer, and the gradient of its tokens as a relative difference, beside float64 on "
+        f"the CPU:\n\n{table(figures['rows'])}"
     )
 
 
@@ -116,7 +112,7 @@ def _ranking(figures: Row) -> str:
 
 
 _SECTIONS: dict[str, tuple[str, Callable[[Row], str]]] = {
-    "kernels": ("Triton kernels beside references", _kernels),
+    "differences": ("Differences from float64", _differences),
     "attention": ("Attention by length of the texts", _attention),
     "encoders": ("Training steps by batch", _encoders),
     "precisions": ("Precisions", _precisions),

@@ -23,8 +23,8 @@ from linker.data.vocabulary import EncodedText
 from linker.modules.embedders.word_vectors import WordVectorsEmbedder
 from linker.modules.encoders.attention import AttentionHeads
 from linker.modules.encoders.star_transformer import Cycle
-from linker.modules.kernels.autograd import FusedKernels
-from linker.modules.kernels.reference import PlainKernels
+from linker.modules.kernels.native import NativeKernels
+from linker.modules.kernels.plain import PlainKernels
 from linker.modules.losses.triplet_margin import TripletMarginLoss
 from linker.modules.miners import MultiSimilarityMiner
 
@@ -45,11 +45,11 @@ PLACES: tuple[tuple[Any, str, str], ...] = (
     (nn.Linear, "forward", PROJECT),
     (nn.Conv2d, "forward", PROJECT),
     (PlainKernels, "ring", RING),
-    (FusedKernels, "ring", RING),
+    (NativeKernels, "ring", RING),
     (OriginalRing, "forward", RING),
     (nn.functional, "unfold", WINDOWS),
     (PlainKernels, "norm", NORM),
-    (FusedKernels, "norm", NORM),
+    (NativeKernels, "norm", NORM),
     (nn.LayerNorm, "forward", NORM),
     (nn.functional, "leaky_relu", NORM),
     (Cycle, "_star", STAR),

@@ -25,8 +25,9 @@ from linker.modules.encoders.cnn import CnnEncoder
 from linker.modules.encoders.encoder import Encoder
 from linker.modules.encoders.gru import BiGruEncoder
 from linker.modules.encoders.star_transformer import Cycle, StarTransformerEncoder
-from linker.modules.kernels.dispatch import available, use_kernels
-from linker.modules.kernels.reference import PlainKernels
+from linker.modules.kernels import native
+from linker.modules.kernels.dispatch import use_kernels
+from linker.modules.kernels.plain import PlainKernels
 from linker.modules.losses.triplet_margin import TripletMarginLoss
 from linker.modules.miners import MultiSimilarityMiner
 
@@ -45,7 +46,7 @@ CONTENDERS = (*SAME_FUNCTION, SOFTMAX, FULL, BIGRU, CNN)
 
 def native_problem() -> str:
     """Return why the native kernels cannot be measured, or an empty string."""
-    return available("native")[1]
+    return native.problem()
 
 
 def contenders() -> tuple[str, ...]:

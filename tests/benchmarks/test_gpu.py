@@ -12,13 +12,13 @@ import pytest
 from benchmarks.gpu.report import page, pivot, table
 
 ROOT = Path(__file__).parents[2]
-ABOUT = {"gpus": ["GPU"], "cuda": "13", "triton": "3", "machine": "here"}
+ABOUT = {"gpus": ["GPU"], "cuda": "13", "machine": "here"}
 
 
 @pytest.mark.slow
 def test_a_rehearsal_writes_a_page_with_all_encoders(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "benchmarks.gpu", "--rehearse", "--out", str(tmp_path)]
-    parts = ["attention", "encoders", "precisions"]
+    parts = ["differences", "attention", "encoders", "precisions"]
     done = subprocess.run([*command, "--only", *parts], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     results = json.loads((tmp_path / "rehearsal.json").read_text())
@@ -31,7 +31,7 @@ def test_a_rehearsal_writes_a_page_with_all_encoders(tmp_path: Path) -> None:
 def test_a_part_that_failed_leaves_the_others() -> None:
     rows = [{"encoder": "CNN", "precision": "float32", "ms": 1.5, "loss": 0.25}]
     parts = {
-        "kernels": {"problem": "took longer than 240 s"},
+        "differences": {"problem": "took longer than 240 s"},
         "precisions": {"steps": 20, "rows": rows, "seconds": 3.0},
     }
     text = page({"device": ABOUT, "rehearsal": False, "parts": parts})

@@ -20,7 +20,7 @@ SLOW = (
     "accelerate", "bm25s", "datasets", "fastapi", "fsspec", "gensim", "httpx", "lance", "lxml", "matplotlib", "numba",
     "numpy", "pandas", "polars", "pyarrow", "pytorch_metric_learning", "ray", "requests", "rich", "scipy",
     "scipy.linalg", "scipy.optimize", "scipy.special", "scipy.stats", "sentence_transformers", "sklearn",
-    "tensorboard", "tokenizers", "torch", "torchtext", "trafilatura", "transformers", "triton", "uvicorn",
+    "tensorboard", "tokenizers", "torch", "torchtext", "trafilatura", "transformers", "uvicorn",
 )  # fmt: skip
 
 # Runs a command and writes down which of them were loaded at its end.

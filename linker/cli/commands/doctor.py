@@ -24,7 +24,6 @@ OPTIONAL = (
     "uvicorn",
     "mcp",
     "matplotlib",
-    "triton",
 )
 # float32 against float64, relative to the largest value. Broken kernels differ by far more.
 TOLERANCE = 1e-3
@@ -87,21 +86,21 @@ def _examine_device(device: str) -> dict[str, Any]:
     import torch
 
     from linker.modules.kernels import library
-    from linker.modules.kernels.dispatch import VARIABLE, available, kernels_for
+    from linker.modules.kernels.dispatch import VARIABLE, kernels_for, why_plain
 
-    name = kernels_for(torch.zeros((), device=device)).name
-    why_plain = ""
+    scalar = torch.zeros((), device=device)
+    name = kernels_for(scalar).name
+    reason = ""
     if name == "plain":
         chosen = os.environ.get(VARIABLE) == "plain"
-        problem = available("native" if device == "cpu" else "triton")[1]
-        why_plain = f"{VARIABLE} is 'plain'" if chosen else problem
+        reason = f"{VARIABLE} is 'plain'" if chosen else why_plain(scalar)
     native = name == "native"
     difference, error = _self_check(device)
     return {
         "device": device,
         "model": torch.cuda.get_device_name() if device == "cuda" else platform.processor() or None,
         "kernels": name,
-        "why_plain": why_plain,
+        "why_plain": reason,
         "instructions": library.instructions() if native else None,
         "threads_of_torch": library.gomp_parallel() is not None if native else None,
         "largest_difference": difference,

@@ -98,6 +98,5 @@ class AttentionHeads(nn.Module):
 
     def _unit(self, flat: Tensor, parts: int = 1) -> Tensor:
         """Scale each head's part to unit length."""
-        # Not unflatten: in an ONNX graph it fixes the number of texts.
         heads = flat.view(*flat.shape[:-1], parts * self.num_heads, self.head_dim)
         return F.normalize(heads, dim=-1).reshape(flat.shape)

@@ -1,1 +1,1 @@
-"""Kernels of the star transformer and of entmax: reference in torch, C++ and Triton."""
+"""Kernels of the star transformer: plain torch, and C++ for CPUs."""

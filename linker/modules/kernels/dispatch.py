@@ -1,7 +1,7 @@
 """Selection of the kernels.
 
-The environment variable `LINKER_KERNELS` is `auto` (default: C++ on the CPU, Triton on a GPU, plain torch if these are
-not available), `plain`, `native` or `triton`.
+The environment variable `LINKER_KERNELS` is `auto` (default: C++ on the CPU if it was compiled, else plain torch),
+`plain` or `native`.
 """
 
 from __future__ import annotations
@@ -9,20 +9,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
-from typing import cast
 
 from torch import Tensor
 
 from linker.common.errors import LinkerError
-from linker.modules.kernels.autograd import FusedKernels, RawKernels
-from linker.modules.kernels.reference import PlainKernels
+from linker.modules.kernels import native
+from linker.modules.kernels.native import NativeKernels
+from linker.modules.kernels.plain import PlainKernels
 
-Kernels = PlainKernels | FusedKernels
+Kernels = PlainKernels | NativeKernels
 
 VARIABLE = "LINKER_KERNELS"
-CHOICES = ("auto", "plain", "native", "triton")
-PLAIN = PlainKernels()
+CHOICES = ("auto", "plain", "native")
+PLAIN, NATIVE = PlainKernels(), NativeKernels()
 
 _forced: list[str] = []
 
@@ -41,32 +40,21 @@ def kernels_for(x: Tensor) -> Kernels:
     """Return the kernels for the device of a tensor.
 
     Raises:
-        LinkerError: if LINKER_KERNELS names kernels that are unknown, not installed, or not for this device.
+        LinkerError: if LINKER_KERNELS names kernels that are unknown, not compiled, or not for this device.
     """
     choice = _forced[-1] if _forced else os.environ.get(VARIABLE, "auto")
     if choice not in CHOICES:
         raise LinkerError(f"{VARIABLE}: unknown kernels {choice!r}; use {', '.join(CHOICES)}")
     if choice == "plain":
         return PLAIN
-    if choice == "native" and x.device.type != "cpu":
-        raise LinkerError(
-            f"{VARIABLE}: 'native' kernels need the CPU, but the tensors are on {x.device}; use auto"
-        )
-    wanted = choice if choice != "auto" else ("native" if x.device.type == "cpu" else "triton")
-    found, problem = available(wanted)
-    if found is not None:
-        return found
-    if choice != "auto":
-        raise LinkerError(f"{VARIABLE}: {choice!r} kernels are not available: {problem}")
+    problem = why_plain(x)
+    if not problem:
+        return NATIVE
+    if choice == "native":
+        raise LinkerError(f"{VARIABLE}: 'native' kernels are not available: {problem}")
     return PLAIN
 
 
-@cache
-def available(name: str) -> tuple[FusedKernels | None, str]:
-    """Return the kernels `native` or `triton`, or None and the reason why they are not available."""
-    if name == "native":
-        from linker.modules.kernels import native as module
-    else:
-        from linker.modules.kernels.triton import backend as module  # type: ignore[no-redef]
-    problem = module.problem()
-    return (None, problem) if problem else (FusedKernels(name, cast(RawKernels, module)), "")
+def why_plain(x: Tensor) -> str:
+    """Return why the native kernels cannot be used for a tensor; empty if they can."""
+    return native.problem() if x.device.type == "cpu" else f"they need the CPU, and tensors are on {x.device}"

@@ -1,20 +1,27 @@
-"""`autograd.RawKernels` on the CPU, in C++ (`cpp/`); tensors are passed as pointers."""
+"""The operations of the star transformer on the CPU, in C++ (`cpp/`): one autograd node each.
+
+`plain.py` defines what each operation computes. Tensors are passed as pointers, contiguous and of one dtype per call.
+Gradients have the shapes of their inputs. Below, H heads of size d, I = H · d, and satellites of length D.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import sys
 from functools import cache
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from linker.modules.kernels import library
+from linker.modules.kernels.dropout import draw_seed
 from linker.modules.kernels.inputs import RingInput, StarInput
+from linker.modules.precision import full_precision
 
 # From malloc.h of the GNU C library.
 _TRIM_THRESHOLD, _MMAP_MAX = -1, -4
-_KEPT = 2**31 - 1
+_RETAINED = 2**31 - 1
 
 
 @cache
@@ -33,9 +40,10 @@ def keep_buffers() -> bool:
         mallopt = ctypes.CDLL(None).mallopt
     except AttributeError:
         return False
-    return bool(mallopt(_MMAP_MAX, 0) and mallopt(_TRIM_THRESHOLD, _KEPT))
+    return bool(mallopt(_MMAP_MAX, 0) and mallopt(_TRIM_THRESHOLD, _RETAINED))
 
 
+@cache
 def problem() -> str:
     """Return why these kernels cannot be used; empty if they can."""
     try:
@@ -46,115 +54,165 @@ def problem() -> str:
     return ""
 
 
-def entmax_forward(scores: Tensor, alpha: Tensor) -> Tensor:
-    """Implement `RawKernels.entmax_forward`."""
-    weights = torch.empty_like(scores)
-    _call("entmax_forward", scores, alpha, *scores.shape, weights)
-    return weights
+class _Entmax(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, alpha: Tensor) -> Tensor:
+        weights = torch.empty_like(scores)
+        _call("entmax_forward", scores, alpha, *scores.shape, weights)
+        ctx.save_for_backward(weights, alpha)
+        return weights
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        weights, alpha = ctx.saved_tensors
+        by_scores, by_alpha = torch.empty_like(weights), torch.empty_like(alpha)
+        inputs = (weights, gradients[0].contiguous(), alpha, *weights.shape)
+        _call("entmax_backward", *inputs, by_scores, by_alpha)
+        return by_scores, by_alpha
 
 
-def entmax_backward(weights: Tensor, gradient: Tensor, alpha: Tensor) -> tuple[Tensor, Tensor]:
-    """Implement `RawKernels.entmax_backward`."""
-    by_scores, by_alpha = torch.empty_like(weights), torch.empty_like(alpha)
-    _call("entmax_backward", weights, gradient, alpha, *weights.shape, by_scores, by_alpha)
-    return by_scores, by_alpha
+class _Ring(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, *fields: Any) -> Tensor:
+        ring = RingInput(*fields)
+        qkv, starts, heads = ring.qkv, ring.starts, len(ring.alpha)
+        context = qkv.new_empty(int(starts[-1]), qkv.shape[1] // 3)  # (tokens, I)
+        # Blocks of eight tokens of a text; without `own` the satellite is both neighbor 0 and own token, one entry.
+        entries = 2 * ring.window + (2 if ring.own is None else 3)
+        weights = qkv.new_empty(int(((starts.diff() + 7) // 8).sum()), heads, entries, 8)
+        sizes = (len(ring.relay), heads, context.shape[1] // heads, ring.window)
+        _call("ring_forward", *ring[:-1], *sizes, context, weights)
+        ctx.sizes = sizes
+        ctx.save_for_backward(weights, *ring[:-1])
+        return context
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        weights, *tensors = ctx.saved_tensors
+        qkv, rows, own, own_rows, relay, _, alpha = tensors
+        gradient = gradients[0].contiguous()
+        tokens, inner = gradient.shape
+        by_qkv = gradient.new_empty(tokens, 3 * inner)
+        by_own = None if own is None else gradient.new_empty(tokens, 2 * inner)
+        by_relay, by_alpha = torch.empty_like(relay), torch.empty_like(alpha)
+        outputs = (by_qkv, by_own, by_relay, by_alpha)
+        _call("ring_backward", *tensors, *ctx.sizes, gradient, weights, *outputs)
+        by_qkv = _sum_by_row(by_qkv, rows, len(qkv))
+        by_own = None if by_own is None else _sum_by_row(by_own, own_rows, len(own))
+        return by_qkv, None, by_own, None, by_relay, None, by_alpha, None
 
 
-def ring_forward(ring: RingInput) -> tuple[Tensor, Tensor]:
-    """Implement `RawKernels.ring_forward`."""
-    *tensors, window = ring
-    qkv, starts = ring.qkv, ring.starts
-    heads, inner, tokens = len(ring.alpha), qkv.shape[1] // 3, int(starts[-1])
-    context = qkv.new_empty(tokens, inner)
-    # Blocks of eight tokens of a text; without `own` the satellite is both neighbor 0 and own token, one entry.
-    entries = 2 * window + (2 if ring.own is None else 3)
-    weights = qkv.new_empty(int(((starts.diff() + 7) // 8).sum()), heads, entries, 8)
-    sizes = (len(ring.relay), heads, inner // heads, window)
-    _call("ring_forward", *tensors, *sizes, context, weights)
-    return context, weights
+def _sum_by_row(gradient: Tensor, rows: Tensor | None, count: int) -> Tensor:
+    """Sum gradients per token to gradients per row of the table that the tokens were read from, in token order."""
+    if rows is None:
+        return gradient
+    return torch.ops.aten.embedding_dense_backward(gradient, rows, count, -1, False)
 
 
-def ring_backward(
-    gradient: Tensor, weights: Tensor, ring: RingInput
-) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
-    """Implement `RawKernels.ring_backward`."""
-    *tensors, window = ring
-    (tokens, inner), heads = gradient.shape, len(ring.alpha)
-    by_qkv = gradient.new_empty(tokens, 3 * inner)
-    by_own = None if ring.own is None else gradient.new_empty(tokens, 2 * inner)
-    by_relay, by_alpha = torch.empty_like(ring.relay), torch.empty_like(ring.alpha)
-    sizes = (len(ring.relay), heads, inner // heads, window)
-    _call("ring_backward", *tensors, *sizes, gradient, weights, by_qkv, by_own, by_relay, by_alpha)
-    return by_qkv, by_own, by_relay, by_alpha
+class _Norm(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, numbers: Tensor | None, dropout: float, seed: int
+    ) -> Tensor:
+        # Mean and 1 / standard deviation of each row.
+        output, statistics = torch.empty_like(x), x.new_empty(len(x), 2)
+        _call("norm_forward", x, weight, bias, *x.shape, dropout, seed, numbers, output, statistics)
+        ctx.dropout, ctx.seed = dropout, seed
+        ctx.save_for_backward(output, x, statistics, weight, numbers)
+        return output
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        *tensors, numbers = ctx.saved_tensors
+        _, x, _, weight = tensors
+        outputs = by_x, by_weight, by_bias = (
+            torch.empty_like(x),
+            torch.empty_like(weight),
+            torch.empty_like(weight),
+        )
+        inputs = (gradients[0].contiguous(), *tensors, *x.shape, ctx.dropout, ctx.seed, numbers)
+        _call("norm_backward", *inputs, *outputs)
+        return by_x, by_weight, by_bias, None, None, None
 
 
-def norm_forward(
-    x: Tensor, weight: Tensor, bias: Tensor, dropout: float, seed: int, numbers: Tensor | None
-) -> tuple[Tensor, Tensor]:
-    """Implement `RawKernels.norm_forward`."""
-    output, statistics = torch.empty_like(x), x.new_empty(len(x), 2)
-    _call("norm_forward", x, weight, bias, *x.shape, dropout, seed, numbers, output, statistics)
-    return output, statistics
+class _Star(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, *fields: Any) -> tuple[Tensor, Tensor, Tensor]:
+        star = StarInput(*fields)
+        satellites, texts, heads = star.satellites, len(star.relay), len(star.alpha)
+        tokens, dim = satellites.shape
+        mixture = satellites.new_empty(heads, texts, dim)
+        weights, own_weights = satellites.new_empty(tokens, heads), satellites.new_empty(texts, heads)
+        maximum = satellites.new_empty(texts, dim)
+        where = torch.empty(texts, dim, dtype=torch.int64)  # the token that has the maximum
+        outputs = (mixture, weights, own_weights, maximum, where)
+        _call("star_forward", *star, texts, heads, dim, *outputs)
+        # Scores are not needed in the backward pass.
+        ctx.save_for_backward(where, weights, own_weights, *fields[:5])
+        ctx.mark_non_differentiable(weights)
+        return mixture, maximum, weights
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        where, weights, own_weights, *tensors = ctx.saved_tensors
+        satellites, relay, starts, alpha, folded = tensors
+        by_satellites, by_relay = torch.empty_like(satellites), torch.empty_like(relay)
+        by_folded = None if folded is None else torch.empty_like(folded)
+        by_scores, by_own, by_alpha = (torch.empty_like(x) for x in (weights, own_weights, alpha))
+        sizes = (len(relay), len(alpha), satellites.shape[1])
+        inputs = (gradients[0].contiguous(), gradients[1].contiguous(), where, weights, own_weights)
+        outputs = (by_satellites, by_relay, by_folded, by_scores, by_own, by_alpha)
+        _call("star_backward", *tensors, *sizes, *inputs, *outputs)
+        if by_folded is None:
+            return by_satellites, by_relay, None, by_alpha, None, None, by_scores, by_own
+        # The shift of a text is a summand of all its scores.
+        by_shift = by_own + torch.segment_reduce(by_scores, "sum", lengths=starts.diff(), unsafe=True)
+        return by_satellites, by_relay, None, by_alpha, by_folded, by_shift, None, None
 
 
-def norm_backward(
-    gradient: Tensor,
-    output: Tensor,
-    x: Tensor,
-    statistics: Tensor,
-    weight: Tensor,
-    dropout: float,
-    seed: int,
-    numbers: Tensor | None,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Implement `RawKernels.norm_backward`."""
-    by_x, by_weight, by_bias = torch.empty_like(x), torch.empty_like(weight), torch.empty_like(weight)
-    inputs = (gradient, output, x, statistics, weight)
-    _call("norm_backward", *inputs, *x.shape, dropout, seed, numbers, by_x, by_weight, by_bias)
-    return by_x, by_weight, by_bias
+class NativeKernels:
+    """The operations of `PlainKernels` in C++."""
+
+    name = "native"
+    ragged = True
+
+    @full_precision
+    def entmax(self, scores: Tensor, alpha: Tensor) -> Tensor:
+        """Compute what `PlainKernels.entmax` does."""
+        flat = scores.reshape(-1, scores.shape[-1]).contiguous()
+        per_row = alpha.expand(*scores.shape[:-1], 1).reshape(-1).contiguous()
+        return _Entmax.apply(flat, per_row).view(scores.shape)
+
+    @full_precision
+    def ring(self, ring: RingInput) -> Tensor:
+        """Compute what `PlainKernels.ring` does."""
+        return _Ring.apply(*_contiguous(ring))
+
+    @full_precision
+    def norm(
+        self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float, numbers: Tensor | None = None
+    ) -> Tensor:
+        """Compute what `PlainKernels.norm` does."""
+        return _Norm.apply(*_contiguous((x, weight, bias, numbers)), dropout, draw_seed(dropout))
+
+    @full_precision
+    def star(self, star: StarInput) -> tuple[Tensor, Tensor, Tensor]:
+        """Compute what `PlainKernels.star` does."""
+        return _Star.apply(*_contiguous(star))
 
 
-def star_forward(star: StarInput) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """Implement `RawKernels.star_forward`."""
-    satellites, heads, texts = star.satellites, len(star.alpha), len(star.relay)
-    tokens, dim = satellites.shape
-    mixture = satellites.new_empty(heads, texts, dim)
-    weights, own_weights = satellites.new_empty(tokens, heads), satellites.new_empty(texts, heads)
-    maximum = satellites.new_empty(texts, dim)
-    where = torch.empty(texts, dim, dtype=torch.int64)
-    outputs = (mixture, weights, own_weights, maximum, where)
-    _call("star_forward", *star, texts, heads, dim, *outputs)
-    return outputs
-
-
-def star_backward(
-    gradient: Tensor,
-    maximum_gradient: Tensor,
-    where: Tensor,
-    weights: Tensor,
-    own_weights: Tensor,
-    star: StarInput,
-) -> tuple[Tensor, Tensor, Tensor | None, Tensor, Tensor, Tensor]:
-    """Implement `RawKernels.star_backward`."""
-    satellites, relay, starts, alpha, folded = star[:5]
-    by_satellites, by_relay = torch.empty_like(satellites), torch.empty_like(relay)
-    by_folded = None if folded is None else torch.empty_like(folded)
-    by_scores, by_own, by_alpha = (torch.empty_like(x) for x in (weights, own_weights, alpha))
-    sizes = (len(relay), len(alpha), satellites.shape[1])
-    incoming = (gradient, maximum_gradient, where, weights, own_weights)
-    answers = (by_satellites, by_relay, by_folded, by_scores, by_own, by_alpha)
-    _call("star_backward", satellites, relay, starts, alpha, folded, *sizes, *incoming, *answers)
-    return answers
+def _contiguous(fields: tuple[Any, ...]) -> list[Any]:
+    return [x.contiguous() if isinstance(x, Tensor) else x for x in fields]
 
 
 def _call(name: str, *arguments: Tensor | int | float | None) -> None:
     """Call a function of the library with the threads that torch uses."""
-    given = next(a for a in arguments if isinstance(a, Tensor) and a.is_floating_point())
+    dtype = next(x.dtype for x in arguments if isinstance(x, Tensor) and x.is_floating_point())
     for tensor in arguments:
         if isinstance(tensor, Tensor):
             assert tensor.is_contiguous(), f"{name}: a tensor is not contiguous"
-            assert not tensor.is_floating_point() or tensor.dtype == given.dtype, f"{name}: mixed types"
-    suffix = "f32" if given.dtype == torch.float32 else "f64"
+            assert not tensor.is_floating_point() or tensor.dtype == dtype, f"{name}: mixed types"
+    suffix = "f32" if dtype == torch.float32 else "f64"
     function = getattr(library.load(), f"linker_{name}_{suffix}")
     function(*map(_c, arguments), _c(torch.get_num_threads()))
 

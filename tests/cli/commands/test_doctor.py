@@ -12,7 +12,7 @@ from torch import Tensor
 
 from linker.cli import main
 from linker.modules.kernels import dispatch
-from linker.modules.kernels.reference import PlainKernels
+from linker.modules.kernels.plain import PlainKernels
 from linker.version import __version__
 
 
@@ -81,7 +81,8 @@ def test_json_has_the_same(run: Any) -> None:
 @pytest.mark.parametrize("where", ["forward", "backward"])
 @pytest.mark.parametrize("factor", [1.01, float("nan")])
 def test_wrong_kernels_are_seen(run: Any, monkeypatch: pytest.MonkeyPatch, factor: float, where: str) -> None:
-    monkeypatch.setattr(dispatch, "available", lambda name: (Wrong(factor, where), ""))
+    monkeypatch.setattr(dispatch, "NATIVE", Wrong(factor, where))
+    monkeypatch.setattr(dispatch.native, "problem", lambda: "")
     monkeypatch.setattr("linker.modules.kernels.library.instructions", lambda: "abacus")
     code, out, _ = run()
     assert code == 1
@@ -94,7 +95,8 @@ def test_wrong_kernels_are_seen(run: Any, monkeypatch: pytest.MonkeyPatch, facto
 def test_kernels_that_fail_are_reported(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     kernels = Wrong(1.0)
     monkeypatch.setattr(kernels, "norm", None)
-    monkeypatch.setattr(dispatch, "available", lambda name: (kernels, ""))
+    monkeypatch.setattr(dispatch, "NATIVE", kernels)
+    monkeypatch.setattr(dispatch.native, "problem", lambda: "")
     monkeypatch.setattr("linker.modules.kernels.library.instructions", lambda: "abacus")
     code, out, _ = run()
     assert code == 1
@@ -102,7 +104,7 @@ def test_kernels_that_fail_are_reported(run: Any, monkeypatch: pytest.MonkeyPatc
 
 
 def test_without_the_library_the_reason_is_reported(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatch, "available", lambda name: (None, "the native library is not built; do so"))
+    monkeypatch.setattr(dispatch.native, "problem", lambda: "the native library is not built; do so")
     code, out, _ = run()
     assert code == 0
     assert "plain: the native library is not built; do so\n" in out
@@ -123,7 +125,7 @@ def test_the_variable_chooses(run: Any, monkeypatch: pytest.MonkeyPatch) -> None
     assert run() == (
         2,
         "",
-        "error: LINKER_KERNELS: unknown kernels 'fast'; use auto, plain, native, triton\n",
+        "error: LINKER_KERNELS: unknown kernels 'fast'; use auto, plain, native\n",
     )
 
 

@@ -1,13 +1,8 @@
-"""Every kernel path against slow, obvious references in float64: values, gradients, edges, invariants.
-
-Triton runs in its interpreter where there is no GPU, and is skipped where it is not installed. The interpreter takes
-a twentieth of a second per program, so that Triton gets all small cases but the larger ones only among the slow tests.
-"""
+"""Every kernel path against slow, obvious references in float64: values, gradients, edges, invariants."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,11 +12,8 @@ from entmax import entmax_bisect
 from torch import Tensor
 from torch.nn import functional as F
 
-if not torch.cuda.is_available():
-    # Read when the kernels are defined, which is when a test first asks for them.
-    os.environ.setdefault("TRITON_INTERPRET", "1")
-
-from linker.modules.kernels.dispatch import PLAIN, Kernels, available, use_kernels
+from linker.modules.kernels import native
+from linker.modules.kernels.dispatch import NATIVE, PLAIN, Kernels
 from linker.modules.kernels.dropout import draw_seed, kept
 from linker.modules.kernels.inputs import RingInput, StarInput
 
@@ -33,38 +25,22 @@ TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
 GRADIENT_TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-10}
 
 
-every_path = pytest.mark.parametrize("path", ["plain", "native", "triton"], indirect=True)
-slow_for_triton = pytest.mark.parametrize(
-    "path", ["plain", "native", pytest.param("triton", marks=pytest.mark.slow)], indirect=True
-)
+every_path = pytest.mark.parametrize("path", ["plain", "native"], indirect=True)
 
 
 @pytest.fixture
-def path(request: pytest.FixtureRequest) -> Iterator[str]:
-    if request.param != "plain":
-        found, problem = available(request.param)
-        if found is None:
-            pytest.skip(problem)
-    with use_kernels(request.param):
-        yield request.param
+def path(request: pytest.FixtureRequest) -> Kernels:
+    """The kernels that a test checks."""
+    if request.param == "native" and native.problem():
+        pytest.skip(native.problem())
+    return NATIVE if request.param == "native" else PLAIN
 
 
-def kernels_of(path: str) -> Kernels:
-    kernels = PLAIN if path == "plain" else available(path)[0]
-    assert kernels is not None
-    return kernels
-
-
-def device_of(path: str) -> str:
-    interpreted = os.environ.get("TRITON_INTERPRET") == "1"
-    return "cuda" if path == "triton" and not interpreted else "cpu"
-
-
-def run(function: Callable[..., object], inputs: Named, dtype: torch.dtype, device: str = "cpu") -> Named:
+def run(function: Callable[..., object], inputs: Named, dtype: torch.dtype) -> Named:
     """What the function puts out, and all gradients of a random projection of it."""
     leaves = {}
     for name, value in inputs.items():
-        value = value.detach().to(device)
+        value = value.detach()
         leaves[name] = value.to(dtype).requires_grad_() if value.is_floating_point() else value
     if "alpha" in leaves and bool((leaves["alpha"] == 1).all()):
         leaves["alpha"].requires_grad_(False)
@@ -72,13 +48,13 @@ def run(function: Callable[..., object], inputs: Named, dtype: torch.dtype, devi
     outputs = function(**{name: _scattered(name, leaf) for name, leaf in leaves.items()})
     outputs = outputs if isinstance(outputs, tuple) else (outputs,)
     generator = torch.Generator().manual_seed(99)
-    loss = torch.zeros((), dtype=dtype, device=device)
+    loss = torch.zeros((), dtype=dtype)
     answer: Named = {}
     for number, output in enumerate(outputs):
         answer[f"output {number}"] = output.detach().cpu()
         if output.requires_grad:
             probe = torch.randn(output.shape, generator=generator, dtype=torch.float64)
-            loss = loss + (output * probe.to(dtype).to(device)).sum()
+            loss = loss + (output * probe.to(dtype)).sum()
     loss.backward()
     for name, leaf in leaves.items():
         if leaf.requires_grad:
@@ -144,12 +120,10 @@ MIXED = (1, 2, 3, 40, 17, 1, 28, 5)
 
 # ---------------------------------------------------------------------------------------------------------------- ring
 
-RING_TINY = [
+RING = [
     Case(TINY, heads=2, head_dim=5, window=2, words=3, own="rows"),
     Case(TINY, heads=2, window=0, alpha="1.0"),
     Case((1,), heads=1, head_dim=1, window=3, alpha="2.0", own="per token"),
-]
-RING_SMALL = [
     Case((1,), heads=1, head_dim=1, window=0),
     Case(SMALL, head_dim=1),
     Case(SMALL, heads=10, head_dim=5, window=2),
@@ -160,8 +134,6 @@ RING_SMALL = [
     Case(SMALL, alpha="1.0", own="per token"),
     Case(SMALL, alpha="1.5"),
     Case(SMALL, alpha="2.0", ties=True),
-]
-RING_LARGE = [
     Case(MIXED, heads=3, head_dim=30, window=1, words=20, own="rows"),
     Case((2, 300, 1), heads=3, head_dim=5, window=3),
 ]
@@ -220,14 +192,14 @@ def obvious_ring(
     return torch.stack(answer)
 
 
-def star(path: str) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
-    return lambda **inputs: kernels_of(path).star(StarInput(**inputs))
+def star(path: Kernels) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
+    return lambda **inputs: path.star(StarInput(**inputs))
 
 
-def ring(path: str, case: Case) -> Callable[..., Tensor]:
+def ring(path: Kernels, case: Case) -> Callable[..., Tensor]:
     def function(**inputs: Tensor) -> Tensor:
         inputs = {"rows": None, "own": None, "own_rows": None, **inputs}  # type: ignore[dict-item]
-        return kernels_of(path).ring(RingInput(**inputs, window=case.window))
+        return path.ring(RingInput(**inputs, window=case.window))
 
     return function
 
@@ -239,27 +211,17 @@ def expected_ring(case: Case) -> Named:
 
 @every_path
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("case", RING_TINY, ids=str)
+@pytest.mark.parametrize("case", RING, ids=str)
 def test_ring_equals_the_obvious_one(path, case, dtype):
-    found = run(ring(path, case), ring_inputs(case), dtype, device_of(path))
-    assert_same(found, expected_ring(case), dtype)
-
-
-@slow_for_triton
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("case", RING_SMALL + RING_LARGE, ids=str)
-def test_ring_in_more_cases_equals_the_obvious_one(path, case, dtype):
-    found = run(ring(path, case), ring_inputs(case), dtype, device_of(path))
+    found = run(ring(path, case), ring_inputs(case), dtype)
     assert_same(found, expected_ring(case), dtype)
 
 
 # ---------------------------------------------------------------------------------------------------------------- star
 
-STAR_TINY = [
+STAR = [
     Case(TINY, heads=2, dim=5),
     Case((1,), heads=1, alpha="2.0", scored=True),
-]
-STAR_SMALL = [
     Case((1,), heads=1, dim=1),
     Case(SMALL, heads=10, dim=5),
     Case(SMALL, heads=3, dim=33, scored=True),
@@ -267,8 +229,6 @@ STAR_SMALL = [
     Case(SMALL, alpha="2.0", scored=True),
     Case(SMALL, alpha="1.0"),
     Case(SMALL, alpha="1.0", scored=True),
-]
-STAR_LARGE = [
     Case(MIXED, heads=10, dim=30),
     Case((2, 300, 1), heads=3, dim=12),
     Case((2, 300, 1), heads=3, dim=12, scored=True),
@@ -332,35 +292,27 @@ def expected_star(case: Case) -> Named:
 
 @every_path
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("case", STAR_TINY, ids=str)
+@pytest.mark.parametrize("case", STAR, ids=str)
 def test_star_equals_the_obvious_one(path, case, dtype):
-    found = run(star(path), star_inputs(case), dtype, device_of(path))
+    found = run(star(path), star_inputs(case), dtype)
     assert_same(found, expected_star(case), dtype)
 
 
-@slow_for_triton
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("case", STAR_SMALL + STAR_LARGE, ids=str)
-def test_star_in_more_cases_equals_the_obvious_one(path, case, dtype):
-    found = run(star(path), star_inputs(case), dtype, device_of(path))
-    assert_same(found, expected_star(case), dtype)
-
-
-@slow_for_triton
+@every_path
 def test_star_over_ten_thousand_tokens(path):
     case = Case((3, 10_000, 1), heads=2, dim=5, alpha="1.5", scored=True)
-    found = run(star(path), star_inputs(case), torch.float64, device_of(path))
+    found = run(star(path), star_inputs(case), torch.float64)
     assert_same(found, expected_star(case), torch.float64)
 
 
-@slow_for_triton
+@every_path
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_tied_maxima_share_one_gradient(path, dtype):
     """Equal tokens may divide the maximum's gradient among them as they like, but nobody else gets any of it."""
     case = Case((4, 1, 6), scored=True, dim=5)
     inputs = dict(star_inputs(case))
     inputs["satellites"] = inputs["satellites"].round().clamp(-1, 1)
-    found = run(star(path), inputs, dtype, device_of(path))
+    found = run(star(path), inputs, dtype)
     expected = run(obvious_star, inputs, torch.float64)
     for answers in (found, expected):
         x = inputs["satellites"].double()
@@ -402,12 +354,10 @@ def test_norm_equals_the_obvious_one(path, tokens, dim, dropout, dtype, numbered
     device = torch.device("cpu")
     mask = kept(tokens, dim, dropout, draw_seed(dropout), device, numbers) if dropout else None
     torch.manual_seed(5)
-    given = None if numbers is None else numbers.to(device_of(path))
     found = run(
-        lambda **inputs: kernels_of(path).norm(**inputs, dropout=dropout, numbers=given),
+        lambda **inputs: path.norm(**inputs, dropout=dropout, numbers=numbers),
         inputs,
         dtype,
-        device_of(path),
     )
     expected = run(lambda **inputs: obvious_norm(**inputs, dropout=dropout, mask=mask), inputs, torch.float64)
     assert_same(found, expected, dtype)
@@ -470,23 +420,13 @@ def random_rows(size: int, scale: float) -> tuple[Tensor, Tensor, Tensor, Tensor
 
 
 @every_path
+@pytest.mark.parametrize("size", ROWS)
 @pytest.mark.parametrize("scale", SCALES)
-def test_entmax_of_random_rows(path, scale):
-    check_rows(path, 5, scale)
-
-
-@slow_for_triton
-@pytest.mark.parametrize("size", [size for size in ROWS if size != 5])
-@pytest.mark.parametrize("scale", SCALES)
-def test_entmax_of_random_rows_of_any_size(path, size, scale):
-    check_rows(path, size, scale)
-
-
-def check_rows(path: str, size: int, scale: float) -> None:
+def test_entmax_of_random_rows(path, size, scale):
     scores, alpha, expected, base = random_rows(size, scale)
-    z = scores.to(device_of(path), copy=True).requires_grad_()
-    a = alpha.to(device_of(path), copy=True).requires_grad_()
-    output = kernels_of(path).entmax(z, a)
+    z = scores.clone().requires_grad_()
+    a = alpha.clone().requires_grad_()
+    output = path.entmax(z, a)
     output.square().sum().backward()
     assert z.grad is not None
     assert a.grad is not None
@@ -512,18 +452,15 @@ def check_rows(path: str, size: int, scale: float) -> None:
 @pytest.mark.parametrize("alpha", [1.0001, 1.01, 1.3, 1.5, 1.77, 1.99])
 def test_entmax_gradients_match_finite_differences(path, alpha):
     torch.manual_seed(3)
-    device = device_of(path)
     scores = torch.randn(5, 2, 6, dtype=torch.float64)
     mask = torch.rand(scores.shape) < 0.8
     mask[..., 0] = True
-    alphas = torch.full((2, 1), alpha, dtype=torch.float64, device=device, requires_grad=True)
-    mask = mask.to(device)
+    alphas = torch.full((2, 1), alpha, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(
-        lambda z, a: kernels_of(path).entmax(z.masked_fill(~mask, -torch.inf), a),
-        (scores.to(device).requires_grad_(), alphas),
+        lambda z, a: path.entmax(z.masked_fill(~mask, -torch.inf), a),
+        (scores.requires_grad_(), alphas),
         eps=1e-7,
         atol=1e-5,
-        fast_mode=path == "triton",
     )
 
 
@@ -539,12 +476,9 @@ def test_entmax_with_alpha_one_is_softmax(path, size, dtype):
         return torch.where(scores.amax(-1, keepdim=True) == -torch.inf, 0, torch.softmax(scores, -1))
 
     def ours(scores: Tensor) -> Tensor:
-        return kernels_of(path).entmax(scores, scores.new_ones(1))
+        return path.entmax(scores, scores.new_ones(1))
 
-    found, expected = (
-        run(f, {"scores": scores}, d, dev)
-        for f, d, dev in ((ours, dtype, device_of(path)), (softmax, torch.float64, "cpu"))
-    )
+    found, expected = (run(f, {"scores": scores}, d) for f, d in ((ours, dtype), (softmax, torch.float64)))
     found["gradient of scores"].nan_to_num_()
     expected["gradient of scores"].nan_to_num_()
     assert_same(found, expected, dtype)
@@ -552,31 +486,32 @@ def test_entmax_with_alpha_one_is_softmax(path, size, dtype):
 
 @every_path
 def test_entmax_of_any_shape_and_stride(path):
-    scores = randn(torch.Generator().manual_seed(2), 3, 5, 4).to(device_of(path))
+    scores = randn(torch.Generator().manual_seed(2), 3, 5, 4)
     alpha = torch.tensor([1.2, 1.5, 1.8]).view(3, 1, 1).to(scores)
-    swapped = kernels_of(path).entmax(scores.transpose(1, 2), alpha)
+    swapped = path.entmax(scores.transpose(1, 2), alpha)
     assert swapped.shape == (3, 4, 5)
     for i in range(3):
         for j in range(4):
-            alone = kernels_of(path).entmax(scores[i, :, j], alpha[i, 0])
+            alone = path.entmax(scores[i, :, j], alpha[i, 0])
             torch.testing.assert_close(swapped[i, j], alone, atol=1e-6, rtol=0)
 
 
 # ---------------------------------------------------------------------------------------------------------- invariants
 
 
-def encode(path: str, lengths: tuple[int, ...], order: list[int], dtype: torch.dtype, big: int = 1) -> Named:
+def encode(
+    path: Kernels, lengths: tuple[int, ...], order: list[int], dtype: torch.dtype, big: int = 1
+) -> Named:
     """Ring, norm and star over texts that are the same in whatever order and company they come."""
     heads, head_dim, dim = 2, 3 * big, 6 * big
     sizes = [lengths[i] for i in order]
-    device = device_of(path)
 
     def per_text(count: int | None, columns: int, seed: int) -> Tensor:
         parts = [
             torch.randn(count or lengths[i], columns, generator=torch.Generator().manual_seed(seed + i))
             for i in order
         ]
-        return torch.cat(parts).to(dtype).to(device).requires_grad_()
+        return torch.cat(parts).to(dtype).requires_grad_()
 
     leaves = {
         "qkv": per_text(None, 3 * heads * head_dim, 0),
@@ -584,14 +519,14 @@ def encode(path: str, lengths: tuple[int, ...], order: list[int], dtype: torch.d
         "centre": per_text(1, dim, 200),
         "queries": per_text(1, heads * dim, 300),
     }
-    alpha = torch.tensor([1.3, 1.8], dtype=dtype, device=device, requires_grad=True)
-    starts = torch.tensor([0, *sizes]).cumsum(0).to(device)
-    kernels = kernels_of(path)
+    alpha = torch.tensor([1.3, 1.8], dtype=dtype, requires_grad=True)
+    starts = torch.tensor([0, *sizes]).cumsum(0)
+    kernels = path
     context = kernels.ring(RingInput(leaves["qkv"], None, None, None, leaves["relay"], starts, alpha, 1))
-    weight = torch.linspace(0.5, 2, dim, dtype=dtype, device=device).requires_grad_()
+    weight = torch.linspace(0.5, 2, dim, dtype=dtype).requires_grad_()
     satellites = kernels.norm(context, weight, weight - 1, 0.0)
     folded = leaves["queries"].view(len(sizes), heads, dim).transpose(0, 1)
-    shift = torch.zeros(len(sizes), heads, dtype=dtype, device=device)
+    shift = torch.zeros(len(sizes), heads, dtype=dtype)
     mixture, maximum, weights = kernels.star(
         StarInput(satellites, leaves["centre"], starts, alpha, folded=folded, shift=shift)
     )
@@ -612,7 +547,7 @@ def by_text(found: Named, sizes: list[int]) -> list[Named]:
     return answer
 
 
-@slow_for_triton
+@every_path
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
 def test_a_text_is_the_same_alone_and_in_any_batch(path, dtype, tolerance):
     lengths = (3, 41, 1, 8)
@@ -625,10 +560,8 @@ def test_a_text_is_the_same_alone_and_in_any_batch(path, dtype, tolerance):
             torch.testing.assert_close(shuffled[place][name], value, atol=tolerance, rtol=tolerance, msg=name)
 
 
-@slow_for_triton
+@every_path
 def test_bits_do_not_depend_on_the_number_of_threads(path):
-    if path == "triton":
-        pytest.skip("torch's threads are of the CPU")
     lengths, before = (3, 400, 1, 80, 77, 350), torch.get_num_threads()
     answers = []
     try:
@@ -637,7 +570,7 @@ def test_bits_do_not_depend_on_the_number_of_threads(path):
             answers.append(encode(path, lengths, list(range(6)), torch.float32, big=8))
     finally:
         torch.set_num_threads(before)
-    if path == "plain":
+    if path is PLAIN:
         # Torch's own layer norm splits its backward pass by threads, which affects what precedes it in the graph.
         answers = [{name: a[name] for name in ("weights", "mixture", "maximum")} for a in answers]
     for name, value in answers[0].items():
@@ -645,22 +578,9 @@ def test_bits_do_not_depend_on_the_number_of_threads(path):
         assert torch.equal(value, answers[2][name]), name
 
 
-@slow_for_triton
+@every_path
 def test_bits_repeat(path):
     lengths = (3, 41, 1, 8)
     first, second = (encode(path, lengths, [0, 1, 2, 3], torch.float32) for _ in range(2))
     for name, value in first.items():
         assert torch.equal(value, second[name]), name
-
-
-@pytest.mark.parametrize(
-    ("installed", "why"),
-    [((), "Triton is not installed"), ((3, 1), "Triton 3.1 is older than 3.5"), ((9, 0), "no GPU")],
-)
-def test_triton_says_why_it_cannot_be_used(installed, why, monkeypatch):
-    from linker.modules.kernels.triton import backend as triton
-
-    monkeypatch.setattr(triton, "INSTALLED", installed)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
-    assert why in triton.problem()

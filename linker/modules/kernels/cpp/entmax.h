@@ -1,4 +1,4 @@
-// α-entmax: Newton's method on the norm form, see reference.py in the parent folder for the formulas.
+// α-entmax: Newton's method on the norm form, see plain.py in the parent folder for the formulas.
 
 template <class T> struct Precision;
 // A final step below this size is applied to the weights by their slopes; the remaining error is of second order.
@@ -137,7 +137,7 @@ template <class T> void entmax_row(T *z, int64_t count, T epsilon, T *values, in
     for (int64_t i = 0; i < active; ++i) z[places[i]] = values[i] / total;
 }
 
-// Terms of the gradients of a weight: its slope, and a and b of `_alpha_derivative` in reference.py.
+// Terms of the gradients of a weight: its slope, and a and b of `_alpha_derivative` in plain.py.
 template <class T> INLINE void derivatives(Vec<T> p, T epsilon, Vec<T> &slope, Vec<T> &log, Vec<T> &a, Vec<T> &b) {
     Ints<T> inside = p > std::numeric_limits<T>::min();
     log = logarithm(inside ? p : splat(T(1)));

@@ -1,5 +1,5 @@
 // Linker's CPU kernels behind a plain C interface: no header of torch or Python is needed, so one binary serves every
-// version of both. reference.py and autograd.py in the parent folder define what the functions compute.
+// version of both. plain.py and native.py in the parent folder define what the functions compute.
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -36,32 +36,19 @@ def _solve(distance: Tensor, epsilon: Tensor) -> tuple[Tensor, Tensor]:
         # For α = 2, 0^0 = 1 would count entries outside the support.
         slope = torch.where(base > 0, slope, 0)
         total = (slope * base).sum(-1, keepdim=True)
-        step = _expm1(epsilon * total.log()) / epsilon * total ** (1 - epsilon) / slope.sum(-1, keepdim=True)
+        step = (
+            (epsilon * total.log()).expm1() / epsilon * total ** (1 - epsilon) / slope.sum(-1, keepdim=True)
+        )
         shift = shift + step
-        # An ONNX graph has all steps: it cannot stop by the tolerance.
-        if not torch.onnx.is_in_onnx_export() and step.abs().max() <= tolerance:
+        if step.abs().max() <= tolerance:
             break
     scaled = epsilon * (distance - shift)
     inside = scaled > -1
-    log_base = _log1p(torch.where(inside, scaled, 0))
+    log_base = torch.where(inside, scaled, 0).log1p()
     weights = torch.where(inside, torch.exp(log_base * power), 0)
     slopes = torch.where(inside, torch.exp(log_base * (power - 1)), 0)
     # Rescaled so that the weights sum to 1 despite rounding.
     return weights / weights.sum(-1, keepdim=True), slopes
-
-
-def _expm1(x: Tensor) -> Tensor:
-    """Return eˣ − 1; ONNX has no operator for it."""
-    return (x.exp() + 1) * (x / 2).tanh() if torch.onnx.is_in_onnx_export() else x.expm1()
-
-
-def _log1p(x: Tensor) -> Tensor:
-    """Return log(1 + x); for ONNX, which has no operator for it, with Kahan's correction of the rounding of 1 + x."""
-    if not torch.onnx.is_in_onnx_export():
-        return x.log1p()
-    rounded = 1 + x
-    exact = rounded == 1
-    return torch.where(exact, x, x * rounded.log() / torch.where(exact, 1, rounded - 1))
 
 
 def _alpha_derivative(weights: Tensor, slopes: Tensor, epsilon: Tensor) -> Tensor:
@@ -83,21 +70,15 @@ def _alpha_derivative(weights: Tensor, slopes: Tensor, epsilon: Tensor) -> Tenso
     return weights * inner / slopes.sum(-1, keepdim=True)
 
 
-def _weights_and_slopes(scores: Tensor, epsilon: Tensor) -> tuple[Tensor, Tensor]:
-    """Return weights p and slopes p^(2 − α), both of the shape of `scores`; fully masked rows are zero."""
-    top = scores.amax(-1, keepdim=True)
-    empty = top == -torch.inf
-    # A fully masked row is solved as a row of zeros, then zeroed.
-    distance = torch.where(empty, 0, scores - torch.where(empty, 0, top))
-    weights, slopes = _solve(distance, epsilon)
-    return weights.masked_fill(empty, 0), slopes.masked_fill(empty, 0)
-
-
 class _Entmax(torch.autograd.Function):
     @staticmethod
     def forward(ctx: FunctionCtx, scores: Tensor, alpha: Tensor) -> Tensor:
         epsilon = (alpha - 1).clamp_min(_LEAST_EPSILON)
-        weights, slopes = _weights_and_slopes(scores, epsilon)
+        top = scores.amax(-1, keepdim=True)
+        empty = top == -torch.inf
+        # A fully masked row is solved as a row of zeros, then zeroed.
+        weights, slopes = _solve(torch.where(empty, 0, scores - torch.where(empty, 0, top)), epsilon)
+        weights, slopes = weights.masked_fill(empty, 0), slopes.masked_fill(empty, 0)
         ctx.save_for_backward(weights, slopes, epsilon)
         ctx.alpha_shape = alpha.shape  # type: ignore[attr-defined]
         return weights
@@ -115,15 +96,6 @@ class _Entmax(torch.autograd.Function):
             derivative = _alpha_derivative(weights, safe, epsilon)
             for_alpha = (gradient * derivative).sum_to_size(ctx.alpha_shape)  # type: ignore[attr-defined]
         return for_scores, for_alpha
-
-
-def entmax_rows(scores: Tensor, alpha: Tensor) -> Tensor:
-    """Compute α-entmax along the last axis of scores (… × K, −inf is masked); α broadcasts with a last axis of 1."""
-    if not alpha.requires_grad and bool((alpha == 1).all()):
-        return torch.where(scores.amax(-1, keepdim=True) == -torch.inf, 0, torch.softmax(scores, -1))
-    if torch.onnx.is_in_onnx_export():  # which has no place for what the gradient needs
-        return _weights_and_slopes(scores, (alpha - 1).clamp_min(_LEAST_EPSILON))[0]
-    return _Entmax.apply(scores, alpha)
 
 
 # Texts whose lengths differ by more than this factor are padded separately.
@@ -148,7 +120,9 @@ class PlainKernels:
         Returns:
             float, … × K.
         """
-        return entmax_rows(scores, alpha)
+        if not alpha.requires_grad and bool((alpha == 1).all()):
+            return torch.where(scores.amax(-1, keepdim=True) == -torch.inf, 0, torch.softmax(scores, -1))
+        return _Entmax.apply(scores, alpha)
 
     @full_precision
     def ring(self, ring: RingInput) -> Tensor:
