@@ -40,7 +40,7 @@ FLOOR = ROOT / "tests" / "quality_floor.json"
 #: Scores of pairs of an article and a post.
 SCORES = ROOT / "tests" / "quality_scores.csv"
 TOLERANCE = 0.0005
-#: Points of 100. The embeddings of bundled models have the same bits with AVX2 and AVX-512 (decision 201); the sums of
+#: Points of 100. The embeddings of bundled models have the same bits with AVX2 and AVX-512 (decision 168); the sums of
 #: TF-IDF and of the parts of a model are rounded differently, which changes scores by less than 0.001.
 SCORE_TOLERANCE = 0.01
 BUNDLED = ("best", "distilled")

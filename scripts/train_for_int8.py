@@ -5,7 +5,7 @@
 
 The network computes with weights and activations rounded as in the graph of `linker export` (fake quantization with
 straight-through gradients; Jacob et al. 2018, section 3), and is trained to give the embeddings that the teacher gives
-in float32: one minus their cosine. Embedding matrices stay as they are. Decision 204 has what this gains.
+in float32: one minus their cosine. Embedding matrices stay as they are. Decision 168 has the reasons.
 """
 
 from __future__ import annotations

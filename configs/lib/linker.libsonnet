@@ -10,7 +10,7 @@
     //   seed: random seed for the choice among the pairs of the more frequent kind.
     //   block_texts: make a batch of all pairs of two blocks of this many texts, so that each text is encoded once
     //   for many pairs; `pairs` has no effect then, and `max_pairs` and the balance hold on average (decision
-    //   103). Null: pairs in random order.
+    //   143). Null: pairs in random order.
     class_pairs(pairs=32, max_pairs=null, seed=0, block_texts=null):: { type: 'class_pairs', pairs: pairs, [if max_pairs != null then 'max_pairs']: max_pairs, seed: seed, [if block_texts != null then 'block_texts']: block_texts },
     // Batches in which every article has a positive and hard negatives exist.
     //   articles: articles in a batch.
@@ -244,7 +244,7 @@
     //   normalization: `bertweet` replaces mentions by `@USER` and links by `HTTPURL`, as in BERTweet's training
     //   data, and keeps emojis. `hashtags` replaces hashtags by their words (`#BostonMarathon`: Boston Marathon),
     //   which word pieces miss. `hashtags_and_links` also replaces the links of link shorteners, whose random
-    //   letters are a third of the tokens of a short post, by `http` (decision 203).
+    //   letters are a third of the tokens of a short post, by `http` (decision 132).
     //   similarity: `cosine` of the embeddings (the loss sees unit length), or `euclidean`, their negative
     //   distance.
     //   layers: indices of the layers to keep, from 0; null: all. Two of six layers are three times as fast;
@@ -257,9 +257,9 @@
     //   float32.
     //   article_prefixes: numbers of tokens, ascending, such as [64, 128, 256, 512]: when posts are scored, the
     //   embedding of an article is the mean of those of its beginnings of these lengths, so that its first
-    //   sentences count most (decision 177); null: that of its first `max_article_tokens`, as in training.
+    //   sentences count most (decision 132); null: that of its first `max_article_tokens`, as in training.
     //   embedding_precision: precision of the embeddings of posts when posts are scored. `int8`: rounded to 8
-    //   bits, so that a corpus stores them in a quarter of the space and gives the same scores (decision 192).
+    //   bits, so that a corpus stores them in a quarter of the space and gives the same scores (decision 120).
     transformer(path, pooling=null, max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', layers=null, title_weight=0.0, precision='float32', article_prefixes=null, embedding_precision='float32'):: { type: 'transformer', path: path, [if pooling != null then 'pooling']: pooling, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, [if layers != null then 'layers']: layers, title_weight: title_weight, precision: precision, [if article_prefixes != null then 'article_prefixes']: article_prefixes, embedding_precision: embedding_precision },
   },
   optimizers:: {

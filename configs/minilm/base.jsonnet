@@ -31,7 +31,7 @@ defaults.training {
           article_prefixes: [64, 128, 256, 512],
           normalization: 'hashtags',
           precision: 'auto',
-          // A corpus stores embeddings of posts in a quarter of the space (decision 192).
+          // A corpus stores embeddings of posts in a quarter of the space (decision 120).
           embedding_precision: 'int8',
         },
         { type: 'tfidf', stop_words: 'by_language', min_words: 3 },

@@ -1,4 +1,4 @@
-"""A process that extracts pages, within limits of time and memory (decision 180).
+"""A process that extracts pages, within limits of time and memory (decision 070).
 
 Pages come from strangers, and what reads them takes quadratic time on some: a page is read in a process of its own,
 which is killed when it exceeds a limit. The process stays for further pages.

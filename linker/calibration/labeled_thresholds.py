@@ -2,7 +2,7 @@
 
 A curve fitted to a few labels gives good probabilities, but intervals that are too narrow where the curve has the wrong
 shape. Intervals therefore come from counts of labels whose posts were drawn at random
-(docs/decisions/124-calibration-and-thresholds.md).
+(docs/decisions/124-calibration.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The program of the process that evaluates Jsonnet (decision 182): it imports nothing of linker.
+"""The program of the process that evaluates Jsonnet (decision 010): it imports nothing of linker.
 
 The first argument is the module search path, as JSON. Standard input has one line of JSON with `name`, `snippet` and
 `ext_vars`, and standard output one with `json` or `error`. For each import, `import` is asked, and a line with `path`

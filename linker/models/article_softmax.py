@@ -38,7 +38,7 @@ class ArticleSoftmaxModel(Model):
 
     Articles may report the same story; a post about one is then relevant to the other. With `neighbor_weight`, the odds
     of a post gain its probabilities for the other articles, each times the share of the article's posts that are as
-    likely about the other one: one step of a random walk from article to post to article (decision 134). Scores then
+    likely about the other one: one step of a random walk from article to post to article (decision 131). Scores then
     depend on the other posts too, unless an article is scored alone.
 
     With `time`, the log ratio of the time between article and post is added to the log-odds before the softmax. If

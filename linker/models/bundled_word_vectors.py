@@ -22,7 +22,7 @@ from linker.models.score_scale import ScoreScale
 class BundledWordVectorsModel(Model):
     """Cosine of averaged word vectors, those of the bundled model `distilled`.
 
-    Adds whole words, above all names, to the word pieces of a transformer at the cost of a table lookup (decision 135).
+    Adds whole words, above all names, to the word pieces of a transformer at the cost of a table lookup (decision 132).
     It is not trained. A model folder keeps a copy of the vectors, so that it does not change with linker.
 
     Attributes:

@@ -170,7 +170,7 @@ class TfidfModel(LexicalModel):
 
     By cosine, the shortest posts rank too high: a post that only repeats the two words of a query outranks every post
     that says something about them. With `min_words`, the length of a post's vector is at least that of the given number
-    of rarest words, which lowers the scores of short posts (decision 205).
+    of rarest words, which lowers the scores of short posts (decision 021).
 
     Paper: Singhal et al. 1996, https://doi.org/10.1145/243199.243206
 

@@ -48,7 +48,7 @@ class CorpusSearch:
     """Answers searches of one corpus; posts that are added to it are found within seconds.
 
     As many searches as there are cores run at once, each on one core: two threads of one search would take twice the
-    processor time (decision 198).
+    processor time (decision 113).
 
     Args:
         folder: the corpus.

@@ -1,6 +1,6 @@
 """A server of the Model Context Protocol around `Tools`, for assistants and other programs.
 
-Protocol: https://modelcontextprotocol.io, by its Python SDK; decision 190.
+Protocol: https://modelcontextprotocol.io, by its Python SDK; decision 113.
 """
 
 from __future__ import annotations

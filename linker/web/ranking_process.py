@@ -1,4 +1,4 @@
-"""A process that ranks: the server stays fast meanwhile, and may end at any time (decision 181)."""
+"""A process that ranks: the server stays fast meanwhile, and may end at any time (decision 113)."""
 
 from __future__ import annotations
 

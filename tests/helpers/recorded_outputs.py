@@ -238,7 +238,7 @@ def _loaded_once() -> Iterator[None]:
     fingerprint = functools.cache(vars(ModelReference)["fingerprint"].fget)
     embed, known = OnnxTransformerModel._vectors, dict[tuple[str, bytes], np.ndarray]()
 
-    # An embedding does not depend on the texts that are encoded with it (decision 201).
+    # An embedding does not depend on the texts that are encoded with it (decision 168).
     def look_up(model: OnnxTransformerModel, texts: Sequence[EncodedText], width: int) -> np.ndarray:
         keys = [(str(model._folder), text.ids.tobytes()) for text in texts]
         new = {key: text for key, text in zip(keys, texts) if key not in known}

@@ -16,7 +16,7 @@ from linker.data.io.line_errors import BadLines
 from linker.data.io.records import empty_input_error, iter_posts
 from linker.data.types import Post
 
-#: Model that needs no encoding. It orders the posts until the chosen model has scored them (decision 176).
+#: Model that needs no encoding. It orders the posts until the chosen model has scored them (decision 112).
 QUICK = "bm25"
 
 

@@ -297,7 +297,7 @@ class Session:
             labels: from `linker.data.labels.reading`.
             annotator: annotator of labels without a name in the file.
             source: name of the file in messages.
-            machine: whether programs gave these labels, whatever the file says (decision 176).
+            machine: whether programs gave these labels, whatever the file says (decision 112).
 
         Returns:
             The number of new labels.

@@ -114,7 +114,7 @@ class SequentialTestRule(StoppingRule):
 
         It is a tenth of the unlabeled posts or half the shortest sample, in which no post is relevant, whichever is
         less: where many relevant posts were found, a sample teaches more than the end of the strategy's ranking
-        (decisions 178 and 199).
+        (decision 199).
         """
         found = np.cumsum(labels.relevant)
 

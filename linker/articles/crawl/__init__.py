@@ -1,1 +1,1 @@
-"""A polite crawler for the articles that links lead to: resumable, with a state for every address (decision 173)."""
+"""A polite crawler for the articles that links lead to: resumable, with a state for every address (decision 070)."""

@@ -100,7 +100,7 @@ class ClassPairSampler(BatchSampler):
         max_pairs: maximum number of pairs per epoch, half of each kind, sampled again for each epoch; null: all.
         seed: random seed for the choice among the pairs of the more frequent kind.
         block_texts: make a batch of all pairs of two blocks of this many texts, so that each text is encoded once for
-            many pairs; `pairs` has no effect then, and `max_pairs` and the balance hold on average (decision 103).
+            many pairs; `pairs` has no effect then, and `max_pairs` and the balance hold on average (decision 143).
             Null: pairs in random order.
     """
 

@@ -64,7 +64,7 @@ class BertGraph:
 
     The input is `input_ids` (int64, texts × tokens), of texts that all have the same number of tokens; the output is
     `embeddings` (float32, texts × dim), not normalized. Without padding an embedding depends on its text only, and
-    attention needs no mask. Inside, tokens come before texts: heads are then multiplied where they are (decision 201).
+    attention needs no mask. Inside, tokens come before texts: heads are then multiplied where they are (decision 168).
 
     Args:
         config: of the network, as in its `config.json`.
@@ -130,7 +130,7 @@ class BertGraph:
     def _attended(self, query: str, key: str, value: str, name: str) -> str:
         """Multi-head attention of texts of equal length: (tokens, texts, dim).
 
-        The softmax is divided by its sum last, since the bits of `Softmax` depend on the processor (decision 201).
+        The softmax is divided by its sum last, since the bits of `Softmax` depend on the processor (decision 168).
         """
         dim = self._config["hidden_size"]
         width = dim // self._config["num_attention_heads"]

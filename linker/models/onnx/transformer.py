@@ -154,7 +154,7 @@ class OnnxTransformerModel(EmbeddingModel):
 
     def _inputs(self, texts: Sequence[EncodedText]) -> dict[str, np.ndarray]:
         ids = np.array([text.ids for text in texts], dtype=np.int64)  # (texts, tokens)
-        # The mask and the lengths are for graphs that were exported before decision 201.
+        # The mask and the lengths are for graphs with padding.
         lengths = np.full(len(ids), ids.shape[1], dtype=np.int32)
         return {"input_ids": ids, "attention_mask": np.ones(ids.shape, np.float32), "lengths": lengths}
 

@@ -53,7 +53,7 @@ class TransformerModel(SiameseModel):
         normalization: `bertweet` replaces mentions by `@USER` and links by `HTTPURL`, as in BERTweet's training data,
             and keeps emojis. `hashtags` replaces hashtags by their words (`#BostonMarathon`: Boston Marathon), which
             word pieces miss. `hashtags_and_links` also replaces the links of link shorteners, whose random letters are
-            a third of the tokens of a short post, by `http` (decision 203).
+            a third of the tokens of a short post, by `http` (decision 132).
         similarity: `cosine` of the embeddings (the loss sees unit length), or `euclidean`, their negative distance.
         layers: indices of the layers to keep, from 0; null: all. Two of six layers are three times as fast; distill
             the full network into them with the recipes of `configs/students`.
@@ -64,9 +64,9 @@ class TransformerModel(SiameseModel):
             score run the graph that `linker export` wrote, without torch; everything else computes in float32.
         article_prefixes: numbers of tokens, ascending, such as [64, 128, 256, 512]: when posts are scored, the
             embedding of an article is the mean of those of its beginnings of these lengths, so that its first
-            sentences count most (decision 177); null: that of its first `max_article_tokens`, as in training.
+            sentences count most (decision 132); null: that of its first `max_article_tokens`, as in training.
         embedding_precision: precision of the embeddings of posts when posts are scored. `int8`: rounded to 8 bits, so
-            that a corpus stores them in a quarter of the space and gives the same scores (decision 192).
+            that a corpus stores them in a quarter of the space and gives the same scores (decision 120).
     """
 
     keys_without_weights = frozenset(

@@ -116,7 +116,7 @@ def test_graphs_have_no_operator_whose_bits_depend_on_the_processor(tmp_path: Pa
     export_model(trained(tmp_path), tmp_path / "int8", TEXTS)
     for folder in (tmp_path / "int8/transformer", FOLDERS[BEST] / "part-0/transformer"):
         graph = onnx.load(folder / "model.onnx", load_external_data=False).graph
-        # These sum by the width of the processor's vectors; decision 201 lists the operators that were compared.
+        # These sum by the width of the processor's vectors.
         operators = {node.op_type for node in graph.node}
         assert not operators & {"Softmax", "LogSoftmax", "MultiHeadAttention"}
         if "ReduceSum" in operators:  # its order depends on where a row begins, modulo four numbers

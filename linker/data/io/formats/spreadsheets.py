@@ -33,7 +33,7 @@ def spreadsheet_table(
 ) -> Table:
     """Open the sheet whose header has most columns with known names; rows have Excel's numbers.
 
-    A process of its own (decision 186) holds the sheet in memory, about 700 bytes for a row of six cells.
+    A process of its own (decision 023) holds the sheet in memory, about 700 bytes for a row of six cells.
 
     Args:
         file: the input.

@@ -1,4 +1,4 @@
-"""The program of the process that reads workbooks (decision 186): it imports nothing of linker.
+"""The program of the process that reads workbooks (decision 023): it imports nothing of linker.
 
 The first argument is the module search path, as JSON. Standard input has one line of JSON with the `path` of the
 workbook, and then one with the `sheet` to read. Standard output has an empty object as soon as the library is there;
