@@ -1,1 +1,1 @@
-"""Campaigns that try to make linker lose, hang or leak (docs/promises.md)."""
+"""Campaigns that try to make linker lose, hang or leak (docs/reliability.md)."""

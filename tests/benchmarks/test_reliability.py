@@ -25,8 +25,8 @@ def test_everything_holds(name: str, tmp_path: Path) -> None:
     assert tally.faults == []
 
 
-def test_every_campaign_is_behind_a_promise() -> None:
-    page = (ROOT / "docs" / "promises.md").read_text(encoding="utf-8")
+def test_every_campaign_is_on_the_page_of_reliability() -> None:
+    page = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
     assert [name for name in CAMPAIGNS if f"`{name}`" not in page] == []
 
 
