@@ -23,7 +23,7 @@ def fetch_named(
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 
     from linker.common.console import stderr
-    from linker.data.word_vectors.download import fetch_vectors
+    from linker.data.word_vectors.published import fetch_vectors
 
     columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as progress:

@@ -8,7 +8,7 @@ from typing import Any
 
 from linker.common.errors import ConfigError, DataError
 from linker.data.io.tables import ENDINGS, format_of_name
-from linker.data.word_vectors.cache import available, cache_folder, find_vectors, published
+from linker.data.word_vectors.published import available, cache_folder, find_vectors, published
 
 Config = dict[str, Any]
 

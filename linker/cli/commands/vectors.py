@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -59,10 +59,6 @@ def train(
     out: Annotated[Path, typer.Option("--out", help="Vector file to write, such as vectors.txt.gz.")],
     column: TextColumns = None,
     tokenizer: TokenizerName = "social",
-    method: Annotated[
-        Literal["skipgram", "cbow", "fasttext"],
-        typer.Option("--method", help="Training algorithm: skip-gram or CBOW (word2vec), or fastText."),
-    ] = "skipgram",
     dim: Annotated[int, typer.Option("--dim", min=1, help="Number of dimensions.")] = 300,
     epochs: Annotated[int, typer.Option("--epochs", min=1, help="Number of passes over the texts.")] = 5,
     min_count: Annotated[
@@ -82,19 +78,20 @@ def train(
     ] = 1,
     start: Annotated[
         str | None,
-        typer.Option("--start", help="Initial vectors: a file or a name such as 6B.300d; not for fasttext."),
+        typer.Option("--start", help="Initial vectors: a file or a name such as 6B.300d."),
     ] = None,
     on_error: OnBadText = "strict",
 ) -> None:
     """Train word vectors on the texts of your own files."""
     from linker.common.console import info
     from linker.common.files import check_writable
-    from linker.data.word_vectors.train import texts_of, train_vectors
+    from linker.data.readers.texts import texts_of
+    from linker.data.word_vectors.train import train_vectors
 
     check_writable(out, [*files, *([start] if start else [])])
     texts = texts_of(files, column or ["title", "text"], on_error)
     words, tokens = train_vectors(
-        texts, _tokenizer(tokenizer), out, method, dim, epochs, min_count, window, seed, workers, start
+        texts, _tokenizer(tokenizer), out, dim, epochs, min_count, window, seed, workers, start
     )
     info(f"{tokens:,} running tokens; {words:,} words with a vector")
     print(out)
@@ -129,7 +126,7 @@ def distill(
     from linker.common.console import info
     from linker.common.files import check_writable
     from linker.common.locks import only_writer
-    from linker.data.word_vectors.train import texts_of
+    from linker.data.readers.texts import texts_of
     from linker.training.distillation.teacher import CachedTeacher, Teacher
     from linker.training.static_embeddings import distill_vectors
 
@@ -177,8 +174,8 @@ def info(
     """Show the contents of a vector file and how many words of your texts it covers."""
     import numpy as np
 
+    from linker.data.readers.texts import texts_of
     from linker.data.word_vectors.file import VectorFile, coverage
-    from linker.data.word_vectors.train import texts_of
 
     vectors = VectorFile(source, max_words, cache)
     tokenize = _tokenizer(tokenizer).tokenize

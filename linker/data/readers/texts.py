@@ -1,17 +1,23 @@
-"""Texts without links, for distillation."""
+"""Texts without links, for word vectors and distillation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-from linker.data.io.line_errors import OnError
+from linker.common.console import info
+from linker.common.errors import DataError
+from linker.data.io.columns import PostColumns
+from linker.data.io.line_errors import BadLines, OnError
 from linker.data.io.paths import input_files
-from linker.data.io.tables import format_of_name
+from linker.data.io.platform_rows import deleted_in, post_rows, recognized
+from linker.data.io.tables import format_of_name, open_table
+from linker.data.platforms.sniffing import BY_COLUMNS
 from linker.data.readers.reader import PairReader
 from linker.data.types import LinkedPosts, Post
-from linker.data.word_vectors.train import texts_of
 
+#: Columns with text, unless others are named.
+DEFAULT_COLUMNS = ["title", "text"]
 #: Longer texts are split into chunks of this many words: less than what a sentence transformer truncates.
 MAX_WORDS = 100
 
@@ -30,7 +36,7 @@ class Texts(PairReader):
         self, files: str | list[str], columns: list[str] | None = None, on_error: OnError = "strict"
     ) -> None:
         self.files = [files] if isinstance(files, str) else files
-        self.columns, self.on_error = columns or ["title", "text"], on_error
+        self.columns, self.on_error = columns or DEFAULT_COLUMNS, on_error
 
     def read(self) -> LinkedPosts:
         """Return the texts in file order, split into chunks of at most 100 words.
@@ -42,6 +48,43 @@ class Texts(PairReader):
         files = [file for file in input_files(self.files) if file in self.files or format_of_name(file)]
         chunks = split_into_chunks(texts_of(files, self.columns, self.on_error))
         return LinkedPosts([], [Post(str(i), chunk) for i, chunk in enumerate(chunks)])
+
+
+def texts_of(paths: Sequence[str], columns: Sequence[str], on_error: OnError = "strict") -> Iterator[str]:
+    """Yield every text in the named columns of files; with the default columns, also of platforms' records.
+
+    Args:
+        paths: JSON lines, CSV, TSV, Parquet or plain-text files, compressed or not.
+        columns: names of the columns with texts.
+        on_error: see `read_articles`.
+
+    Raises:
+        DataError: if a file cannot be read, has bad lines (in strict mode), or has none of the columns.
+    """
+    posts = PostColumns(format=None if list(columns) == DEFAULT_COLUMNS else BY_COLUMNS)
+    deleted = deleted_in(paths, posts)
+    with BadLines(on_error) as bad_lines:
+        for path in paths:
+            file, present = bad_lines.file(path), dict[str, None]()
+            with open_table(file, set(columns)) as table:
+                formats, table = recognized(table, posts)
+                if formats is not None:
+                    for _, row in post_rows(file, table, formats, posts, deleted):
+                        if isinstance(text := row.values["text"], str):
+                            file.posts += 1
+                            yield text
+                    info(f"{path}: {', '.join(file.notes)}")
+                    continue
+                for row in table.rows:
+                    present.update(dict.fromkeys(row.values))
+                    for column in columns:
+                        if isinstance(text := row.values.get(column), str) and text:
+                            yield text
+            if present.keys().isdisjoint(columns):
+                raise DataError(
+                    f"{path}: column {' or '.join(columns)} is missing (columns: {', '.join(present) or 'none'}); "
+                    "name the columns with text by --column"
+                )
 
 
 def split_into_chunks(texts: Iterable[str]) -> list[str]:

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from linker.data.vocabulary import EMPTY, Vocabulary
-from linker.data.word_vectors.cache import available, find_vectors
 from linker.data.word_vectors.formats import read_rows
+from linker.data.word_vectors.published import available, find_vectors
 from linker.data.word_vectors.word_vectors import WordVectors
 
 

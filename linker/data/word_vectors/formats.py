@@ -9,8 +9,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import BufferedReader
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -19,8 +18,37 @@ import numpy as np
 from linker.common.errors import DataError
 from linker.data.io.streams import open_bytes
 
+PARSED_NUMBERS = 1 << 20
+_PROBED_LINES, _PROBED_BYTES = 100, 4096
+_LONGEST_WORD = 10_000
+_HEADER = re.compile(rb"(\d+) (\d+)[ \t]*\n")
+_BLOCK_BYTES, _BUFFER_BYTES = 1 << 24, 1 << 18
 
-class RowSelection:
+Vectors = tuple[list[str], np.ndarray]
+
+
+def read_rows(path: Path, wanted: set[str] | None, max_words: int | None) -> Vectors:
+    """Read the rows of a vector file that are wanted or among its first `max_words`.
+
+    Returns:
+        The words, and float32, words × dim.
+
+    Raises:
+        DataError: if the file cannot be read or is broken; the message names file and line.
+    """
+    selection = _RowSelection(wanted, max_words)
+    if path.suffix == ".pt":
+        return _read_torchtext(path, selection)
+    with _open_vectors(path) as stream:
+        buffered = io.BufferedReader(cast(Any, stream), _BUFFER_BYTES)
+        start = buffered.peek(_PROBED_BYTES)
+        # word2vec's binary format has a header, and then bytes that no text has.
+        header = _HEADER.match(start)
+        is_binary = header is not None and any(byte < 9 for byte in start[header.end() :])
+        return (_read_binary if is_binary else _read_text)(path, buffered, selection)
+
+
+class _RowSelection:
     """Selects rows one by one in file order, and keeps their words."""
 
     def __init__(self, wanted: set[str] | None, max_words: int | None) -> None:
@@ -53,13 +81,15 @@ class RowSelection:
                 self._words[self._folded.pop(word)] = None
         self._words.append(lower)
 
-    def result(self, rows: list[np.ndarray], dim: int) -> tuple[list[str], np.ndarray]:
+    def result(self, rows: list[np.ndarray], dim: int) -> Vectors:
         """Return the words and their vectors, float32, words × dim, from the blocks of all rows kept, in order."""
         matrix = np.concatenate(rows) if rows else np.zeros((0, dim), dtype=np.float32)
-        decoded = [None if word is None else _token(word) for word in self._words]
-        if None in decoded:
-            matrix = matrix[[word is not None for word in decoded]]
-        return [word for word in decoded if word is not None], matrix
+        tokens = ["" if word is None else word.decode("utf-8", "replace") for word in self._words]
+        # No token equals a word that is not UTF-8, is empty, or has white space.
+        usable = [token.split() == [token] and "\ufffd" not in token for token in tokens]
+        if not all(usable):
+            matrix = matrix[usable]
+        return [token for token, good in zip(tokens, usable) if good], matrix
 
 
 def _lower(word: bytes) -> bytes:
@@ -68,128 +98,74 @@ def _lower(word: bytes) -> bytes:
     return word.decode("utf-8", "surrogateescape").lower().encode("utf-8", "surrogateescape")
 
 
-def _token(word: bytes) -> str | None:
-    """The word as a token; None if no token can equal it (invalid UTF-8, white space, empty)."""
-    try:
-        text = word.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
-    return text if text.split() == [text] else None
+def _read_text(path: Path, stream: BinaryIO, selection: _RowSelection) -> Vectors:
+    """Read a text file: rows that `selection` does not keep are not parsed beyond their word."""
+    first = stream.readline()
+    if not first:
+        raise DataError(f"{path}: the file is empty; get it again")
+    sizes = first.removeprefix(b"\xef\xbb\xbf").split()
+    has_header = len(sizes) == 2 and sizes[0].isdigit() and sizes[1].isdigit()
+    head = [*([] if has_header else [first]), *islice(stream, _PROBED_LINES)]
+    separator, dim = _layout(path, head, int(sizes[1]) if has_header else 0, 1 + has_header)
+    rows: list[np.ndarray] = []
+    kept: list[tuple[int, bytes]] = []
+    number = int(has_header)
+    for line in chain(head, stream):
+        number += 1
+        end = line.find(separator)
+        if not (line.strip() and selection.needs(line[:end])):
+            continue
+        line = line.rstrip()
+        if line.count(separator) == dim:
+            selection.keep(line[:end])
+            kept.append((number, line[end + 1 :]))
+        else:
+            _check_spaced_word(path, number, line.split(separator), dim)
+        if len(kept) * dim >= PARSED_NUMBERS:
+            rows.append(_parsed(path, kept, separator, dim))
+            kept = []
+    if kept:
+        rows.append(_parsed(path, kept, separator, dim))
+    if has_header and number - 1 < int(sizes[0]):
+        raise DataError(f"{path}: truncated, {number - 1:,} of {int(sizes[0]):,} vectors; get the file again")
+    return selection.result(rows, dim)
 
 
-CHUNK_BYTES = 1 << 22
-PROBED_LINES = 100
+def _layout(path: Path, head: list[bytes], dim: int, number: int) -> tuple[bytes, int]:
+    """Detect the separator, and the number of values in a row unless the header states it, from the first lines."""
+    probe = [line.rstrip() for line in head if line.strip()]
+    separator = b"\t" if probe and b"\t" in probe[0] else b" "
+    if not dim:
+        columns = Counter(line.count(separator) for line in probe)
+        dim = max(columns, key=lambda count: columns[count], default=0)
+    values = [line.split(separator)[-dim:] for line in probe]
+    if not dim or (probe and not any(len(row) == dim and all(map(_is_number, row)) for row in values)):
+        raise DataError(
+            f"{path}, line {number}: not word vectors: {_shown(b''.join(head[:1]).rstrip())}, "
+            "expected a word and its numbers, separated by spaces"
+        )
+    return separator, dim
 
 
-def read_text(path: Path, stream: BinaryIO, selection: RowSelection) -> tuple[list[str], np.ndarray]:
-    """Read the rows of a text file that `selection` keeps; other rows are not parsed beyond their word.
-
-    Returns:
-        The words, and float32, words × dim.
-
-    Raises:
-        DataError: if there are no vectors, a line has a wrong number of values or a value that is not a number, or
-            there are fewer lines than the header states.
-    """
-    reader = _TextReader(path, selection)
-    for lines in _line_blocks(stream):
-        reader.add(lines)
-    return reader.finish()
+def _check_spaced_word(path: Path, number: int, fields: list[bytes], dim: int) -> None:
+    """Skip a word with spaces in it (as in glove.840B); other lines with more columns are errors."""
+    columns = len(fields) - 1
+    if columns < dim or all(map(_is_number, fields[1:-dim])):
+        raise DataError(
+            f"{path}, line {number}: {columns} numbers after {_shown(fields[0])}, "
+            f"expected {dim}; the file is damaged, get it again"
+        )
 
 
-def _line_blocks(stream: BinaryIO) -> Iterator[list[bytes]]:
-    rest = b""
-    while block := stream.read(CHUNK_BYTES):
-        *lines, rest = (rest + block).split(b"\n")
-        if lines:
-            yield lines
-    if rest:
-        yield [rest]
-
-
-class _TextReader:
-    """Collects rows; `number` is the number of lines read."""
-
-    def __init__(self, path: Path, selection: RowSelection) -> None:
-        self.path, self.selection = path, selection
-        self.promised: int | None = None
-        self.number = 0
-        self.dim = 0
-        self.separator = b" "
-        self.rows: list[np.ndarray] = []
-
-    def add(self, lines: list[bytes]) -> None:
-        if not self.dim:
-            lines = self._begin(lines)
-        kept: list[tuple[int, bytes]] = []
-        selection, separator, width = self.selection, self.separator, self.dim
-        for number, line in enumerate(lines, self.number + 1):
-            end = line.find(separator)
-            if not (line.strip() and selection.needs(line[:end])):
-                continue
-            line = line.rstrip()
-            columns = line.count(separator)
-            if columns == width:
-                selection.keep(line[:end])
-                kept.append((number, line[end + 1 :]))
-            else:
-                self._check_spaced_word(number, line.split(separator))
-        self.number += len(lines)
-        if kept:
-            self._parse(kept)
-
-    def finish(self) -> tuple[list[str], np.ndarray]:
-        if not self.number:
-            raise DataError(f"{self.path}: the file is empty; get it again")
-        if self.promised is not None and self.number - 1 < self.promised:
-            raise DataError(
-                f"{self.path}: truncated, {self.number - 1:,} of {self.promised:,} vectors; get the file again"
-            )
-        return self.selection.result(self.rows, self.dim)
-
-    def _begin(self, lines: list[bytes]) -> list[bytes]:
-        """Detect the header, the separator and the number of columns from the first lines."""
-        first = lines[0].removeprefix(b"\xef\xbb\xbf").split()
-        if len(first) == 2 and first[0].isdigit() and first[1].isdigit():
-            self.promised, self.dim, self.number = int(first[0]), int(first[1]), 1
-            lines = lines[1:]
-        probe = [line for line in islice(lines, PROBED_LINES) if line.strip()]
-        if probe and b"\t" in probe[0]:
-            self.separator = b"\t"
-        if not self.dim:
-            columns = Counter(line.rstrip().count(self.separator) for line in probe)
-            self.dim = max(columns, key=lambda n: columns[n], default=0)
-        if not self.dim or (probe and not any(_is_row(line, self.separator, self.dim) for line in probe)):
-            raise DataError(
-                f"{self.path}, line {self.number + 1}: not word vectors: {_shown(lines[0] if lines else b'')}, "
-                "expected a word and its numbers, separated by spaces"
-            )
-        return lines
-
-    def _check_spaced_word(self, number: int, fields: list[bytes]) -> None:
-        """Skip a word with spaces in it (as in glove.840B); other lines with more columns are errors."""
-        columns = len(fields) - 1
-        if columns < self.dim or all(_is_number(field) for field in fields[1 : -self.dim]):
-            raise DataError(
-                f"{self.path}, line {number}: {columns} numbers after {_shown(fields[0])}, "
-                f"expected {self.dim}; the file is damaged, get it again"
-            )
-
-    def _parse(self, kept: list[tuple[int, bytes]]) -> None:
-        text = b"\n".join(body for _, body in kept).replace(self.separator, b"\n")
-        values = _floats(text, len(kept) * self.dim)
-        if values is None:
-            for number, body in kept:
-                self._check(number, body)
-            raise DataError(f"{self.path}, near line {kept[0][0]}: cannot be parsed; get the file again")
-        self.rows.append(values.reshape(len(kept), self.dim))
-
-    def _check(self, number: int, body: bytes) -> None:
-        for column, value in enumerate(body.split(self.separator), 1):
+def _parsed(path: Path, kept: list[tuple[int, bytes]], separator: bytes, dim: int) -> np.ndarray:
+    values = _floats(b"\n".join(body for _, body in kept).replace(separator, b"\n"), len(kept) * dim)
+    if values is not None:
+        return values.reshape(len(kept), dim)
+    for number, body in kept:
+        for column, value in enumerate(body.split(separator), 1):
             if not _is_number(value):
-                raise DataError(
-                    f"{self.path}, line {number}: column {column} is not a number: {_shown(value)}"
-                )
+                raise DataError(f"{path}, line {number}: column {column} is not a number: {_shown(value)}")
+    raise DataError(f"{path}, near line {kept[0][0]}: cannot be parsed; get the file again")
 
 
 def _floats(text: bytes, count: int) -> np.ndarray | None:
@@ -220,37 +196,14 @@ def _is_number(text: bytes) -> bool:
         return False
 
 
-def _is_row(line: bytes, separator: bytes, dim: int) -> bool:
-    values = line.rstrip().split(separator)[-dim:]
-    return len(values) == dim and all(_is_number(value) for value in values)
-
-
 def _shown(line: bytes) -> str:
     text = line.decode("utf-8", "replace")
     return repr(text if len(text) <= 40 else text[:40] + "…")
 
 
-LONGEST_WORD = 10_000
-HEADER = re.compile(rb"(\d+) (\d+)[ \t]*\n")
-BLOCK_BYTES = 1 << 24
-
-
-def is_binary(start: bytes) -> bool:
-    """Return whether a file's first bytes are word2vec's binary format: a header, then bytes that no text has."""
-    header = HEADER.match(start)
-    return header is not None and any(byte < 9 for byte in start[header.end() :])
-
-
-def read_binary(path: Path, stream: BufferedReader, selection: RowSelection) -> tuple[list[str], np.ndarray]:
-    """Read the rows of a word2vec binary file that `selection` keeps.
-
-    Returns:
-        The words, and float32, words × dim.
-
-    Raises:
-        DataError: if the file is truncated or of another format.
-    """
-    header = HEADER.match(stream.readline(100))
+def _read_binary(path: Path, stream: io.BufferedReader, selection: _RowSelection) -> Vectors:
+    """Read a word2vec binary file."""
+    header = _HEADER.match(stream.readline(100))
     assert header is not None
     count, dim = int(header[1]), int(header[2])
     width, rows, blocks = 4 * dim, [], []
@@ -258,10 +211,10 @@ def read_binary(path: Path, stream: BufferedReader, selection: RowSelection) -> 
     for number in range(1, count + 1):
         space = buffer.find(b" ", position)
         if space < 0 or space + 1 + width > len(buffer):
-            buffer, position = buffer[position:] + stream.read(BLOCK_BYTES), 0
+            buffer, position = buffer[position:] + stream.read(_BLOCK_BYTES), 0
             space = buffer.find(b" ")
         end = space + 1 + width
-        if space < 0 or end > len(buffer) or space - position > LONGEST_WORD:
+        if space < 0 or end > len(buffer) or space - position > _LONGEST_WORD:
             raise DataError(
                 f"{path}, vector {number:,} of {count:,}: truncated or not a word2vec file; get the file again"
             )
@@ -269,54 +222,23 @@ def read_binary(path: Path, stream: BufferedReader, selection: RowSelection) -> 
         if selection.needs(word):
             selection.keep(word)
             rows.append(buffer[space + 1 : end])
-            if len(rows) * width >= BLOCK_BYTES:
-                blocks.append(_matrix(rows, dim))
-                rows = []
+        if rows and (len(rows) * width >= _BLOCK_BYTES or number == count):
+            blocks.append(np.frombuffer(b"".join(rows), dtype="<f4").reshape(len(rows), dim))
+            rows = []
         position = end
-    matrix = selection.result([*blocks, _matrix(rows, dim)], dim)
-    if not np.isfinite(matrix[1]).all():
+    words, matrix = selection.result(blocks, dim)
+    if not np.isfinite(matrix).all():
         raise DataError(f"{path}: some vectors have infinite or undefined numbers; get the file again")
-    return matrix
-
-
-def _matrix(rows: list[bytes], dim: int) -> np.ndarray:
-    return np.frombuffer(b"".join(rows), dtype="<f4").reshape(len(rows), dim)
-
-
-PROBED_BYTES = 4096
-BUFFER_BYTES = 1 << 18
-ZIP_START = b"PK\x03\x04"
-
-
-def read_rows(path: Path, wanted: set[str] | None, max_words: int | None) -> tuple[list[str], np.ndarray]:
-    """Read the rows of a vector file that are wanted or among its first `max_words`.
-
-    Returns:
-        The words, and float32, words × dim.
-
-    Raises:
-        DataError: if the file cannot be read or is broken; the message names file and line.
-    """
-    selection = RowSelection(wanted, max_words)
-    if path.suffix == ".pt":
-        return read_torchtext(path, selection)
-    with open_vectors(path) as stream:
-        buffered = io.BufferedReader(cast(Any, stream), BUFFER_BYTES)
-        read = read_binary if is_binary(buffered.peek(PROBED_BYTES)) else read_text
-        return read(path, buffered, selection)
+    return words, matrix
 
 
 @contextmanager
-def open_vectors(path: Path) -> Iterator[BinaryIO]:
-    """Open a vector file: plain, compressed, or a file inside a zip archive (`archive.zip/member`).
-
-    Raises:
-        DataError: the file is missing, damaged, or a zip in which no single file is meant.
-    """
+def _open_vectors(path: Path) -> Iterator[BinaryIO]:
+    """Open a vector file: plain, compressed, or a file inside a zip archive (`archive.zip/member`)."""
     archive = path.parent if path.parent.is_file() else path
     with open(archive, "rb") as file:
-        zipped = file.read(len(ZIP_START)) == ZIP_START
-    if zipped:
+        is_zip = file.read(4) == b"PK\x03\x04"
+    if is_zip:
         with _open_member(archive, None if archive == path else path.name) as stream:
             yield stream
     elif archive == path:
@@ -337,21 +259,15 @@ def _open_member(path: Path, name: str | None) -> Iterator[BinaryIO]:
                 example = f", as {path}/{members[0]}" if members else ""
                 raise DataError(f"{path}: contains {', '.join(members) or 'no file'}; name the file{example}")
             with archive.open(name) as stream:
-                yield io.BufferedReader(cast(Any, stream), BUFFER_BYTES)
+                yield io.BufferedReader(cast(Any, stream), _BUFFER_BYTES)
     except (zlib.error, EOFError, zipfile.BadZipFile, NotImplementedError, OSError) as error:
         raise DataError(f"{path}: damaged or truncated ({error}); get it again") from error
 
 
-def read_torchtext(path: Path, selection: RowSelection) -> tuple[list[str], np.ndarray]:
+def _read_torchtext(path: Path, selection: _RowSelection) -> Vectors:
     """Read a torchtext cache file, a tuple (words, ids, matrix, dimensions).
 
     torchtext leaves rows of zeros at the end, one for each word that was not UTF-8.
-
-    Returns:
-        The words, and float32, words × dim.
-
-    Raises:
-        DataError: if the file has other content.
     """
     import pickle
 
@@ -365,13 +281,8 @@ def read_torchtext(path: Path, selection: RowSelection) -> tuple[list[str], np.n
         if len(matrix) < len(words):
             raise ValueError("fewer vectors than words")
     except (
-        pickle.UnpicklingError,
-        EOFError,
-        OSError,
-        RuntimeError,
-        ValueError,
-        TypeError,
-        AttributeError,
+        *(pickle.UnpicklingError, EOFError, OSError),
+        *(RuntimeError, ValueError, TypeError, AttributeError),
     ) as error:
         raise DataError(
             f"{path}: not a vector cache of torchtext; remove it and fetch the vectors again"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 import ssl
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -69,26 +67,19 @@ class TorchtextVectors(WordVectors):
             raise ConfigError(
                 f"{self.name}: vectors of character n-grams, not of words; choose other vectors"
             )
+        # torchtext must neither unpickle arbitrary objects nor turn off certificate checks for the process.
+        forced, context = "TORCH_FORCE_WEIGHTS_ONLY_LOAD", ssl._create_default_https_context
+        before = os.environ.get(forced)
+        os.environ[forced] = "1"
         try:
-            with _kept_in_bounds():
-                if load is not None:
-                    return load(cache=self.cache, max_vectors=self.max_vectors)
-                return torchtext.Vectors(self.name, cache=self.cache, max_vectors=self.max_vectors)
+            if load is not None:
+                return load(cache=self.cache, max_vectors=self.max_vectors)
+            return torchtext.Vectors(self.name, cache=self.cache, max_vectors=self.max_vectors)
         except (OSError, EOFError, RuntimeError, TypeError, ValueError, pickle.UnpicklingError) as error:
             raise DataError(f"{self.name}: torchtext cannot load the vectors: {error}") from error
-
-
-@contextmanager
-def _kept_in_bounds() -> Iterator[None]:
-    """Keep torchtext from unpickling arbitrary objects, and from turning off certificate checks for the process."""
-    forced, context = "TORCH_FORCE_WEIGHTS_ONLY_LOAD", ssl._create_default_https_context
-    before = os.environ.get(forced)
-    os.environ[forced] = "1"
-    try:
-        yield
-    finally:
-        ssl._create_default_https_context = context
-        if before is None:
-            del os.environ[forced]
-        else:
-            os.environ[forced] = before
+        finally:
+            ssl._create_default_https_context = context
+            if before is None:
+                del os.environ[forced]
+            else:
+                os.environ[forced] = before

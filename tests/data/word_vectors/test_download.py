@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from linker.common.errors import DataError, LinkerError
-from linker.data.word_vectors import download
-from linker.data.word_vectors.download import fetch_vectors
+from linker.data.word_vectors import published as download
 from linker.data.word_vectors.file import VectorFile
+from linker.data.word_vectors.published import fetch_vectors
 
 MEMBER = "glove.6B.50d.txt"
 TEXT = b"the " + b" ".join([b"0.25"] * 50) + b"\n"

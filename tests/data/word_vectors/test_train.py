@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from linker.common.errors import DataError, LinkerError
+from linker.data.readers.texts import texts_of
 from linker.data.tokenizers.tokenizer import Tokenizer
 from linker.data.word_vectors import train
 from linker.data.word_vectors.file import VectorFile
-from linker.data.word_vectors.train import texts_of, train_vectors, write_vectors
+from linker.data.word_vectors.train import train_vectors, write_vectors
 
 
 class Spaces(Tokenizer):
@@ -28,10 +29,9 @@ def two_topics(count: int = 1500) -> list[str]:
     return [" ".join(f"{2 * n + i % 2}" for n in generator.integers(0, 100, 12)) for i in range(count)]
 
 
-@pytest.mark.parametrize("method", ["skipgram", "cbow", "fasttext"])
-def test_words_of_one_topic_come_together(tmp_path: Path, method: train.Method) -> None:
+def test_words_of_one_topic_come_together(tmp_path: Path) -> None:
     out = tmp_path / "v.txt.gz"
-    counts = train_vectors(two_topics(), Spaces(), out, method, dim=16, epochs=30)
+    counts = train_vectors(two_topics(), Spaces(), out, dim=16, epochs=30)
     assert counts == (200, 1500 * 12)
     words, matrix = VectorFile(str(out)).read()
     matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
@@ -72,8 +72,6 @@ def test_training_begins_with_given_vectors(tmp_path: Path) -> None:
     assert np.abs(matrix[words.index("b")]).max() < 1
     with pytest.raises(DataError, match=r"start\.txt: vectors of length 4, not 5; give --dim 4"):
         train_vectors(["a b c"], Spaces(), out, dim=5, min_count=1, start=str(start))
-    with pytest.raises(LinkerError, match="--start is not supported for fasttext"):
-        train_vectors(["a b c"], Spaces(), out, "fasttext", dim=4, start=str(start))
 
 
 def test_too_few_words_leave_the_old_file(tmp_path: Path) -> None:

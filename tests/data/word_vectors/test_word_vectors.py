@@ -145,7 +145,7 @@ def test_words_with_spaces_and_broken_words_are_left_out(tmp_path: Path) -> None
     st.data(),
 )
 def test_equals_a_line_by_line_reading(tmp_path_factory, words, dim, chunk, header, data) -> None:
-    # Random words over blocks of every length, so that lines are cut at every place.
+    # Random words, parsed in blocks of every length.
     floats = st.floats(-1e3, 1e3, width=32)
     rows = [data.draw(st.lists(floats, min_size=dim, max_size=dim)) for _ in words]
     expected: dict[str, list[float]] = {}
@@ -160,7 +160,7 @@ def test_equals_a_line_by_line_reading(tmp_path_factory, words, dim, chunk, head
     path = tmp_path_factory.mktemp("v") / "vectors.txt"
     path.write_bytes(content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(formats, "CHUNK_BYTES", chunk)
+        patch.setattr(formats, "PARSED_NUMBERS", chunk)
         found, vectors = VectorFile(str(path)).read()
     if not header:
         expected = {"first": [0.5] * dim, **expected}
