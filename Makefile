@@ -78,6 +78,7 @@ ifeq ($(OS),Windows_NT)
 	$(BIN)/mypy --platform win32 linker
 endif
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python scripts/option_tables.py --check
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

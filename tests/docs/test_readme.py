@@ -128,20 +128,6 @@ def test_every_component_is_described() -> None:
     assert not missing
 
 
-def test_every_command_has_a_page() -> None:
-    assert {page.stem for page in (ROOT / "docs/commands").glob("*.md")} == {
-        p.split(" ")[0] for p in COMMANDS
-    }
-
-
-@pytest.mark.parametrize("path", sorted(COMMANDS))
-def test_every_option_is_on_the_page_of_its_command(path: str) -> None:
-    text = (ROOT / f"docs/commands/{path.split(' ')[0]}.md").read_text(encoding="utf-8")
-    documented = set(re.findall(r"(?<![\w-])--?[a-z][a-z0-9-]*", text))
-    forms = [set(one.opts) for one in COMMANDS[path].params if one.param_type_name == "option"]
-    assert [sorted(each) for each in forms if not each & documented] == []
-
-
 def test_the_configs_in_getting_started_are_right(tmp_path: Path) -> None:
     pages = [
         page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs/getting-started").glob("*.md"))
