@@ -125,7 +125,8 @@ def train(
         result = build(EXPERIMENT, resolved).run(out, resume, allow_config_change, workers)
     if result.interrupted:
         say(f"stopped after {len(result.epochs)} complete epochs; continue with --resume")
-        raise typer.Exit(128 + result.stopped_by)
+        # The launcher ends all processes once one has failed; the others may still be writing.
+        raise typer.Exit(128 + result.stopped_by if place is None or place.rank == 0 else 0)
     say(f"wrote {out} (best epoch {result.best_epoch} of {len(result.epochs)})")
 
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 
 class ConnectionLost(Exception):  # noqa: N818
-    """Another process did not answer; `Watchdog` finds out why."""
+    """Another process did not answer."""
 
 
 class DistributedContext:
@@ -73,6 +73,3 @@ class DistributedContext:
     def all_gather_object(self, value: Any) -> list[Any]:
         """Return the values of all processes by rank; JSON values."""
         return [value]
-
-    def set_activity(self, what: str) -> None:
-        """Record what this process does next, for error messages."""

@@ -26,7 +26,6 @@ def add_step_context(workers: DistributedContext, step: int, article_ids: Iterab
     who = f"process {workers.rank} of {workers.size}: " if workers.size > 1 else ""
     where = f"{who}step {step}: "
     articles = f"articles of the batch: {', '.join(article_ids)}"
-    workers.set_activity(f"step {step}; {articles}")
     try:
         yield
     except ConnectionLost:

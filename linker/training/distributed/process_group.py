@@ -5,27 +5,36 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import wraps
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, distributed, nn
+from torch.distributed import PrefixStore, Store
+from torch.distributed.rendezvous import rendezvous
 
 from linker.common.console import stderr
 from linker.common.errors import LinkerError
 from linker.training.distributed.context import ConnectionLost, DistributedContext
 from linker.training.distributed.environment import DistributedEnvironment, environment_from
-from linker.training.distributed.watchdog import Watchdog, connect
 
 T = TypeVar("T")
 
-# `Watchdog` notices dead processes. This is for live ones that never reach the collective.
-PATIENCE = timedelta(hours=2)
+# Dead processes are noticed at once. This is for live ones that never reach the collective.
+PATIENCE = timedelta(minutes=30)
+# Set by torchrun and `--devices`: a process that starts the others, hosts the rendezvous store and ends them together.
+AGENT = "TORCHELASTIC_USE_AGENT_STORE"
+#: Exit code of a process that waited in vain for another one, which may have reported why.
+CONNECTION_LOST = 75
+# Time for another process to report why, and for the launcher to see that it ended first.
+_REPORT_SECONDS = 5.0
 
 
 def device_for(local_rank: int) -> torch.device:
@@ -57,12 +66,11 @@ def _collective(method: Callable[..., T]) -> Callable[..., T]:
 
 
 class ProcessGroup(DistributedContext):
-    """One of several processes. All but `split_by_tokens` and `set_activity` wait for all of them."""
+    """One of several processes. All methods but `split_by_tokens` wait for all of them."""
 
     def __init__(self, place: DistributedEnvironment) -> None:
         super().__init__(device_for(place.local_rank))
         self.rank, self.size = place.rank, place.size
-        self._doing = ""
 
     @_collective
     def gather(self, own: Tensor, shares: list[list[int]]) -> Tensor:
@@ -117,10 +125,6 @@ class ProcessGroup(DistributedContext):
         distributed.all_gather(parts, padded)
         return [json.loads(part[: int(length)].numpy().tobytes()) for part, length in zip(parts, lengths)]
 
-    def set_activity(self, what: str) -> None:
-        """See `DistributedContext.set_activity`."""
-        self._doing = what
-
 
 @contextmanager
 def process_group() -> Iterator[DistributedContext]:
@@ -138,39 +142,68 @@ def process_group() -> Iterator[DistributedContext]:
     group = ProcessGroup(place)
     if place.rank:
         stderr.quiet = True
-    try:
-        store = connect(place, place.hosts_store)
-        watch = Watchdog(place, connect(place, False), lambda: group._doing)
-    except RuntimeError as error:
-        reason = str(error).splitlines()[0]
-        raise LinkerError(
-            f"process {place.rank} cannot reach {place.host}:{place.port} ({reason})"
-        ) from error
-    watch.start()
+    agent = os.environ.get(AGENT) == "True"
+    if agent:
+        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    store = _connect(place)
     try:
         backend = "cpu:gloo,cuda:nccl" if group.device.type == "cuda" else "gloo"
         distributed.init_process_group(
             backend, store=store, rank=place.rank, world_size=place.size, timeout=PATIENCE
         )
         yield group
-        # The store ends with its host: exit together, when none is watched any more.
-        group.all_reduce_max(0)
-        watch.stop()
+        # The store ends with its host: exit together.
         group.all_reduce_max(0)
         # Before torch 2.4, destroying the group joins gloo's threads with the interpreter lock held, while such a
         # thread may wait for that lock to release a tensor of the last operation. Let them finish first.
         time.sleep(0.2)
         distributed.destroy_process_group()
     except ConnectionLost as error:
-        watch.wait_for_the_end(error)
-        sys.exit(1)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # by which a launcher ends the others
+        time.sleep(_REPORT_SECONDS)
+        if not agent:
+            problem = f"process {place.rank} of {place.size} lost its connection to another one ({error})"
+            print(f"error: {problem}", file=sys.stderr, flush=True)
+        os._exit(CONNECTION_LOST)
     except Exception as error:
-        if not watch.claim(str(error)):
-            os._exit(1)
-        watch.linger()
+        if not _is_first(store, place.rank):
+            time.sleep(_REPORT_SECONDS)
+            os._exit(CONNECTION_LOST)
         # Once the error is printed: threads of gloo that still run would abort the end of the process.
         atexit.register(_exit, 2 if isinstance(error, LinkerError) else 1)
         raise
+
+
+def _connect(place: DistributedEnvironment) -> Store:
+    """Return the store that all processes see.
+
+    Raises:
+        LinkerError: if it does not answer.
+    """
+    variables = {"RANK": place.rank, "WORLD_SIZE": place.size, "MASTER_ADDR": place.host}
+    os.environ.update({name: str(value) for name, value in variables.items()}, MASTER_PORT=str(place.port))
+    try:
+        store, _, _ = next(iter(rendezvous("env://", timeout=timedelta(minutes=5))))
+    except RuntimeError as error:
+        reason = str(error).splitlines()[0]
+        raise LinkerError(
+            f"process {place.rank} cannot reach {place.host}:{place.port} ({reason})"
+        ) from error
+    return PrefixStore("linker", store)
+
+
+def _is_first(store: Store, rank: int) -> bool:
+    """Return whether this process is the first that fails; only then may it print why."""
+    with suppress(RuntimeError):  # The store is gone, and with it any other reporter.
+        return store.compare_set("failure", "", str(rank)) == str(rank).encode()
+    return True
+
+
+def _end_with(parent: int) -> None:
+    """End this process when the one that started it is gone: it may have been killed."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
 
 
 def _exit(code: int) -> None:

