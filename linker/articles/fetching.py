@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import ssl
-import zlib
-from collections.abc import Iterator
-
-import httpcore
 import httpx
 
 from linker.articles.extraction_process import read_pdf
-from linker.articles.page import SAVE_IT, Page, PageError, TooLargeError, decode, looks_like_html
+from linker.articles.page import SAVE_IT, Page, PageError, RequestError, charset_of, decode, looks_like_html
 from linker.articles.pdf import MAGIC, is_pdf
-from linker.articles.transport import Deadline, GuardedTransport
+from linker.articles.request import HTML_TYPES, MAX_BYTES, MAX_REDIRECTS, Response, request
+from linker.articles.transport import Deadline
 from linker.common.errors import FetchError
 from linker.version import __version__
 
 DEADLINE = 20.0
 """Seconds from the name lookup to the last byte."""
-MAX_BYTES = 10 << 20
-MAX_REDIRECTS = 5
 USER_AGENT = f"linker/{__version__} (article-linker; fetches single pages on a reader's request)"
 
 _HEADERS = {
     "User-Agent": USER_AGENT,
     "Accept": "text/html, application/xhtml+xml, text/plain;q=0.8, application/pdf;q=0.8",
-    "Accept-Language": "*",
-    "Accept-Encoding": "gzip",
 }
-HTML_TYPES = ("text/html", "application/xhtml+xml")
 # Content types of PDFs; the content must begin like one as well.
 _PDF_TYPES = ("application/pdf", "application/x-pdf", "application/octet-stream", "binary/octet-stream")
-REDIRECTS = (301, 302, 303, 307, 308)
+_TYPES = ("", "text/plain", *HTML_TYPES, *_PDF_TYPES)
 
 
 def fetch(
@@ -50,77 +41,58 @@ def fetch(
         FetchError: if the page cannot be fetched, with the address, the reason and a remedy. Certificates are always
             checked.
     """
-    clock = Deadline(deadline)
     try:
-        return _fetch(url, GuardedTransport(clock, allow_private), max_bytes)
+        return _page(_last_response(url, Deadline(deadline), allow_private, max_bytes))
+    except RequestError as error:
+        remedies = {"too slow": f"; try again later, or {SAVE_IT}", "too large": f"; {SAVE_IT}"}
+        raise FetchError(f"{url}: {error}{remedies.get(error.kind, '')}") from error
     except PageError as error:
         raise FetchError(f"{url}: {error}") from error
-    except (TimeoutError, httpcore.TimeoutException) as error:
-        raise FetchError(
-            f"{url}: no answer within {deadline:g} seconds; try again later, or {SAVE_IT}"
-        ) from error
-    except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, OSError) as error:
-        raise FetchError(f"{url}: {broken_connection(error)}") from error
-    except (httpx.InvalidURL, httpx.RemoteProtocolError, httpcore.UnsupportedProtocol, ValueError) as error:
-        raise FetchError(
-            f"{url}: not a valid address, or it redirects to one that is not ({error})"
-        ) from error
 
 
-def _fetch(url: str, transport: GuardedTransport, max_bytes: int) -> Page:
-    with httpx.Client(transport=transport, trust_env=False, headers=_HEADERS) as client:
-        here = httpx.URL(url)
-        visited: list[httpx.URL] = []
-        while True:
-            _check_address(here, redirected=bool(visited))
-            # Cookies are kept across redirects: some sites redirect in circles without them.
-            response = client.send(client.build_request("GET", here), stream=True, follow_redirects=False)
-            try:
-                if response.status_code not in REDIRECTS:
-                    return _page(here, response, max_bytes)
-                visited.append(here)
-                here = _next(here, response, visited)
-            finally:
-                response.close()
+def _last_response(url: str, deadline: Deadline, allow_private: bool, max_bytes: int) -> Response:
+    """The response at the end of all redirects."""
+    # Cookies are kept across redirects: some sites redirect in circles without them.
+    cookies = httpx.Cookies()
+    visited: list[str] = []
+    while True:
+        response = request(
+            url,
+            _HEADERS,
+            deadline,
+            cookies,
+            accepts=_TYPES.__contains__,
+            max_bytes=max_bytes,
+            allow_private=allow_private,
+        )
+        if not response.redirects:
+            return response
+        location = response.header("location")
+        if not location:
+            raise PageError(f"redirects (status {response.status}) without an address")
+        visited.append(str(httpx.URL(url)))
+        url = response.target
+        if not url:
+            raise PageError(f"redirects to {location[:200]}, which is not an http or https address")
+        if len(visited) > MAX_REDIRECTS:
+            why = "in a circle" if url in visited else f"more than {MAX_REDIRECTS} times"
+            raise PageError(f"redirects {why}; {SAVE_IT}")
 
 
-def _check_address(url: httpx.URL, redirected: bool) -> None:
-    if url.scheme not in ("http", "https") or not url.host:
-        what = f"redirects to {url}, which" if redirected else "this"
-        raise PageError(f"{what} is not an http or https address")
-    if url.port is not None and url.port > 65535:
-        raise PageError(f"invalid address: port {url.port} does not exist")
-
-
-def _next(here: httpx.URL, response: httpx.Response, visited: list[httpx.URL]) -> httpx.URL:
-    if "location" not in response.headers:
-        raise PageError(f"redirects (status {response.status_code}) without an address")
-    target = here.join(response.headers["location"]).copy_with(fragment=None)
-    if len(visited) > MAX_REDIRECTS:
-        why = "in a circle" if target in visited else f"more than {MAX_REDIRECTS} times"
-        raise PageError(f"redirects {why}; {SAVE_IT}")
-    return target
-
-
-def _page(url: httpx.URL, response: httpx.Response, max_bytes: int) -> Page:
-    _check_status(response.status_code)
-    header = response.headers.get("content-type", "")
-    type_, charset = header.partition(";")[0].strip().lower(), response.charset_encoding
-    if type_ and type_ not in (*HTML_TYPES, *_PDF_TYPES, "text/plain"):
-        raise PageError(f"not a web page but {type_[:60]}")
-    body = b"".join(unpacked_body(response.headers, response.iter_raw(), max_bytes))
-    if is_pdf(body) if type_ in _PDF_TYPES else body.startswith(MAGIC):
+def _page(response: Response) -> Page:
+    _check_status(response.status)
+    url, body = str(httpx.URL(response.url)), response.body
+    if (response.type in _PDF_TYPES and not is_pdf(body)) or response.type not in _TYPES:
+        raise PageError(f"not a web page but {response.type[:60]}")
+    if response.type in _PDF_TYPES or body.startswith(MAGIC):
         title, text = read_pdf(body)
-        return Page(str(url), text, "pdf", title)
-    if type_ in _PDF_TYPES:
-        raise PageError(f"not a web page but {type_[:60]}")
+        return Page(url, text, "pdf", title)
     if not body.strip():
         raise PageError("the page is empty")
-    content = decode(body, charset)
+    content = decode(body, charset_of(response.header("content-type")))
     if "\0" in content:
         raise PageError("not a web page but binary data")
-    html = type_ in HTML_TYPES or looks_like_html(content)
-    return Page(str(url), content, "html" if html else "text")
+    return Page(url, content, "html" if response.type in HTML_TYPES or looks_like_html(content) else "text")
 
 
 def _check_status(status: int) -> None:
@@ -137,61 +109,3 @@ def _check_status(status: int) -> None:
     if status >= 500:
         raise PageError(f"the site cannot serve the page now (status {status}); try again later")
     raise PageError(f"the site answered with status {status}; {SAVE_IT}")
-
-
-def unpacked_body(headers: httpx.Headers, chunks: Iterator[bytes], max_bytes: int) -> Iterator[bytes]:
-    """Yield the decompressed body of a response.
-
-    Args:
-        headers: headers of the response.
-        chunks: the body as transferred.
-        max_bytes: maximum size, decompressed.
-
-    Raises:
-        TooLargeError: as soon as the body exceeds `max_bytes`.
-        PageError: if it is damaged, incomplete or compressed otherwise than by gzip.
-    """
-    packing = headers.get("content-encoding", "").strip().lower()
-    if packing not in ("", "identity", "gzip", "x-gzip"):
-        raise PageError(f"the page is compressed as {packing[:40]!r}, which was not requested; {SAVE_IT}")
-    size = 0
-    length = headers.get("content-length", "")
-    for chunk in chunks if packing in ("", "identity") else _unpacked(chunks):
-        size += len(chunk)
-        if size > max_bytes or (length.isdecimal() and int(length[:20]) > max_bytes):
-            raise TooLargeError(f"the page is larger than {max_bytes / (1 << 20):g} MiB; {SAVE_IT}")
-        yield chunk
-
-
-def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield decompressed gzip in chunks of bounded size: a small chunk may contain gigabytes."""
-    gzip, begun = zlib.decompressobj(wbits=31), False
-    try:
-        for chunk in chunks:
-            while chunk:
-                if gzip.eof:
-                    # Another gzip member may follow; anything else is ignored, as in browsers.
-                    if not chunk.startswith(b"\x1f\x8b"):
-                        return
-                    gzip = zlib.decompressobj(wbits=31)
-                begun = True
-                yield gzip.decompress(chunk, 1 << 20)
-                chunk = gzip.unused_data if gzip.eof else gzip.unconsumed_tail
-        yield gzip.flush()
-    except zlib.error as error:
-        raise PageError(f"the page is damaged (gzip: {error}); {SAVE_IT}") from error
-    if begun and not gzip.eof:
-        raise PageError("the transfer was incomplete; try again")
-
-
-def broken_connection(error: BaseException) -> str:
-    """Return what an error of a connection means, as a clause after the address."""
-    root = error
-    while cause := root.__cause__ or root.__context__:
-        root = cause
-    if isinstance(root, ssl.SSLError):
-        reason = getattr(root, "verify_message", "") or root.reason or str(root)
-        return f"no secure connection: the site's certificate or encryption is invalid ({reason}); {SAVE_IT}"
-    if isinstance(error, httpcore.ConnectError):
-        return f"no connection ({getattr(root, 'strerror', None) or error}); check the address"
-    return f"the connection broke off ({error}); try again"

@@ -84,16 +84,21 @@ class PageError(Exception):
     """Reason why a page cannot be read; the caller prepends its address."""
 
 
-class TooLargeError(PageError):
-    """The page exceeds the maximum size."""
+RequestFault = Literal[
+    "too large", "too slow", "refused address", "not an address", "host not found", "no connection"
+]
 
 
-class RefusedAddressError(PageError):
-    """The host has an address that is not on the public internet."""
+class RequestError(PageError):
+    """A request without a usable response.
 
+    Attributes:
+        kind: the reason, as a state of `linker fetch`.
+    """
 
-class HostNotFoundError(PageError):
-    """The name of the host has no address."""
+    def __init__(self, kind: RequestFault, reason: str) -> None:
+        super().__init__(reason)
+        self.kind: RequestFault = kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,12 @@ class Page:
     content: str
     kind: Literal["html", "text", "pdf"]
     title: str = ""
+
+
+def charset_of(content_type: str) -> str | None:
+    """Return the encoding that the header `Content-Type` names, if it does."""
+    match = _CHARSET.search(content_type.encode("ascii", "replace"))
+    return match[1].decode() if match else None
 
 
 def looks_like_html(text: str) -> bool:

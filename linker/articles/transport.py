@@ -9,6 +9,7 @@ import ssl
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
@@ -16,7 +17,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore
 import httpx
 
-from linker.articles.page import HostNotFoundError, RefusedAddressError
+from linker.articles.page import RequestError
 
 _ONE_ADDRESS = 6.0
 """Seconds before the next address of a host is tried (a broken IPv6 route must not use up the deadline)."""
@@ -66,67 +67,30 @@ def is_public(address: str) -> bool:
     return ip.is_global and not ip.is_multicast and not ip.is_reserved
 
 
-class GuardedTransport(httpx.BaseTransport):
-    """httpx transport with new connections for every fetch.
+@contextmanager
+def send(question: httpx.Request, deadline: Deadline, allow_private: bool) -> Iterator[httpcore.Response]:
+    """Send a request over a new connection; the body is read as `iter_stream` goes on.
 
     Args:
-        deadline: limit for name lookups, handshakes, reads and writes.
+        question: the request.
+        deadline: limit for name lookup, handshakes, reads and writes.
         allow_private: also connect to loopback, private and link-local addresses, and through the proxy of the
             environment. If false, hosts with such an address are refused, and the connection goes to the address
             that was checked: a second answer of the name server has no effect (DNS rebinding).
+
+    Raises:
+        RequestError: if the host has no address, or a private one.
     """
-
-    def __init__(self, deadline: Deadline, allow_private: bool) -> None:
-        self._allow_private = allow_private
-        self._backend = _GuardedBackend(deadline, allow_private)
-        self._ssl_context = _ssl_context()
-        self._pools: dict[str | None, httpcore.ConnectionPool] = {}
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request; the body of the response is read during iteration."""
-        url = request.url
-        response = self._pool(url).handle_request(
-            httpcore.Request(
-                method=request.method,
-                url=httpcore.URL(
-                    scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-                ),
-                headers=request.headers.raw,
-                extensions=request.extensions,
-            )
-        )
-        assert isinstance(response.stream, Iterable)
-        return httpx.Response(response.status, headers=response.headers, stream=_Body(response.stream))
-
-    def close(self) -> None:
-        """Close all connections."""
-        for pool in self._pools.values():
-            pool.close()
-
-    def _pool(self, url: httpx.URL) -> httpcore.ConnectionPool:
-        proxy = None
-        if self._allow_private and not _is_loopback(url.host) and not proxy_bypass(url.host):
-            proxy = getproxies().get(url.scheme)
-        if proxy not in self._pools:
-            options: dict[str, Any] = {"ssl_context": self._ssl_context, "network_backend": self._backend}
-            self._pools[proxy] = (
-                httpcore.HTTPProxy(proxy, **options) if proxy else httpcore.ConnectionPool(**options)
-            )
-        return self._pools[proxy]
-
-
-class _Body(httpx.SyncByteStream):
-    """Body of an httpcore response for httpx."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def __iter__(self) -> Iterator[bytes]:
-        yield from self._stream
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._stream.close()
+    url = question.url
+    proxy = None
+    if allow_private and not _is_loopback(url.host) and not proxy_bypass(url.host):
+        proxy = getproxies().get(url.scheme)
+    backend = _GuardedBackend(deadline, allow_private)
+    options: dict[str, Any] = {"ssl_context": _ssl_context(), "network_backend": backend}
+    pool = httpcore.HTTPProxy(proxy, **options) if proxy else httpcore.ConnectionPool(**options)
+    target = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+    with pool, pool.stream(question.method, target, headers=question.headers.raw) as response:
+        yield response
 
 
 class _GuardedBackend(httpcore.NetworkBackend):
@@ -148,8 +112,8 @@ class _GuardedBackend(httpcore.NetworkBackend):
         addresses = _resolve(host, port, self._deadline)
         private = [address for address in addresses if not is_public(address)]
         if private and not self._allow_private:
-            raise RefusedAddressError(
-                f"{host} is {private[0]}, not an address of the public internet: refused"
+            raise RequestError(
+                "refused address", f"{host} is {private[0]}, not an address of the public internet: refused"
             )
         for address in addresses[:-1]:
             try:
@@ -222,7 +186,7 @@ def _resolve(host: str, port: int, deadline: Deadline) -> list[str]:
     except queue.Empty:
         raise TimeoutError from None
     if isinstance(answer, Exception) or not answer:
-        raise HostNotFoundError(
-            f"host {host} not found; check the address and your connection to the internet"
+        raise RequestError(
+            "host not found", f"host {host} not found; check the address and your connection to the internet"
         )
     return answer

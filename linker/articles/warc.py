@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from linker.articles.extraction import extract_article
-from linker.articles.page import Page, decode
+from linker.articles.page import Page, charset_of, decode
 from linker.common.errors import DataError, FetchError, LinkerError
 from linker.data.types import Article
 
-_CHARSET = re.compile(r"charset=[\"']?([\w.:-]+)", re.IGNORECASE)
 _MAX_PAGE = 10 << 20
 
 
@@ -41,23 +39,30 @@ def articles_in_warc(
         if not wanted(url):
             counts["pages that no post links to"] += 1
             continue
-        charset = _CHARSET.search(content_type)
-        page = Page(url, decode(body, charset and charset[1]), "html")
         try:
-            yield extract_article(page, url)
+            yield extract_article(Page(url, decode(body, charset_of(content_type)), "html"), url)
         except FetchError:
             counts["pages without an article"] += 1
 
 
-def _pages(path: Path) -> Iterator[tuple[str, str, bytes]]:
-    """Address, content type and content of each HTML page that was found."""
-    try:
-        from warcio.archiveiterator import ArchiveIterator
-        from warcio.exceptions import ArchiveLoadFailed
-    except ModuleNotFoundError as error:
+def warcio_for(path: Path) -> None:
+    """Check that the package warcio is there.
+
+    Raises:
+        LinkerError: if it is missing.
+    """
+    if find_spec("warcio") is None:
         raise LinkerError(
             f"{path}: WARC files need a package that is not installed: pip install 'article-linker[warc]'"
-        ) from error
+        )
+
+
+def _pages(path: Path) -> Iterator[tuple[str, str, bytes]]:
+    """Yield address, content type and content of each HTML page that was fetched successfully."""
+    warcio_for(path)
+    from warcio.archiveiterator import ArchiveIterator
+    from warcio.exceptions import ArchiveLoadFailed
+
     with open(path, "rb") as file:
         try:
             for record in ArchiveIterator(file):
@@ -65,14 +70,9 @@ def _pages(path: Path) -> Iterator[tuple[str, str, bytes]]:
                     raise DataError(f"{path}: damaged, or not a WARC file; give a .warc or .warc.gz file")
                 if record.rec_type != "response" or record.http_headers is None:
                     continue
-                url = record.rec_headers.get_header("WARC-Target-URI") or ""
-                if _is_page(record.http_headers):
-                    kind = record.http_headers.get_header("Content-Type") or ""
-                    yield url.strip("<>"), kind, record.content_stream().read(_MAX_PAGE)
+                url = (record.rec_headers.get_header("WARC-Target-URI") or "").strip("<>")
+                kind = record.http_headers.get_header("Content-Type") or ""
+                if record.http_headers.get_statuscode() == "200" and "html" in kind.lower():
+                    yield url, kind, record.content_stream().read(_MAX_PAGE)
         except ArchiveLoadFailed as error:
             raise DataError(f"{path}: damaged, or not a WARC file ({error})") from error
-
-
-def _is_page(headers: Any) -> bool:
-    kind = headers.get_header("Content-Type") or ""
-    return headers.get_statuscode() == "200" and "html" in kind.lower()

@@ -171,6 +171,21 @@ def check_writable(path: str | Path, inputs: Iterable[str | Path] = ()) -> None:
         raise LinkerError(f"{path}: cannot be written (no permission in {above})")
 
 
+def check_output_folder(folder: Path, files: Iterable[str]) -> None:
+    """Check that a folder is new, empty, or holds only these files (of an earlier run); hidden ones do not count.
+
+    Raises:
+        LinkerError: if it is a file, or has other files.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise LinkerError(f"{folder}: is a file; give a folder to write to")
+    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    if others := sorted(name for name in names - set(files) if not name.startswith(".")):
+        raise LinkerError(
+            f"{folder}: has other files ({', '.join(others[:3])}); give a new folder with --out"
+        )
+
+
 def write_json(path: Path, content: Any) -> None:
     """Write JSON for people, atomically: indented, Unicode as it is, a newline at the end."""
     with atomic_write(path) as file:

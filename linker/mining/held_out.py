@@ -86,12 +86,11 @@ class HeldOut:
 
 def drop_held_out(store: LinkStore, held_out: HeldOut) -> None:
     """Drop posts about articles of a development set."""
-    run = store.database.execute
-    rows = run("SELECT id, key, title FROM article")
+    rows = store.run("SELECT id, key, title FROM article")
     held: list[tuple[int]] = []
     while some := rows.fetchmany(_AT_ONCE):
         flags = held_out.holds([(key, title) for _, key, title in some])
         held += [(some[i][0],) for i in flags.nonzero()[0].tolist()]
-    run("CREATE TABLE held (article INTEGER PRIMARY KEY)")
+    store.run("CREATE TABLE held (article INTEGER PRIMARY KEY)")
     store.database.executemany("INSERT INTO held VALUES (?)", held)
     store.drop(HELD_OUT, "SELECT place FROM post JOIN held USING (article)")

@@ -111,18 +111,17 @@ def _articles(store: LinkStore, file: Path, bad_lines: BadLines, counts: Counter
 
 def use_cards(store: LinkStore) -> None:
     """Give the other articles title and description of their link cards: of several, those of most posts."""
-    run = store.database.execute
-    run(
+    store.run(
         "CREATE TABLE site_card AS SELECT host, card.title AS title, description FROM card "
         "JOIN article ON article.id = article WHERE card.title <> '' OR description <> '' "
         f"GROUP BY host, card.title, description HAVING count(*) >= {_SHARED}"
     )
-    run("CREATE INDEX by_host ON site_card (host, title, description)")
-    run(
+    store.run("CREATE INDEX by_host ON site_card (host, title, description)")
+    store.run(
         "UPDATE article SET (title, text, source) = (SELECT card.title, description, 'card' FROM card "
         "WHERE card.article = article.id AND NOT EXISTS (SELECT 1 FROM site_card WHERE site_card.host = article.host "
         "AND site_card.title = card.title AND site_card.description = card.description) "
         "ORDER BY posts DESC, length(card.title) + length(description) DESC, card.title, description LIMIT 1) "
         "WHERE source IS NULL"
     )
-    run("UPDATE article SET title = coalesce(title, ''), text = coalesce(text, '')")
+    store.run("UPDATE article SET title = coalesce(title, ''), text = coalesce(text, '')")

@@ -13,7 +13,7 @@ from typing import Any
 
 from linker.common.console import progress_bar, track
 from linker.common.errors import DataError, LinkerError
-from linker.common.files import real_path, unbroken, write_json
+from linker.common.files import check_output_folder, real_path, unbroken, write_json
 from linker.common.locks import only_writer
 from linker.data.io.columns import PostColumns
 from linker.data.io.line_errors import BadLines, OnError
@@ -123,10 +123,7 @@ def check_folder(out: Path, posts: Sequence[str] = ()) -> None:
     for folder in map(Path, posts):
         if folder.is_dir() and real_path(out).is_relative_to(real_path(folder)):
             raise LinkerError(f"{out}: inside {folder}, among the posts; write it to another folder")
-    if out.exists() and not out.is_dir():
-        raise LinkerError(f"{out}: is a file; give a folder to write to")
-    if out.is_dir() and (others := sorted({path.name for path in out.iterdir()} - set(FILES))):
-        raise LinkerError(f"{out}: has other files ({', '.join(others[:3])}); give a new folder with --out")
+    check_output_folder(out, FILES)
 
 
 def _read(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from linker.articles.links.link_key import host_of, link_key
-from linker.common.databases import open_database
+from linker.common.databases import Database, open_database
 from linker.data.types import Post
 from linker.mining.linked_post import Link, bare_id
 from linker.mining.options import MiningOptions
@@ -56,15 +56,11 @@ class Candidate(NamedTuple):
     text: str
 
 
-class LinkStore:
-    """The posts, articles and pairs of one run.
-
-    Args:
-        database: an open connection.
-    """
+class LinkStore(Database):
+    """The posts, articles and pairs of one run."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
-        self.database = database
+        super().__init__(database)
         self._posts: list[tuple[object, ...]] = []
         self._articles: list[tuple[object, ...]] = []
         self._cards: list[tuple[object, ...]] = []
@@ -138,38 +134,37 @@ class LinkStore:
             short: key of the shortened link.
             url: address of the article.
         """
-        run, key = self.database.execute, link_key(url)
+        key = link_key(url)
         source = hash_of(short)
         if (
             key is None
-            or run("SELECT 1 FROM article WHERE id = ? AND shortened", [source]).fetchone() is None
+            or self.run("SELECT 1 FROM article WHERE id = ? AND shortened", [source]).fetchone() is None
         ):
             return
         target = hash_of(key)
         self._articles.append((target, key, host_of(key), url, False))
         self.flush()
-        run("INSERT OR REPLACE INTO redirect VALUES (?, ?)", [source, target])
-        run("UPDATE post SET article = ? WHERE article = ?", [target, source])
-        run(
+        self.run("INSERT OR REPLACE INTO redirect VALUES (?, ?)", [source, target])
+        self.run("UPDATE post SET article = ? WHERE article = ?", [target, source])
+        self.run(
             "INSERT INTO card SELECT ?, title, description, posts FROM card WHERE article = ? "
             "ON CONFLICT DO UPDATE SET posts = posts + excluded.posts",
             [target, source],
         )
-        run("DELETE FROM card WHERE article = ?", [source])
+        self.run("DELETE FROM card WHERE article = ?", [source])
 
     def article_of(self, key: str) -> int:
         """Return the number of the article that a link with this key leads to."""
         number = hash_of(key)
-        row = self.database.execute("SELECT article FROM redirect WHERE short = ?", [number]).fetchone()
+        row = self.run("SELECT article FROM redirect WHERE short = ?", [number]).fetchone()
         return number if row is None else int(row[0])
 
     def resolve_threads(self) -> None:
         """Give comments the article of the post that they answer; drop the others."""
-        run = self.database.execute
-        if run("SELECT 1 FROM post WHERE thread IS NOT NULL LIMIT 1").fetchone() is None:
+        if self.run("SELECT 1 FROM post WHERE thread IS NOT NULL LIMIT 1").fetchone() is None:
             return
-        run("CREATE INDEX by_bare ON post (bare) WHERE article IS NOT NULL AND thread IS NULL")
-        run(
+        self.run("CREATE INDEX by_bare ON post (bare) WHERE article IS NOT NULL AND thread IS NULL")
+        self.run(
             "UPDATE post SET article = (SELECT other.article FROM post AS other WHERE other.bare = post.thread AND "
             "other.article IS NOT NULL AND other.thread IS NULL AND other.article NOT IN (SELECT id FROM article "
             "WHERE shortened) ORDER BY other.place LIMIT 1) "
@@ -183,51 +178,45 @@ class LinkStore:
             "post LEFT JOIN dropped ON dropped.post = place "
             "WHERE fate IS NULL AND author IS NOT NULL AND thread IS NULL"
         )
-        run = self.database.execute
-        run("CREATE TABLE bot (author INTEGER PRIMARY KEY, fate TEXT)")
-        run(
+        self.run("CREATE TABLE bot (author INTEGER PRIMARY KEY, fate TEXT)")
+        self.run(
             "INSERT OR IGNORE INTO bot SELECT author, 'by authors with too many links a day' FROM "
             f"(SELECT author, cast(time / {_DAY} AS INTEGER) AS day FROM {links} AND time IS NOT NULL) "
             "GROUP BY author, day HAVING count(*) > ?",
             [options.max_links_a_day],
         )
-        run(
+        self.run(
             "CREATE TABLE of_site AS SELECT author, host, count(*) AS n FROM "
             f"(SELECT author, article FROM {links}) JOIN article ON article.id = article GROUP BY author, host"
         )
         # In posts that were collected by their links to one site, its share says nothing of an author.
-        run(
+        self.run(
             "INSERT OR IGNORE INTO bot SELECT author, 'by authors with one site' FROM "
             "(SELECT author, host, max(n) AS most, sum(n) AS links FROM of_site GROUP BY author) "
             "WHERE links >= ? AND most > ? * links AND host NOT IN (SELECT host FROM of_site GROUP BY host "
             "HAVING sum(n) * 2 > (SELECT sum(n) FROM of_site))",
             [FEW_LINKS, options.max_site_share],
         )
-        run("INSERT OR IGNORE INTO dropped SELECT place, bot.fate FROM post JOIN bot USING (author)")
+        self.run("INSERT OR IGNORE INTO dropped SELECT place, bot.fate FROM post JOIN bot USING (author)")
 
     def fates(self) -> Counter[str]:
         """Return the number of dropped posts by fate."""
-        return Counter(dict(self.database.execute("SELECT fate, count(*) FROM dropped GROUP BY fate")))
+        return Counter(dict(self.run("SELECT fate, count(*) FROM dropped GROUP BY fate")))
 
     def drop(self, fate: str, places: str) -> None:
         """Drop the posts that a query selects, if they were not dropped before."""
-        self.database.execute(f"INSERT OR IGNORE INTO dropped SELECT place, ? FROM ({places})", [fate])
-
-    def count(self, table: str) -> int:
-        """Return the number of rows of a table."""
-        (number,) = self.database.execute(f"SELECT count(*) FROM {table}").fetchone()
-        return int(number)
+        self.run(f"INSERT OR IGNORE INTO dropped SELECT place, ? FROM ({places})", [fate])
 
     def times(self) -> Iterator[tuple[int, float | None, float]]:
         """Yield article, its date and the time of a post, for all posts with a time, by article and time."""
-        yield from self.database.execute(
+        yield from self.run(
             "SELECT article, published, time FROM post LEFT JOIN dropped ON dropped.post = place "
             "JOIN article ON article.id = article WHERE fate IS NULL AND time IS NOT NULL ORDER BY article, time"
         )
 
     def candidates(self) -> Iterator[tuple[int, str, str, float | None, Candidate]]:
         """Yield article, title, text, beginning of its window, and a post; posts in random order."""
-        rows = self.database.execute(
+        rows = self.run(
             "SELECT article, article.title, article.text, begins, place, time, post.text FROM post "
             "LEFT JOIN dropped ON dropped.post = place JOIN article ON article.id = article WHERE fate IS NULL "
             "ORDER BY article, draw, place"
@@ -241,7 +230,7 @@ class LinkStore:
 
     def drop_pairs(self, posts: str, *values: object) -> int:
         """Delete the pairs of the posts that a query selects, and return their number."""
-        return self.database.execute(f"DELETE FROM pair WHERE post IN ({posts})", values).rowcount
+        return self.run(f"DELETE FROM pair WHERE post IN ({posts})", values).rowcount
 
     def set_windows(self, windows: Sequence[tuple[float, float, int]]) -> None:
         """Set beginning of the window and date of articles: (begins, published, article)."""
@@ -257,4 +246,4 @@ class LinkStore:
     def has_article(self, key: str | None) -> bool:
         """Return whether a post links to the article with this key."""
         query = "SELECT 1 FROM article WHERE id = ? AND source IS NULL"
-        return key is not None and self.database.execute(query, [self.article_of(key)]).fetchone() is not None
+        return key is not None and self.run(query, [self.article_of(key)]).fetchone() is not None

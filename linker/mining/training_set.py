@@ -31,8 +31,7 @@ def write_training_set(store: LinkStore, folder: Path, dev: float) -> None:
     Raises:
         DataError: if all articles are of one story.
     """
-    run = store.database.execute
-    rows = run(
+    rows = store.run(
         f"SELECT id, key, published, title, substr(text, 1, {_LEAD}) FROM article "
         "WHERE id IN (SELECT article FROM pair) ORDER BY published IS NOT NULL, published, key"
     ).fetchall()
@@ -60,7 +59,7 @@ def write_missing(store: LinkStore, path: Path) -> None:
         store: articles and the posts that are kept so far.
         path: the file, JSON Lines.
     """
-    rows = store.database.execute(
+    rows = store.run(
         "SELECT article.url, count(*) FROM post LEFT JOIN dropped ON dropped.post = place "
         "JOIN article ON article.id = article WHERE (fate IS NULL OR fate = ?) AND source IS NOT 'given' "
         "GROUP BY article.id ORDER BY count(*) DESC, key",
@@ -70,7 +69,7 @@ def write_missing(store: LinkStore, path: Path) -> None:
 
 
 def _articles(store: LinkStore) -> Iterator[dict[str, Any]]:
-    for key, url, title, text, published, story, split in store.database.execute(
+    for key, url, title, text, published, story, split in store.run(
         "SELECT key, url, title, text, published, story, split FROM article WHERE split IS NOT NULL "
         "ORDER BY published IS NOT NULL, published, key"
     ):
@@ -86,7 +85,7 @@ def _articles(store: LinkStore) -> Iterator[dict[str, Any]]:
 
 
 def _posts(store: LinkStore) -> Iterator[dict[str, Any]]:
-    for post, text, article, time, lang, url in store.database.execute(
+    for post, text, article, time, lang, url in store.run(
         "SELECT post.id, pair.text, key, time, lang, post.url FROM pair JOIN post ON place = pair.post "
         "JOIN article ON article.id = pair.article ORDER BY time IS NOT NULL, time, draw, place"
     ):
@@ -113,22 +112,21 @@ def _date(seconds: float | None) -> str | None:
 
 def summary(store: LinkStore) -> dict[str, Any]:
     """Return the figures of the result: articles, posts per article, cards, parts, and the 20 sites with most pairs."""
-    run = store.database.execute
-    each = sorted(count for (count,) in run("SELECT count(*) FROM pair GROUP BY article"))
-    pairs, (cards,) = sum(each), run("SELECT sum(card) FROM pair JOIN post ON place = post").fetchone()
-    stories_, from_cards = run(
+    each = sorted(count for (count,) in store.run("SELECT count(*) FROM pair GROUP BY article"))
+    pairs, (cards,) = sum(each), store.run("SELECT sum(card) FROM pair JOIN post ON place = post").fetchone()
+    stories_, from_cards = store.run(
         "SELECT count(DISTINCT story), sum(source = 'card') FROM article WHERE split IS NOT NULL"
     ).fetchone()
     parts = {
         split: {"articles": articles, "pairs": of_part, "from": _day(start), "to": _day(end)}
-        for split, articles, of_part, start, end in run(
+        for split, articles, of_part, start, end in store.run(
             "SELECT split, count(DISTINCT article.id), count(*), min(published), max(published) FROM pair "
             "JOIN article ON article.id = article GROUP BY split ORDER BY split DESC"
         )
     }
     sites = {
         host: {"pairs": of_site, "articles": articles}
-        for host, of_site, articles in run(
+        for host, of_site, articles in store.run(
             "SELECT host, count(*) AS n, count(DISTINCT article.id) FROM pair JOIN article ON article.id = article "
             f"GROUP BY host ORDER BY n DESC, host LIMIT {_SITES}"
         )

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from io import BytesIO
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
-import httpx
-
-from linker.articles.crawl.request import RequestError, Response
 from linker.articles.crawl.visit import Outcome
-from linker.articles.fetching import MAX_BYTES, unpacked_body
-from linker.common.errors import DataError, LinkerError
+from linker.articles.page import RequestError
+from linker.articles.request import MAX_BYTES, Response, unpacked_body
+from linker.articles.warc import warcio_for
+from linker.common.errors import DataError
 
-# Without a body in the record, or with one that is not chunked any more.
-_CHANGED = ("transfer-encoding",)
 _TYPE = "application/json"
 
 
-class CrawlArchive:
+class CrawlArchive(AbstractContextManager["CrawlArchive"]):
     """A WARC file that grows with the crawl. Redirects and errors have no body, nor have pages of sites that opt out.
 
     What a page got without a response (too slow, refused, ...) is in a record of type `metadata`.
@@ -38,15 +34,12 @@ class CrawlArchive:
     """
 
     def __init__(self, path: Path, length: int | None) -> None:
-        try:
-            from warcio.warcwriter import WARCWriter
-        except ModuleNotFoundError as error:
-            raise LinkerError(
-                f"{path}: WARC files need a package that is not installed: pip install 'article-linker[warc]'"
-            ) from error
+        warcio_for(path)
+        from warcio.warcwriter import WARCWriter
+
         self._path = path
         self._offsets: dict[str, int] = {}
-        self._states: dict[str, dict[str, Any]] = {}
+        self._failures: dict[str, dict[str, Any]] = {}
         if length is None:
             length = self._index() if path.exists() else 0
         self._file: IO[bytes] = open(path, "ab")  # noqa: SIM115  (closed by __exit__)
@@ -54,17 +47,12 @@ class CrawlArchive:
         self._file.seek(0, os.SEEK_END)
         self._writer = WARCWriter(self._file, gzip=True)
 
-    def __enter__(self) -> CrawlArchive:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._file.close()
 
     def has(self, url: str) -> bool:
         """Return whether the file had what came of a request for `url` when it was opened."""
-        return url in self._offsets or url in self._states
+        return url in self._offsets or url in self._failures
 
     def response(self, url: str) -> Response:
         """Return the response to a request for `url`.
@@ -72,8 +60,8 @@ class CrawlArchive:
         Raises:
             RequestError: if there was none.
         """
-        if url in self._states:
-            raise RequestError(self._states[url]["state"], self._states[url]["detail"])
+        if url in self._failures:
+            raise RequestError(self._failures[url]["state"], self._failures[url]["detail"])
         from warcio.archiveiterator import ArchiveIterator
 
         with open(self._path, "rb") as file:
@@ -81,34 +69,32 @@ class CrawlArchive:
             record = next(iter(ArchiveIterator(file)))
             headers = tuple((str(name), str(value)) for name, value in record.http_headers.headers)
             raw = record.raw_stream.read()
-            status = int(record.http_headers.get_statuscode())
-        body = b"".join(unpacked_body(httpx.Headers(headers), iter([raw]), MAX_BYTES)) if raw else b""
-        return Response(url, status, headers, raw, body)
+            response = Response(url, int(record.http_headers.get_statuscode()), headers, raw)
+        body = b"".join(unpacked_body(response, iter([raw]), MAX_BYTES)) if raw else b""
+        return Response(url, response.status, headers, raw, body)
 
     def add(self, outcome: Outcome) -> int:
         """Write the responses of a visit, and return the length of the file."""
-        self._write_responses([response for response in outcome.responses if not self.has(response.url)])
+        from warcio.statusandheaders import StatusAndHeaders
+
+        for response in outcome.responses:
+            if self.has(response.url):
+                continue
+            # The body in the record is not chunked any more.
+            headers = [header for header in response.headers if header[0].lower() != "transfer-encoding"]
+            status = StatusAndHeaders(str(response.status), headers, protocol="HTTP/1.1")
+            self._write(response.url, "response", response.raw, http_headers=status)
         if not self.has(outcome.url) and (
             outcome.state == "opt-out" or outcome.url not in {response.url for response in outcome.responses}
         ):
-            content = json.dumps({"state": outcome.state, "detail": outcome.detail}).encode()
-            record = self._writer.create_warc_record(
-                outcome.url, "metadata", payload=BytesIO(content), warc_content_type=_TYPE
-            )
-            self._writer.write_record(record)
+            failure = {"state": outcome.state, "detail": outcome.detail}
+            self._write(outcome.url, "metadata", json.dumps(failure).encode(), warc_content_type=_TYPE)
         self._file.flush()
         return self._file.tell()
 
-    def _write_responses(self, responses: Sequence[Response]) -> None:
-        from warcio.statusandheaders import StatusAndHeaders
-
-        for response in responses:
-            headers = [(name, value) for name, value in response.headers if name.lower() not in _CHANGED]
-            status = StatusAndHeaders(str(response.status), headers, protocol="HTTP/1.1")
-            record = self._writer.create_warc_record(
-                response.url, "response", payload=BytesIO(response.raw), http_headers=status
-            )
-            self._writer.write_record(record)
+    def _write(self, url: str, kind: str, content: bytes, **options: Any) -> None:
+        record = self._writer.create_warc_record(url, kind, payload=BytesIO(content), **options)
+        self._writer.write_record(record)
 
     def _index(self) -> int:
         """Find the records of the file, and return the length of those that are complete."""
@@ -130,7 +116,7 @@ class CrawlArchive:
                         break
                     complete = offset + records.get_record_length()
                     if record.rec_type == "metadata":
-                        self._states[url] = json.loads(content)
+                        self._failures[url] = json.loads(content)
                     elif record.rec_type == "response" and record.http_headers is not None:
                         self._offsets[url] = offset
             except (ArchiveLoadFailed, EOFError, OSError, ValueError) as error:

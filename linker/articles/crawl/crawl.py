@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import ExitStack
 from pathlib import Path
 
 from linker.articles.crawl.archive import CrawlArchive
 from linker.articles.crawl.crawler import Crawler
-from linker.articles.crawl.links import read_links
 from linker.articles.crawl.options import CrawlOptions
 from linker.articles.crawl.results import CrawlReport, write_results
 from linker.articles.crawl.store import CrawlStore
-from linker.common.errors import LinkerError
-from linker.common.files import unbroken
+from linker.common.errors import DataError, LinkerError
+from linker.common.files import check_output_folder, unbroken
+from linker.data.io.streams import open_bytes, shown_name
 
 DATABASE = "crawl.db"
 WARC = "responses.warc.gz"
 #: The files of an output folder; SQLite keeps two beside its database.
 FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", WARC, "articles.jsonl", "states.csv")
+_MOST_FAULTS = 5
 
 
 def crawl(links: str, out: str | Path, options: CrawlOptions, warc: bool = False) -> CrawlReport:
@@ -37,8 +39,8 @@ def crawl(links: str, out: str | Path, options: CrawlOptions, warc: bool = False
         DataError: if the links cannot be read.
     """
     out = Path(out)
-    check_folder(out)
-    urls = list(read_links(links))
+    check_output_folder(out, FILES)
+    urls = read_links(links)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -48,7 +50,7 @@ def crawl(links: str, out: str | Path, options: CrawlOptions, warc: bool = False
         archive = None
         if warc or (out / WARC).exists():
             archive = stack.enter_context(CrawlArchive(out / WARC, store.archived()))
-        report = CrawlReport(*store.add_links(urls))
+        report = CrawlReport(len(urls), store.add_links(urls))
         crawler = Crawler(store, options, archive)
         try:
             crawler.run()
@@ -59,17 +61,41 @@ def crawl(links: str, out: str | Path, options: CrawlOptions, warc: bool = False
     return report
 
 
-def check_folder(out: Path) -> None:
-    """Check that a folder is new, empty, or that of an earlier crawl.
+def read_links(source: str) -> list[str]:
+    """Return the addresses in a file, in order: one per line, as it is or as `url` of a JSON object.
+
+    Args:
+        source: a file, perhaps compressed, or `-`.
 
     Raises:
-        LinkerError: if it is a file, or has other files.
+        DataError: if lines are bad, or there is none.
     """
-    if out.exists() and not out.is_dir():
-        raise LinkerError(f"{out}: is a file; give a folder to write to")
-    if out.is_dir():
-        names = {path.name for path in out.iterdir() if not path.name.startswith(".")}
-        if others := sorted(names - set(FILES)):
-            raise LinkerError(
-                f"{out}: has other files ({', '.join(others[:3])}); give a new folder with --out"
-            )
+    name, links, faults = shown_name(source), [], []
+    with open_bytes(source) as file:
+        for number, line in enumerate(file, start=1):
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8", "replace").strip()
+            try:
+                links += [_address(text)] if text else []
+            except ValueError as error:
+                faults.append(f"{name}, line {number}: {error}")
+                if len(faults) == _MOST_FAULTS:
+                    break
+    if faults:
+        raise DataError("\n".join([*faults, "give one address per line, or JSON Lines with the field `url`"]))
+    if not links:
+        raise DataError(f"{name}: no link in this file; give one address per line, or JSON Lines with `url`")
+    return links
+
+
+def _address(text: str) -> str:
+    if text.startswith("{"):
+        try:
+            text = json.loads(text).get("url")
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"broken JSON ({error})") from error
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError("no text in the field `url`")
+        return " ".join(text.split())
+    if len(text.split()) > 1:
+        raise ValueError(f"{text[:60]!r} is not one address")
+    return text

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from linker.articles.fetching import DEADLINE, MAX_BYTES
+from linker.articles.fetching import DEADLINE
+from linker.articles.request import MAX_BYTES
 from linker.common.checks import at_least
 from linker.common.errors import ConfigError
 from linker.version import __version__

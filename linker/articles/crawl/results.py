@@ -1,4 +1,4 @@
-"""The results of a crawl: articles, a state for every address, and a report."""
+"""Results of a crawl: articles, a state for every address, and a report."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from rich.table import Table
 
-from linker.articles.crawl.state import STATES
 from linker.articles.crawl.store import CrawlStore
-from linker.articles.fetching import MAX_REDIRECTS
+from linker.articles.crawl.visit import STATES
 from linker.articles.links.link_key import link_key
+from linker.articles.request import MAX_REDIRECTS
 from linker.common.console import table_of_counts
 from linker.common.files import write_lines
 
@@ -25,13 +25,16 @@ COLUMNS = ("url", "state", "detail", "status", "final_url", "canonical_url", "ar
 
 
 class _Page(NamedTuple):
-    state: str
-    detail: str | None
-    status: int | None
-    last_url: str | None
-    target: int | None
-    attempts: int
-    canonical: str | None
+    """The page at the end of a link's redirects."""
+
+    id: int | None = None
+    state: str = "not an address"
+    detail: str | None = "not an http or https address"
+    status: int | None = None
+    last_url: str | None = None
+    target: int | None = None
+    attempts: int = 0
+    canonical: str | None = None
 
 
 @dataclass
@@ -54,16 +57,11 @@ class CrawlReport:
 
     def sections(self) -> dict[str, dict[str, int]]:
         """Return the sections of counts: first the total, then its parts."""
+        repeated = {"repeated, or of an earlier run": self.read - self.new}
+        states: dict[str, int] = {state: self.states[state] for state in STATES if self.states[state]}
         return {
-            "links": {
-                "read": self.read,
-                "repeated, or of an earlier run": self.read - self.new,
-                "new": self.new,
-            },
-            "addresses": {
-                "in all": self.states.total(),
-                **{state: self.states[state] for state in STATES if self.states[state]},
-            },
+            "links": {"read": self.read, **repeated, "new": self.new},
+            "addresses": {"in all": self.states.total(), **states},
         }
 
     def table(self) -> Table:
@@ -88,73 +86,50 @@ def write_results(store: CrawlStore, folder: Path, report: CrawlReport) -> None:
 def _states(store: CrawlStore, report: CrawlReport) -> Iterator[str]:
     yield _csv(COLUMNS)
     for url, key, page in _links(store):
-        state, detail, last, _ = _resolved(store, url, key, page)
-        report.states[state] += 1
-        yield _csv(
-            (
-                url,
-                state,
-                detail,
-                last.status if last else None,
-                last.last_url if last else None,
-                last.canonical if last else None,
-                key if state == "fetched" else None,
-                last.attempts if last else 0,
-            )
-        )
+        report.states[page.state] += 1
+        article = key if page.state == "fetched" else None
+        found = (page.status, page.last_url, page.canonical, article, page.attempts)
+        yield _csv((url, page.state, page.detail, *found))
 
 
 def _articles(store: CrawlStore, report: CrawlReport) -> Iterator[str]:
-    seen: set[str] = set()
+    seen: set[str | None] = set()
     for url, key, page in _links(store):
-        state, _, last, number = _resolved(store, url, key, page)
-        if state != "fetched" or key is None or key in seen:
+        if page.state != "fetched" or key in seen:
             continue
         seen.add(key)
         report.articles += 1
-        title, text, published, language = store.database.execute(
-            "SELECT title, text, published, language FROM page WHERE id = ?", [number]
-        ).fetchone()
-        row: dict[str, Any] = {
-            "id": key,
-            "title": title,
-            "text": text,
-            "url": url,
-            "canonical_url": last and (last.canonical or last.last_url),
-            "published": published,
-            "lang": language,
-        }
+        query = "SELECT title, text, published, language FROM page WHERE id = ?"
+        title, text, published, language = store.run(query, [page.id]).fetchone()
+        address = {"url": url, "canonical_url": page.canonical or page.last_url}
+        row = {"id": key, "title": title, "text": text, **address, "published": published, "lang": language}
         filled = {name: value for name, value in row.items() if value is not None}
         yield json.dumps(filled, ensure_ascii=False) + "\n"
 
 
-def _links(store: CrawlStore) -> Iterator[tuple[str, str | None, int | None]]:
-    yield from store.database.execute("SELECT url, key, page FROM link ORDER BY place")
+def _links(store: CrawlStore) -> Iterator[tuple[str, str | None, _Page]]:
+    """Address and key of each link, and the page that it leads to."""
+    for url, key, number in store.run("SELECT url, key, page FROM link ORDER BY place"):
+        page = _Page() if number is None else _last_page(store, number)
+        if page.state == "fetched" and _is_home(page.last_url or "") and not _is_home(f"https://{key}"):
+            page = page._replace(state="soft 404", detail="redirects to the home page")
+        yield url, key, page
 
 
-def _resolved(
-    store: CrawlStore, url: str, key: str | None, page: int | None
-) -> tuple[str, str, _Page | None, int | None]:
-    """State and detail of a link, and the page at the end of its redirects with its number."""
-    if page is None:
-        return "not an address", "not an http or https address", None, None
+def _last_page(store: CrawlStore, number: int) -> _Page:
+    """The page at the end of the redirects of another one."""
     seen: set[int] = set()
     while True:
-        row = store.database.execute(
-            "SELECT state, detail, status, last_url, target, attempts, canonical FROM page WHERE id = ?",
-            [page],
-        ).fetchone()
-        last = _Page(*row)
-        if last.state != "redirected" or last.target is None:
-            break
-        seen.add(page)
-        if last.target in seen or len(seen) > MAX_REDIRECTS:
-            why = "in a circle" if last.target in seen else f"more than {MAX_REDIRECTS} times"
-            return "redirect loop", f"redirects {why}", last, page
-        page = last.target
-    if last.state == "fetched" and _is_home(last.last_url or "") and not _is_home(f"https://{key}"):
-        return "soft 404", "redirects to the home page", last, page
-    return last.state, last.detail or "", last, page
+        page = _Page(
+            *store.run(f"SELECT {', '.join(_Page._fields)} FROM page WHERE id = ?", [number]).fetchone()
+        )
+        if page.state != "redirected" or page.target is None:
+            return page
+        seen.add(number)
+        if page.target in seen or len(seen) > MAX_REDIRECTS:
+            why = "in a circle" if page.target in seen else f"more than {MAX_REDIRECTS} times"
+            return page._replace(state="redirect loop", detail=f"redirects {why}")
+        number = page.target
 
 
 def _is_home(url: str) -> bool:
@@ -162,7 +137,7 @@ def _is_home(url: str) -> bool:
     return not parts.path.strip("/") and not parts.query
 
 
-def _csv(values: tuple[object, ...]) -> str:
+def _csv(values: Iterable[object]) -> str:
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(["" if value is None else value for value in values])
+    csv.writer(line, lineterminator="\n").writerow(values)
     return line.getvalue()

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
-from linker.articles.crawl.request import date_of, host_of_url
-from linker.articles.crawl.state import State
-from linker.articles.crawl.visit import Outcome
-from linker.articles.fetching import MAX_REDIRECTS
+from linker.articles.crawl.visit import Outcome, State
 from linker.articles.links.link_key import link_key
 from linker.articles.links.wrappers import unwrapped
-from linker.common.databases import open_database
+from linker.articles.request import MAX_REDIRECTS
+from linker.common.databases import Database, open_database
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS page (
@@ -32,7 +31,6 @@ CREATE TABLE IF NOT EXISTS robots (
 CREATE TABLE IF NOT EXISTS pause (host TEXT PRIMARY KEY, until REAL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS archive (length INTEGER);
 """
-_AT_ONCE = 10_000
 _DAMAGED = "damaged, or not the database of a crawl ({}); move it away to start again"
 _PROBLEMS = {
     "locked": "another `linker fetch` uses this folder; wait for it, or give another --out",
@@ -40,15 +38,17 @@ _PROBLEMS = {
     "malformed": _DAMAGED,
     "no such column": _DAMAGED,
 }
+WAITING = "page WHERE state = 'waiting'"
 
 
 class WaitingPage(NamedTuple):
-    """A page to visit."""
+    """A page to visit; `not_before` is the time from which on it may be asked for."""
 
     id: int
     url: str
     hops: int
     attempts: int
+    not_before: float
 
 
 class RobotsRow(NamedTuple):
@@ -61,15 +61,13 @@ class RobotsRow(NamedTuple):
     until: float
 
 
-class CrawlStore:
-    """The database of a crawl; used by one thread.
+def host_of_url(url: str) -> str:
+    """Return the host of an address, in lower case."""
+    return (urlsplit(url).hostname or "").rstrip(".")
 
-    Args:
-        database: an open connection.
-    """
 
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self.database = database
+class CrawlStore(Database):
+    """The database of a crawl; used by one thread."""
 
     @classmethod
     @contextmanager
@@ -86,96 +84,68 @@ class CrawlStore:
             database.executescript(_TABLES)
             yield cls(database)
 
-    def add_links(self, urls: Iterable[str]) -> tuple[int, int]:
-        """Add links and the pages that they lead to, one for all addresses of an article.
-
-        Returns:
-            Number of addresses read, and of those that are new.
-        """
+    def add_links(self, urls: Sequence[str]) -> int:
+        """Add links and the pages that they lead to, one for all addresses of an article; return how many are new."""
         before = self.count("link")
-        read = 0
-        self.database.execute("BEGIN")
-        for url in urls:
-            read += 1
-            self._add_link(url)
-            if read % _AT_ONCE == 0:
-                self.database.execute("COMMIT")
-                self.database.execute("BEGIN")
-        self.database.execute("COMMIT")
-        return read, self.count("link") - before
+        with self.transaction():
+            for url in dict.fromkeys(urls):
+                if not self.run("SELECT 1 FROM link WHERE url = ?", [url]).fetchone():
+                    self._add_link(url)
+        return self.count("link") - before
 
     def _add_link(self, url: str) -> None:
-        run = self.database.execute
-        if run("SELECT 1 FROM link WHERE url = ?", [url]).fetchone():
-            return
-        key = link_key(url)
-        page = None
+        key, page = link_key(url), None
         if key is not None:
-            found = run(
+            same = self.run(
                 "SELECT page FROM link WHERE key = ? AND page NOT NULL "
                 "UNION ALL SELECT id FROM page WHERE key = ? LIMIT 1",
                 [key, key],
             ).fetchone()
-            page = found[0] if found else self._add_page(_address(url), key, 0)
-        run("INSERT INTO link (url, key, page) VALUES (?, ?, ?)", [url, key, page])
+            page = same[0] if same else self._add_page(_address(url), key, 0)[0]
+        self.run("INSERT INTO link (url, key, page) VALUES (?, ?, ?)", [url, key, page])
 
-    def _add_page(self, url: str, key: str | None, hops: int) -> int:
-        run = self.database.execute
-        run(
-            "INSERT OR IGNORE INTO page (url, key, host, hops) VALUES (?, ?, ?, ?)",
-            [url, key, host_of_url(url), hops],
-        )
-        return int(run("SELECT id FROM page WHERE url = ?", [url]).fetchone()[0])
+    def _add_page(self, url: str, key: str | None, hops: int) -> tuple[int, bool]:
+        """Add a page; return its number, and whether it is new."""
+        values = [url, key, host_of_url(url), hops]
+        added = self.run("INSERT OR IGNORE INTO page (url, key, host, hops) VALUES (?, ?, ?, ?)", values)
+        (number,) = self.run("SELECT id FROM page WHERE url = ?", [url]).fetchone()
+        return number, added.rowcount > 0
 
     def hosts(self) -> list[tuple[str, float]]:
         """Return the hosts with waiting pages, and the time from which on one may be asked for."""
-        return self.database.execute(
+        return self.run(
             "SELECT page.host, max(min(not_before), coalesce(max(until), 0)) FROM page "
             "LEFT JOIN pause USING (host) WHERE state = 'waiting' GROUP BY page.host"
         ).fetchall()
 
-    def next_page(self, host: str) -> tuple[WaitingPage, float] | None:
-        """Return the first waiting page of a host, and the time from which on it may be asked for; None: no page."""
-        row = self.database.execute(
-            "SELECT id, url, hops, attempts, not_before FROM page WHERE state = 'waiting' AND host = ? "
-            "ORDER BY not_before, id LIMIT 1",
+    def next_page(self, host: str) -> WaitingPage | None:
+        """Return the first waiting page of a host; None: there is none."""
+        row = self.run(
+            f"SELECT id, url, hops, attempts, not_before FROM {WAITING} AND host = ? ORDER BY not_before, id LIMIT 1",
             [host],
         ).fetchone()
-        return None if row is None else (WaitingPage(*row[:4]), row[4])
-
-    def count(self, table: str) -> int:
-        """Return the number of rows of a table."""
-        return int(self.database.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
-
-    def count_waiting(self) -> int:
-        """Return the number of waiting pages."""
-        return int(self.database.execute("SELECT count(*) FROM page WHERE state = 'waiting'").fetchone()[0])
+        return row and WaitingPage(*row)
 
     def robots(self, origin: str) -> RobotsRow | None:
         """Return what is known of the robots.txt of a site; None: nothing."""
-        row = self.database.execute(
-            "SELECT text, state, detail, attempts, until FROM robots WHERE origin = ?", [origin]
-        ).fetchone()
-        return None if row is None else RobotsRow(*row)
+        columns = "text, state, detail, attempts, until"
+        row = self.run(f"SELECT {columns} FROM robots WHERE origin = ?", [origin]).fetchone()
+        return row and RobotsRow(*row)
 
     def set_robots(self, origin: str, row: RobotsRow) -> None:
         """Keep what is known of the robots.txt of a site."""
-        self.database.execute("INSERT OR REPLACE INTO robots VALUES (?, ?, ?, ?, ?, ?)", [origin, *row])
+        self.run("INSERT OR REPLACE INTO robots VALUES (?, ?, ?, ?, ?, ?)", [origin, *row])
 
     def pause(self, host: str, until: float) -> None:
         """Keep that a host wants no request before a time."""
-        self.database.execute("INSERT OR REPLACE INTO pause VALUES (?, ?)", [host, until])
+        self.run("INSERT OR REPLACE INTO pause VALUES (?, ?)", [host, until])
 
     def wait(self, page: WaitingPage, outcome: Outcome, not_before: float) -> None:
         """Let a page wait for another attempt."""
-        self.database.execute(
+        time = datetime.fromtimestamp(not_before, timezone.utc).isoformat(timespec="seconds")
+        self.run(
             "UPDATE page SET attempts = attempts + 1, not_before = ?, status = ?, detail = ? WHERE id = ?",
-            [
-                not_before,
-                outcome.status,
-                f"{outcome.detail}; next attempt after {date_of(not_before)}",
-                page.id,
-            ],
+            [not_before, outcome.status, f"{outcome.detail}; next attempt after {time}", page.id],
         )
 
     def finish(self, page: WaitingPage, outcome: Outcome) -> str:
@@ -193,7 +163,7 @@ class CrawlStore:
                 target, host = self._target(page, outcome.target, hops)
         article = outcome.article
         date = article and article.published and article.published.isoformat()
-        self.database.execute(
+        self.run(
             "UPDATE page SET state = ?, detail = ?, status = ?, last_url = ?, target = ?, attempts = attempts + 1, "
             "title = ?, text = ?, published = ?, canonical = ?, language = ? WHERE id = ?",
             [
@@ -206,40 +176,36 @@ class CrawlStore:
 
     def _target(self, page: WaitingPage, url: str, hops: int) -> tuple[int, str]:
         """The page of a redirect's target, and its host if it is new: a page with the same key counts as the target."""
-        run = self.database.execute
         key = link_key(url)
-        (own,) = run("SELECT key FROM page WHERE id = ?", [page.id]).fetchone()
-        same = "SELECT id FROM page WHERE key = ? AND key <> ? ORDER BY id LIMIT 1"
-        if found := run(same, [key, own or ""]).fetchone():
-            return int(found[0]), ""
-        before = self.count_of(url)
-        number = self._add_page(url, key, hops)
-        return number, "" if before else host_of_url(url)
+        same = self.run(
+            "SELECT id FROM page WHERE key = ? AND key IS NOT (SELECT key FROM page WHERE id = ?) ORDER BY id LIMIT 1",
+            [key, page.id],
+        ).fetchone()
+        if same:
+            return same[0], ""
+        number, is_new = self._add_page(url, key, hops)
+        return number, host_of_url(url) if is_new else ""
 
     def archived(self) -> int | None:
         """Return the length of the WARC file up to the last page that is in the database too; None: never written."""
-        row = self.database.execute("SELECT max(length) FROM archive").fetchone()
-        return None if row is None or row[0] is None else int(row[0])
+        length: int | None = self.run("SELECT max(length) FROM archive").fetchone()[0]
+        return length
 
     def set_archived(self, length: int) -> None:
         """Keep the length of the WARC file."""
-        self.database.execute("DELETE FROM archive")
-        self.database.execute("INSERT INTO archive VALUES (?)", [length])
-
-    def count_of(self, url: str) -> int:
-        """Return 1 if there is a page with exactly this address, else 0."""
-        return int(self.database.execute("SELECT count(*) FROM page WHERE url = ?", [url]).fetchone()[0])
+        self.run("DELETE FROM archive")
+        self.run("INSERT INTO archive VALUES (?)", [length])
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Write what the block writes completely or not at all."""
-        self.database.execute("BEGIN")
+        self.run("BEGIN")
         try:
             yield
         except BaseException:
-            self.database.execute("ROLLBACK")
+            self.run("ROLLBACK")
             raise
-        self.database.execute("COMMIT")
+        self.run("COMMIT")
 
 
 def _address(url: str) -> str:

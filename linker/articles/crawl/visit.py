@@ -5,31 +5,62 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from urllib.parse import urljoin, urlsplit
+from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
+from urllib.parse import urlsplit
 
 import httpx
 
-from linker.articles.crawl.request import RequestError, Response
-from linker.articles.crawl.robots import MAX_BYTES, Rules
-from linker.articles.crawl.state import State, state_of_status
+from linker.articles.crawl.politeness import MAX_ROBOTS, Rules
 from linker.articles.extraction import parsed_date
 from linker.articles.extraction_process import LimitError, read_html
-from linker.articles.fetching import MAX_REDIRECTS
 from linker.articles.incomplete_pages import CONSENT_TEXT, ERROR, word_count
-from linker.articles.page import decode, looks_like_html
+from linker.articles.page import RequestError, charset_of, decode, looks_like_html
+from linker.articles.request import MAX_REDIRECTS, Response
 from linker.data.languages import language_of
 from linker.data.types import Article
 
-_CHARSET = re.compile(r"charset=[\"']?([\w.:-]+)", re.IGNORECASE)
+State = Literal[
+    "fetched",
+    "robots.txt",
+    "opt-out",
+    "not found",
+    "soft 404",
+    "login or blocked",
+    "robot check",
+    "paywall",
+    "short text",
+    "consent page",
+    "needs JavaScript",
+    "list of stories",
+    "no article",
+    "not HTML",
+    "too large",
+    "too slow",
+    "redirect loop",
+    "refused address",
+    "not an address",
+    "host not found",
+    "no connection",
+    "rate limited",
+    "server error",
+    "other status",
+    "redirected",
+    "waiting",
+]
+#: All states, in the order of the report. `redirected` is a page that leads to another one, which has the outcome;
+#: `waiting` is not final.
+STATES: tuple[State, ...] = get_args(State)
+#: States that may be others a little later.
+RETRIED: frozenset[State] = frozenset({"too slow", "no connection", "rate limited", "server error"})
+
 _META = re.compile(r"<meta\b[^>]{0,300}>", re.IGNORECASE)
 _RESERVED = re.compile(r"name\s*=\s*[\"']?tdm-reservation\b", re.IGNORECASE)
 _ONE = re.compile(r"content\s*=\s*[\"']?\s*1\b", re.IGNORECASE)
 _HEAD = 100_000
-_ON_THE_WEB = re.compile(r"https?://[^/\s]", re.IGNORECASE)
 
 Ask = Callable[[str, httpx.Cookies, bool], Response]
-"""Asks for an address (with cookies; whether it is a robots.txt); raises `RequestError`."""
+"""Asks for an address (with cookies; whether it is a robots.txt); raises `PageError`."""
 
 
 @dataclass
@@ -83,29 +114,24 @@ def visit_page(url: str, rules: Rules, ask: Ask) -> Outcome:
     # Cookies are kept across redirects: some sites redirect in circles without them.
     cookies = httpx.Cookies()
     while True:
-        try:
-            response = ask(outcome.url, cookies, False)
-        except RequestError as error:
-            outcome.state, outcome.detail = error.state, error.detail
+        response = _ask(outcome, ask, cookies, False)
+        if response is None:
             return outcome
-        outcome.responses.append(response)
-        outcome.status = response.status
         if not response.redirects:
             _judge(response, outcome)
             return outcome
         outcome.hops += 1
-        target = _target(response)
-        if not target:
+        if not response.target:
             outcome.state, outcome.detail = "other status", "redirects without a valid address"
         elif outcome.hops > MAX_REDIRECTS:
             outcome.state, outcome.detail = "redirect loop", f"redirects more than {MAX_REDIRECTS} times"
-        elif origin_of(target) != origin_of(url):
-            outcome.state, outcome.target = "redirected", target
-        elif not rules.allows(target):
-            outcome.state, outcome.url = "robots.txt", target
+        elif origin_of(response.target) != origin_of(url):
+            outcome.state, outcome.target = "redirected", response.target
         else:
-            outcome.url = target
-            continue
+            outcome.url = response.target
+            if rules.allows(outcome.url):
+                continue
+            outcome.state = "robots.txt"
         return outcome
 
 
@@ -118,68 +144,64 @@ def visit_robots(origin: str, ask: Ask) -> Outcome:
     """
     outcome = Outcome("fetched", f"{origin}/robots.txt")
     while True:
-        try:
-            response = ask(outcome.url, httpx.Cookies(), True)
-        except RequestError as error:
-            outcome.state, outcome.detail = error.state, f"robots.txt: {error.detail}"
-            if error.state in ("too large", "not an address"):
+        response = _ask(outcome, ask, httpx.Cookies(), True)
+        if response is None:
+            outcome.detail = f"robots.txt: {outcome.detail}"
+            if outcome.state in ("too large", "not an address"):
                 outcome.state = "no connection"
             return outcome
-        outcome.responses.append(response)
-        outcome.status = response.status
         if not response.redirects:
             break
         outcome.hops += 1
-        target = _target(response)
-        if not target or outcome.hops > MAX_REDIRECTS:
+        if not response.target or outcome.hops > MAX_REDIRECTS:
             return outcome
-        outcome.url = target
-    if 200 <= response.status < 300:
-        outcome.rules = response.body[:MAX_BYTES].decode("utf-8", "replace")
+        outcome.url = response.target
+    if response.is_success:
+        outcome.rules = response.body[:MAX_ROBOTS].decode("utf-8", "replace")
     elif response.status == 429 or response.status >= 500:
-        outcome.state = state_of_status(response.status)
-        outcome.detail = f"robots.txt: status {response.status}"
-        outcome.retry_at = response.retry_after(time.time())
+        _fail(response, outcome, "robots.txt: ")
     return outcome
 
 
-def _target(response: Response) -> str:
-    """The address that a response redirects to, without fragment; empty if there is none on the web."""
+def _ask(outcome: Outcome, ask: Ask, cookies: httpx.Cookies, robots: bool) -> Response | None:
+    """Ask for the address of the outcome, which receives the response, or the state of one that did not come."""
     try:
-        target = urljoin(response.url, response.header("location").strip()).partition("#")[0]
-        url = str(httpx.URL(target))
-    except (ValueError, httpx.InvalidURL):
-        return ""
-    return url if response.header("location").strip() and _ON_THE_WEB.match(url) else ""
+        response = ask(outcome.url, cookies, robots)
+    except RequestError as error:
+        outcome.state, outcome.detail = error.kind, str(error)
+        return None
+    outcome.responses.append(response)
+    outcome.status = response.status
+    return response
+
+
+def _fail(response: Response, outcome: Outcome, prefix: str = "") -> None:
+    """Give the outcome the state of a status that is neither a success nor a redirect."""
+    status = response.status
+    states: dict[int, State] = dict.fromkeys((401, 402, 403, 407, 451), "login or blocked")
+    states |= {404: "not found", 410: "not found", 429: "rate limited"}
+    outcome.state = states.get(status, "server error" if status >= 500 else "other status")
+    outcome.detail = f"{prefix}status {status}"
+    outcome.retry_at = response.retry_after(time.time())
 
 
 def _judge(response: Response, outcome: Outcome) -> None:
     """Give the outcome the state, and the article, of a response that is no redirect."""
-    if not 200 <= response.status < 300:
-        outcome.state, outcome.detail = state_of_status(response.status), f"status {response.status}"
-        outcome.retry_at = response.retry_after(time.time())
+    if not response.is_success:
+        _fail(response, outcome)
         return
-    if response.header("tdm-reservation").strip() == "1":
-        _opt_out(outcome, "header tdm-reservation")
-        return
-    kind = response.header("content-type")
-    charset = _CHARSET.search(kind)
-    html = decode(response.body, charset and charset[1])
-    named = kind.partition(";")[0].strip().lower()
-    if (named and "html" not in named) or (not named and not looks_like_html(html)) or "\0" in html:
-        outcome.state, outcome.detail = "not HTML", named or "no content type"
-        return
-    if any(_RESERVED.search(tag) and _ONE.search(tag) for tag in _META.findall(html[:_HEAD])):
-        _opt_out(outcome, "meta tag tdm-reservation")
-        return
-    _extract(html, outcome)
-
-
-def _opt_out(outcome: Outcome, detail: str) -> None:
-    outcome.state, outcome.detail = "opt-out", detail
-    # What is reserved is not kept, in WARC files neither.
-    last = outcome.responses[-1]
-    outcome.responses[-1] = Response(last.url, last.status, last.headers)
+    html = decode(response.body, charset_of(response.header("content-type")))
+    if response.header("tdm-reservation") == "1":
+        outcome.state, outcome.detail = "opt-out", "header tdm-reservation"
+    elif ("html" not in response.type if response.type else not looks_like_html(html)) or "\0" in html:
+        outcome.state, outcome.detail = "not HTML", response.type or "no content type"
+    elif any(_RESERVED.search(tag) and _ONE.search(tag) for tag in _META.findall(html[:_HEAD])):
+        outcome.state, outcome.detail = "opt-out", "meta tag tdm-reservation"
+    else:
+        _extract(html, outcome)
+    if outcome.state == "opt-out":
+        # What is reserved is not kept, in WARC files neither.
+        outcome.responses[-1] = replace(response, raw=b"", body=b"")
 
 
 def _extract(html: str, outcome: Outcome) -> None:

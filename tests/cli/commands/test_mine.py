@@ -25,7 +25,7 @@ def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Sixteen posts with cards about eight articles, and one without a link."""
-    rows: list[dict[str, object]] = [{"id": "none", "text": "no link in this post"}]
+    rows: list[dict[str, object]] = [{"id": "plain", "text": "no link in this post"}]
     for n in range(16):
         subject = SUBJECTS[n % 8]
         url = f"https://www.news{n % 8}.example/2026/01/story-about-{subject}?fbclid=x"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker.articles.crawl.robots import Rules
+from linker.articles.crawl.politeness import Rules
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,10 @@ def test_rules(text: str, path: str, allowed: bool) -> None:
     [
         ("", 0),
         ("User-agent: *\nCrawl-delay: 10\nDisallow: /x", 10),
-        ("User-agent: *\nCrawl-delay: 1.5", 2),
+        ("User-agent: *\nCrawl-delay: 1.5", 1.5),
         ("User-agent: other\nCrawl-delay: 10", 0),
         ("User-agent: *\nCrawl-delay: soon", 0),
+        ("User-agent: *\nCrawl-delay: inf", 0),
     ],
 )
 def test_delays(text: str, delay: float) -> None:

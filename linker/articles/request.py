@@ -1,0 +1,200 @@
+"""One HTTP request, without redirects, within limits of time, size and content type."""
+
+from __future__ import annotations
+
+import ssl
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timezone
+from email.utils import parsedate_to_datetime
+from urllib.parse import urljoin
+
+import httpcore
+import httpx
+
+from linker.articles.page import SAVE_IT, RequestError
+from linker.articles.transport import Deadline, send
+
+MAX_BYTES = 10 << 20
+MAX_REDIRECTS = 5
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+_HEADERS = {"Accept-Language": "*", "Accept-Encoding": "gzip"}
+_YEAR = 365 * 86_400
+
+
+@dataclass(frozen=True)
+class Response:
+    """A response.
+
+    Attributes:
+        url: the address that was asked.
+        status: its HTTP status.
+        headers: its headers, in order.
+        raw: the body as transferred, perhaps compressed; empty for redirects, errors and unwanted content types.
+        body: the body, decompressed.
+    """
+
+    url: str
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    raw: bytes = b""
+    body: bytes = b""
+
+    def header(self, name: str) -> str:
+        """Return the value of a header, by its name in lower case; empty if it is missing."""
+        return next((value.strip() for key, value in self.headers if key.lower() == name), "")
+
+    @property
+    def type(self) -> str:
+        """The content type without parameters, in lower case; empty if it is missing."""
+        return self.header("content-type").partition(";")[0].strip().lower()
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the request succeeded."""
+        return 200 <= self.status < 300
+
+    @property
+    def redirects(self) -> bool:
+        """Whether the response leads to another address."""
+        return self.status in (301, 302, 303, 307, 308)
+
+    @property
+    def target(self) -> str:
+        """The address that it redirects to, without fragment; empty if there is none on the web."""
+        try:
+            url = httpx.URL(urljoin(self.url, self.header("location")).partition("#")[0])
+        except (ValueError, httpx.InvalidURL):
+            return ""
+        return str(url) if self.header("location") and url.scheme in ("http", "https") and url.host else ""
+
+    def retry_after(self, now: float) -> float | None:
+        """Return the time in seconds since 1970 from which on the site wants to be asked again; None: not given.
+
+        Args:
+            now: the present time, likewise; the result is at most a year later.
+        """
+        value = self.header("retry-after")
+        if value.isdecimal():
+            return now + min(int(value[:9]), _YEAR)
+        try:
+            date = parsedate_to_datetime(value)
+        except (ValueError, TypeError, IndexError):
+            return None
+        at = (date if date.tzinfo else date.replace(tzinfo=timezone.utc)).timestamp()
+        return min(at, now + _YEAR)
+
+
+def request(
+    url: str,
+    headers: Mapping[str, str],
+    deadline: Deadline,
+    cookies: httpx.Cookies,
+    *,
+    accepts: Callable[[str], bool],
+    max_bytes: int = MAX_BYTES,
+    allow_private: bool = False,
+) -> Response:
+    """Ask for one address, without following redirects.
+
+    Args:
+        url: an http or https address.
+        headers: further headers.
+        deadline: limit of the whole request.
+        cookies: cookies to send; receives those of the response.
+        accepts: whether the body of this content type is to be read; empty: none is declared.
+        max_bytes: maximum size of the body, decompressed.
+        allow_private: allow addresses of this machine and private networks.
+
+    Raises:
+        RequestError: if there is no response in time, or its body is too large or cannot be unpacked.
+    """
+    try:
+        target = httpx.URL(url)
+        if target.scheme not in ("http", "https") or not target.host:
+            raise RequestError("not an address", "not an http or https address")
+        if target.port is not None and target.port > 65535:
+            raise RequestError("not an address", f"invalid address: port {target.port} does not exist")
+        question = httpx.Request("GET", target, headers={**_HEADERS, **headers}, cookies=cookies)
+        with send(question, deadline, allow_private) as answer:
+            # Decoded and sorted by httpx, for which the body is empty.
+            head = httpx.Response(answer.status, headers=answer.headers, request=question)
+            cookies.extract_cookies(head)
+            response = Response(url, answer.status, tuple(head.headers.multi_items()))
+            if not response.is_success or not accepts(response.type):
+                return response
+            raw: list[bytes] = []
+
+            def chunks() -> Iterator[bytes]:
+                for chunk in answer.iter_stream():
+                    raw.append(chunk)
+                    yield chunk
+
+            body = b"".join(unpacked_body(response, chunks(), max_bytes))
+            return Response(url, response.status, response.headers, b"".join(raw), body)
+    except (TimeoutError, httpcore.TimeoutException) as error:
+        raise RequestError("too slow", f"no answer within {deadline.seconds:g} seconds") from error
+    except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, OSError) as error:
+        raise RequestError("no connection", _broken_connection(error)) from error
+    except (httpx.InvalidURL, httpcore.UnsupportedProtocol, ValueError) as error:
+        raise RequestError("not an address", f"not a valid address ({error})") from error
+
+
+def unpacked_body(response: Response, chunks: Iterator[bytes], max_bytes: int) -> Iterator[bytes]:
+    """Yield the decompressed body of a response.
+
+    Args:
+        response: the response, for its headers.
+        chunks: the body as transferred.
+        max_bytes: maximum size, decompressed.
+
+    Raises:
+        RequestError: as soon as it exceeds `max_bytes`; if it is damaged, incomplete, or compressed not by gzip.
+    """
+    packing = response.header("content-encoding").lower()
+    if packing not in ("", "identity", "gzip", "x-gzip"):
+        raise RequestError(
+            "no connection", f"the page is compressed as {packing[:40]!r}, which was not requested; {SAVE_IT}"
+        )
+    size = 0
+    length = response.header("content-length")
+    for chunk in chunks if packing in ("", "identity") else _unpacked(chunks):
+        size += len(chunk)
+        if size > max_bytes or (length.isdecimal() and int(length[:20]) > max_bytes):
+            raise RequestError("too large", f"the page is larger than {max_bytes / (1 << 20):g} MiB")
+        yield chunk
+
+
+def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield decompressed gzip in chunks of bounded size: a small chunk may contain gigabytes."""
+    gzip, begun = zlib.decompressobj(wbits=31), False
+    try:
+        for chunk in chunks:
+            while chunk:
+                if gzip.eof:
+                    # Another gzip member may follow; anything else is ignored, as in browsers.
+                    if not chunk.startswith(b"\x1f\x8b"):
+                        return
+                    gzip = zlib.decompressobj(wbits=31)
+                begun = True
+                yield gzip.decompress(chunk, 1 << 20)
+                chunk = gzip.unused_data if gzip.eof else gzip.unconsumed_tail
+        yield gzip.flush()
+    except zlib.error as error:
+        raise RequestError("no connection", f"the page is damaged (gzip: {error}); {SAVE_IT}") from error
+    if begun and not gzip.eof:
+        raise RequestError("no connection", "the transfer was incomplete; try again")
+
+
+def _broken_connection(error: BaseException) -> str:
+    """Return what an error of a connection means, as a clause after the address."""
+    root = error
+    while cause := root.__cause__ or root.__context__:
+        root = cause
+    if isinstance(root, ssl.SSLError):
+        reason = getattr(root, "verify_message", "") or root.reason or str(root)
+        return f"no secure connection: the site's certificate or encryption is invalid ({reason}); {SAVE_IT}"
+    if isinstance(error, httpcore.ConnectError):
+        return f"no connection ({getattr(root, 'strerror', None) or error}); check the address"
+    return f"the connection broke off ({error}); try again"
