@@ -6,8 +6,8 @@ import contextlib
 from datetime import datetime
 
 from linker.articles.extraction_process import LimitError, read_html
-from linker.articles.incomplete_pages import NEARLY_EMPTY, word_count
-from linker.articles.page import SAVE_IT, Page
+from linker.articles.html.incomplete_pages import NEARLY_EMPTY
+from linker.articles.page import SAVE_IT, Page, word_count
 from linker.common.console import warn
 from linker.common.errors import FetchError, StubError
 from linker.data.io.dates import parse_date

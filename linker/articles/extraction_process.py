@@ -13,8 +13,8 @@ import sys
 import threading
 from typing import Any
 
-from linker.articles.html_extraction import HtmlText, text_of_html
-from linker.articles.incomplete_pages import Fault
+from linker.articles.html.extraction import HtmlText, text_of_html
+from linker.articles.html.incomplete_pages import Fault
 from linker.articles.page import PageError
 from linker.articles.pdf import MAX_SECONDS as PDF_SECONDS
 from linker.articles.pdf import PdfText, text_of_pdf

@@ -10,10 +10,9 @@ from typing import Any, Literal, TypeAlias
 
 from linker.articles.extraction import article_from_text, extract_article
 from linker.articles.extraction_process import read_pdf
-from linker.articles.incomplete_pages import word_count
-from linker.articles.page import Page, PageError, decode, looks_like_html
+from linker.articles.html.story_lists import stories_of_feed
+from linker.articles.page import Page, PageError, decode, looks_like_html, word_count
 from linker.articles.pdf import is_pdf
-from linker.articles.story_lists import stories_of_feed
 from linker.common.console import warn
 from linker.common.errors import DataError, Faults
 from linker.data.io.columns import ArticleColumns
@@ -58,7 +57,7 @@ def load_articles(source: str | Path, force: bool = False) -> list[Article]:
 
     Args:
         source: an address, a path, text of more than one word, or `-`.
-        force: accept pages with too little text to be the article (see `linker.articles.incomplete_pages`).
+        force: accept pages with too little text to be the article (see `linker.articles.html.incomplete_pages`).
 
     Raises:
         StubError: if the page is the teaser of an article, a consent wall, an error page or nearly empty.

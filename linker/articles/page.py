@@ -1,4 +1,4 @@
-"""Pages and their character encodings. Imports no HTTP client; see `fetching`."""
+"""Pages: their encodings, words, and reasons why one cannot be read. Imports no HTTP client; see `request`."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ _CONTENT = re.compile(rb"""\bcontent\s*=\s*(?:"[^"]*"|'[^']*')""", re.IGNORECASE
 _CHARSET = re.compile(rb"""\bcharset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _XML = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)""")
 _HEAD = 4096
+# Chinese, Japanese and Thai have no spaces between words; a word has about two characters.
+_UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 # Python's decoders of these lack characters that browsers read.
 _LARGER = {"gbk": "gb18030", "euc_jp": "euc_jis_2004"}
 
@@ -122,6 +124,12 @@ def charset_of(content_type: str) -> str | None:
     """Return the encoding that the header `Content-Type` names, if it does."""
     match = _CHARSET.search(content_type.encode("ascii", "replace"))
     return match[1].decode() if match else None
+
+
+def word_count(text: str) -> int:
+    """Count words; in scripts without spaces, two characters count as one."""
+    unspaced = len(_UNSPACED.findall(text))
+    return len(_UNSPACED.sub(" ", text).split()) + (unspaced + 1) // 2
 
 
 def looks_like_html(text: str) -> bool:

@@ -106,7 +106,7 @@ def load_and_report(
 
 def _line(article: Article, kind: str, source: str) -> str:
     """Describe an article in one line without control characters."""
-    from linker.articles.incomplete_pages import word_count
+    from linker.articles.page import word_count
 
     title = " ".join((article.title or article.text).split())
     title = f"{title[:_LONGEST_TITLE]}..." if len(title) > _LONGEST_TITLE else title

@@ -10,8 +10,8 @@ from pathlib import Path
 # pydantic needs this one before Python 3.12.
 from typing_extensions import TypedDict
 
-from linker.articles.incomplete_pages import word_count
 from linker.articles.loading import is_url
+from linker.articles.page import word_count
 from linker.common.errors import DataError, LinkerError
 from linker.corpus.corpus import Corpus
 from linker.corpus.info import summarize

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from linker.articles.extraction import extract_article
-from linker.articles.html_extraction import text_of_html
+from linker.articles.html.extraction import text_of_html
 from linker.articles.page import Page
 
 ROOT = Path(__file__).parents[2]

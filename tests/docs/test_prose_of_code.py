@@ -15,7 +15,6 @@ from tests.helpers.prose import faults, prose_of
 ROOT = Path(__file__).parents[2]
 #: Strings that are data: words of other people's texts and columns.
 DATA = {
-    "articles/incomplete_pages.py": ("CONSENT",),
     "data/io/known_columns.py": ("KNOWN_NAMES", "TITLES", "FULLER"),
     "data/labels/known_names.py": ("LABELS",),
     "data/labels/values.py": ("_WORDS", "_MISSING"),

@@ -14,8 +14,8 @@ import httpx
 from linker.articles.crawl.politeness import MAX_ROBOTS, Rules
 from linker.articles.extraction import parsed_date
 from linker.articles.extraction_process import LimitError, read_html
-from linker.articles.incomplete_pages import CONSENT_TEXT, ERROR, word_count
-from linker.articles.page import RequestError, charset_of, decode, looks_like_html
+from linker.articles.html.incomplete_pages import CONSENT_TEXT, is_error
+from linker.articles.page import RequestError, charset_of, decode, looks_like_html, word_count
 from linker.articles.request import MAX_REDIRECTS, Response
 from linker.data.languages import language_of
 from linker.data.types import Article
@@ -215,7 +215,7 @@ def _extract(html: str, outcome: Outcome) -> None:
         outcome.state, outcome.detail = fault.kind, str(fault)
     elif not text:
         outcome.state, outcome.detail = "no article", "no text was found"
-    elif word_count(text) < CONSENT_TEXT and ERROR.match(title):
+    elif word_count(text) < CONSENT_TEXT and is_error(title):
         outcome.state, outcome.detail = "soft 404", f"an error page ({title[:60]!r})"
     else:
         outcome.article = Article(outcome.url, text, title, outcome.url, parsed_date(date))

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from linker.articles.incomplete_pages import word_count
+from linker.articles.page import word_count
 
 _HIDDEN_TAGS = frozenset("script style template noscript svg iframe select head".split())  # noqa: SIM905
 _OTHER_TAGS = frozenset("aside nav footer form figure figcaption dialog menu button address".split())  # noqa: SIM905

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from linker.articles.blocks import text_of
-from linker.articles.metadata import Described, addresses_of, is_here, is_update, metas_of
+from linker.articles.html.blocks import text_of
+from linker.articles.html.metadata import Described, addresses_of, is_here, is_update, metas_of
 from linker.data.io.dates import parse_date
 
 _PUBLISHED = frozenset(

@@ -6,7 +6,8 @@ import pytest
 
 from linker.articles.extraction import extract_article
 from linker.articles.fetching import Page
-from linker.articles.incomplete_pages import fault_of, word_count
+from linker.articles.html.incomplete_pages import fault_of
+from linker.articles.page import word_count
 from linker.common.errors import FetchError, StubError
 
 TITLE = "Otters return to the Brell"

@@ -6,8 +6,9 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
-from linker.articles.blocks import Block, blocks_of, in_other, key_of, text_of
-from linker.articles.incomplete_pages import NEARLY_EMPTY, word_count
+from linker.articles.html.blocks import Block, blocks_of, in_other, key_of, text_of
+from linker.articles.html.incomplete_pages import NEARLY_EMPTY
+from linker.articles.page import word_count
 
 _FEED = re.compile(
     r"(?:\ufeff|<\?xml[^>]*>|<\?[^>]*\?>|<!--(?:(?!-->).)*-->|\s)*<(?P<root>rss|feed|rdf:RDF|urlset)\b",

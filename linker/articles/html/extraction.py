@@ -8,12 +8,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple
 
-from linker.articles.blocks import key_of
-from linker.articles.body import heading_with, whole_body
-from linker.articles.incomplete_pages import Fault, fault_of, list_fault, word_count
-from linker.articles.metadata import declares_article, described, further_page, host_of_page, title_of
-from linker.articles.page_dates import date_of, drop_other_stories
-from linker.articles.story_lists import stories_of, stories_of_feed
+from linker.articles.html.blocks import key_of
+from linker.articles.html.body import heading_with, whole_body
+from linker.articles.html.dates import date_of, drop_other_stories
+from linker.articles.html.incomplete_pages import Fault, fault_of, list_fault
+from linker.articles.html.metadata import declares_article, described, further_page, host_of_page, title_of
+from linker.articles.html.story_lists import stories_of, stories_of_feed
+from linker.articles.page import word_count
 
 _NO_LIMIT = datetime(9999, 12, 31)
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from linker.articles.html_extraction import HtmlText, text_of_html
+from linker.articles.html.extraction import HtmlText, text_of_html
 
 PARAGRAPHS = [
     "Ferry crews in the port of Hollinbay voted on Tuesday to strike for four days over new night shifts.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from linker.articles.blocks import (
+from linker.articles.html.blocks import (
     Block,
     blocks_of,
     common_ancestor,
@@ -15,7 +15,7 @@ from linker.articles.blocks import (
     signature,
     text_of,
 )
-from linker.articles.incomplete_pages import word_count
+from linker.articles.page import word_count
 
 # A paragraph of prose, as opposed to a name, a button or a caption.
 _PROSE_WORDS = 8

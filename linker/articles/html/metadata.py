@@ -9,7 +9,7 @@ from html import unescape
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from linker.articles.blocks import in_other, key_of, text_of
+from linker.articles.html.blocks import in_other, key_of, text_of
 
 _NO_JSON = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?://\s*)?(?:-->|\]\]>)\s*$|;\s*$")
 _TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")
