@@ -71,7 +71,7 @@ def cells(names: str, meaning: str) -> tuple[str, str]:
     meaning = re.sub(r"; [\w.<>=]*x[<>=][^]]*\]$", "]", meaning)
     meaning = re.sub(r"\s*\[env var: (\w+); ", r" Also in the environment as \1. [", meaning)
     meaning = re.sub(r"\s*\[default: True\]$", "", meaning)
-    meaning = re.sub(r"\s*\[default: \(?(.*?)\)?\]$", r" By default \1.", meaning)
+    meaning = re.sub(r"\s*\[default: \(?(.*?)\)?\]$", r" Default: \1.", meaning)
     return f"`{names}`".replace("|", "\\|"), meaning.replace("|", "\\|")
 
 

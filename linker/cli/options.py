@@ -255,7 +255,7 @@ PostsFormat = Annotated[
     typer.Option(
         "--posts-format",
         metavar="NAME",
-        help="Format of the posts, such as mastodon; else recognized.",
+        help="Format of the posts, such as mastodon. Default: detected.",
         show_default=False,
     ),
 ]
@@ -264,7 +264,7 @@ EncodingName = Annotated[
     typer.Option(
         "--encoding",
         metavar="NAME",
-        help="Encoding of the posts, such as windows-1252; else recognized.",
+        help="Encoding of the posts (windows-1252). Default: detected.",
         show_default=False,
     ),
 ]
@@ -330,7 +330,7 @@ PassagesOption = Annotated[
     typer.Option(
         "--passages",
         metavar="HOW",
-        help="Score articles whole (default), by best or by mean passage.",
+        help="Score whole articles (default) or passages (best, mean).",
         show_default=False,
     ),
 ]

@@ -35,12 +35,12 @@ Top = Annotated[
 Since = Annotated[
     str | None,
     typer.Option(
-        "--since", metavar="TIME", help="Rank only posts from this day or time on, such as 2014-08-01."
+        "--since", metavar="TIME", help="Rank only posts on or after this date or time (2014-08-01)."
     ),
 ]
 Until = Annotated[
     str | None,
-    typer.Option("--until", metavar="TIME", help="Rank only posts from before this day or time."),
+    typer.Option("--until", metavar="TIME", help="Rank only posts before this date or time."),
 ]
 Lang = Annotated[
     list[str] | None,
@@ -71,11 +71,11 @@ CalibrationFile = Annotated[
 Copies = Annotated[bool, typer.Option("--copies", metavar="", help="List near-duplicates one by one.")]
 Explain = Annotated[
     bool,
-    typer.Option("--explain", metavar="", help="Show what decided each score; mark the words that did."),
+    typer.Option("--explain", metavar="", help="Show what decided each score, and mark the words."),
 ]
 IgnoreDates = Annotated[
     bool,
-    typer.Option("--ignore-dates", metavar="", help="Rank by text alone, whenever posts were written."),
+    typer.Option("--ignore-dates", metavar="", help="Rank by text alone; ignore dates."),
 ]
 OutFormat = Annotated[
     Literal["table", "csv", "tsv", "xlsx", "jsonl", "json", "parquet", "html", "trec"] | None,

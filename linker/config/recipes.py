@@ -21,7 +21,7 @@ def shared_folder() -> Path:
 
 
 def packaged(name: str | PurePath) -> Path | None:
-    """Return linker's own file of a name such as `configs/ast.jsonnet`; None if linker has none of that name."""
+    """Return the packaged config of a name such as `configs/ast.jsonnet`; None if there is none."""
     path = PurePath(name)
     if path.is_absolute() or path.parts[:1] != (CONFIGS,) or ".." in path.parts:
         return None

@@ -53,7 +53,7 @@ class Corpus:
         self._engine = engine or Engine()
         dataset = store.dataset()
         if dataset is None:
-            raise DataError(f"{store.folder}: holds no posts yet; add some with `linker corpus add`")
+            raise DataError(f"{store.folder}: the corpus is empty; add posts with `linker corpus add`")
         self._posts = OpenPosts(
             dataset, Shards(store.folder, dataset), model, store.facts.similarity, self._engine
         )

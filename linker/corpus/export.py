@@ -159,7 +159,7 @@ def _without_nul(value: Any) -> Any:
 def _dataset(store: Store) -> lance.LanceDataset:
     dataset = store.dataset()
     if dataset is None:
-        raise DataError(f"{store.folder}: holds no posts yet; add some with `linker corpus add`")
+        raise DataError(f"{store.folder}: the corpus is empty; add posts with `linker corpus add`")
     return dataset
 
 

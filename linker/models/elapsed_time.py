@@ -1,4 +1,4 @@
-"""Elapsed time: how much more often posts about an article appear so long after it than other posts do."""
+"""Elapsed time: log ratio of relevant to other posts as a function of the delay after publication."""
 
 from __future__ import annotations
 

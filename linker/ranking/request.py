@@ -1,4 +1,4 @@
-"""What is asked of a ranking, and how scored posts answer it: the same for lists of posts and for a corpus."""
+"""Ranking options, and the steps from scores to a ranking: filter, deduplicate, threshold, cut."""
 
 from __future__ import annotations
 

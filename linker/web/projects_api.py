@@ -121,7 +121,7 @@ class ProjectsApi(ServedSessions):
     # People
 
     def visitor(self, token: str) -> Visitor | None:
-        """Return whose token this is; None: nobody's."""
+        """Return the annotator of a token; None if it is unknown."""
         return self._people.get(token)
 
     def _know(self, project: Project) -> None:

@@ -212,7 +212,7 @@ class SessionApi:
 
     def _act(self, action: Action, only: str | None) -> dict[str, Any]:
         if only is not None and action.annotator.strip() != only:
-            return {"id": action.id, "error": f"your link is that of {only}; labels of others are refused"}
+            return {"id": action.id, "error": f"this link belongs to {only}"}
         if problem := self._problem(action):
             return {"id": action.id, "error": problem}
         return {"id": action.id, "post": self.session.act(action)}

@@ -271,7 +271,7 @@ def test_a_person_labels_in_one_project_under_one_name_and_sees_nothing_else(rea
     ):
         assert ada.post(path, json={}).status_code == 403, path
     assert "error" not in label(ada, "Ada", "p3", "relevant")
-    assert "labels of others are refused" in label(ada, "Bo", "p3", "not")["error"]
+    assert "this link belongs to Ada" in label(ada, "Bo", "p3", "not")["error"]
     # Whoever the request names, suggestions and posts are Ada's.
     listed = ada.get(f"{session}/posts", params={"annotator": "Bo", "label": "relevant"}).json()
     assert [post["id"] for post in listed["posts"]] == ["p3"]

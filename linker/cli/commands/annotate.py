@@ -200,7 +200,7 @@ def import_(
         bool,
         typer.Option(
             "--machine",
-            help="The labels are of a program, such as a language model: compare them with people's, and no more.",
+            help="Import as machine labels: compared with people's, never counted.",
         ),
     ] = False,
     include_package: Packages = None,

@@ -51,7 +51,7 @@ def evaluate(
     ] = False,
     passages: PassagesOption = "whole",
     ignore_dates: Annotated[
-        bool, typer.Option("--ignore-dates", help="Score by text alone, whenever posts were written.")
+        bool, typer.Option("--ignore-dates", help="Score by text alone; ignore dates.")
     ] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="JSON file to write the results to.")

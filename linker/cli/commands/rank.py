@@ -34,7 +34,7 @@ def rank(
         typer.Option(
             "--posts",
             metavar="FILE",
-            help="Posts: files, folders, addresses or -; else those found here.",
+            help="Posts: files, folders, URLs or -. Default: in this folder.",
             show_default=False,
         ),
     ] = None,

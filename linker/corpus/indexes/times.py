@@ -1,4 +1,4 @@
-"""Times of the posts of a corpus, by which scores of elapsed time are found in little time."""
+"""Posts sorted by time, to score elapsed time with binary search."""
 
 from __future__ import annotations
 

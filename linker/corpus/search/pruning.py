@@ -1,4 +1,4 @@
-"""The best posts for one article without the exact scores of all posts: bounds show which cannot be among them."""
+"""Exact top-k search with score upper bounds (branch and bound)."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ function link(url) {
   return el("a", { href: address.href, rel: "noopener noreferrer", target: "_blank" }, address.hostname);
 }
 
-/** A panel with one article or several; `mark(words)` marks them anew. */
+/** A panel with one article or several; `mark(words)` marks them again. */
 export function articlePanel(articles) {
   const panel = el("section", { class: "panel source", "aria-label": articles.length > 1 ? "Articles" : "Article" });
   const wide = matchMedia("(min-width: 48.01rem)").matches;

@@ -96,7 +96,7 @@ export class LabelView {
       const question = this.question && el("h2", { class: "question", dir: "auto" }, this.question);
       this.card.replaceChildren(...[question, chips(post), contextOf(post), words(post.parts), this.noteField(post), this.choices(false)].filter(Boolean));
       this.card.classList.remove("arriving");
-      void this.card.offsetWidth; // lets the animation begin anew
+      void this.card.offsetWidth; // restarts the animation
       this.card.classList.add("arriving");
       this.card.querySelector(".words").setAttribute("aria-live", "polite");
     }
@@ -135,7 +135,7 @@ export class LabelView {
       el("button", { type: "button", class: className, "aria-keyshortcuts": key, disabled, onclick: () => {
         const again = document.activeElement?.className;
         act();
-        // The button was drawn anew: whoever presses it by Enter or Space presses it again.
+        // The button was drawn again: whoever presses it by Enter or Space presses it again.
         if (again === className) this.card.querySelector(`.choices .${className.split(" ").join(".")}`)?.focus({ preventScroll: true });
       } }, text, el("kbd", { "aria-hidden": "true" }, key));
     const classes = { relevant: "yes", not: "no", skip: "pass" };
