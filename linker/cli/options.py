@@ -48,7 +48,7 @@ def post_columns(
     from linker.config import build
     from linker.data.io.columns import PostColumns
     from linker.data.io.encodings import codec_of
-    from linker.data.platforms.sniffing import check_format
+    from linker.data.platforms.recognition import check_format
 
     if format_ is not None:
         check_format(format_)

@@ -23,7 +23,7 @@ from linker.data.io.paths import check_inputs
 from linker.data.io.records import article_from_row, post_from_row, posts_of_records, read_posts
 from linker.data.io.rows import Row, Table
 from linker.data.io.streams import STANDARD_INPUT
-from linker.data.platforms.sniffing import BY_COLUMNS, check_format
+from linker.data.platforms.recognition import BY_COLUMNS, check_format
 from linker.data.types import Article, Post
 from linker.ranking.data_frames import ArrowStream, Frame, frame_of, row_of, series_of
 

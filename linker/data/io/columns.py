@@ -11,7 +11,10 @@ from typing import Literal
 from typing_extensions import override
 
 from linker.common.errors import DataError
-from linker.data.io.dates import DateStyle
+from linker.data.io.date_styles import DateStyle
+from linker.data.io.known_columns import words
+from linker.data.io.line_errors import BadLines, InputFile
+from linker.data.io.streams import shown_name
 
 
 class MissingColumnsError(DataError):
@@ -27,9 +30,7 @@ class MissingColumnsError(DataError):
 
 
 # Attributes of the instances that name no column.
-_NO_COLUMNS = frozenset(
-    ("date_styles", "format", "authors", "plain", "copied", "encoding", "sheet", "partly")
-)
+_NO_COLUMNS = frozenset(words("date_styles format authors plain copied encoding sheet partly"))
 
 
 class Columns:
@@ -59,6 +60,10 @@ class Columns:
     sheet: str | None = None
     partly: bool = False
 
+    def ours(self) -> list[str]:
+        """Return our names, in order."""
+        return [name for name in vars(self) if name not in _NO_COLUMNS]
+
     def names(self, ours: str) -> list[str]:
         """Return the columns of the file that one of ours is read from."""
         return _names(self, ours)
@@ -66,6 +71,10 @@ class Columns:
     def all_names(self) -> set[str]:
         """Return all columns of the file that are read."""
         return _all_names(self)
+
+    def renamed(self) -> list[tuple[str, str]]:
+        """Return the columns of the file that were named by the user, each with ours."""
+        return [(name, ours) for ours in self.ours() for name in self.names(ours) if name != ours]
 
     def check(self, present: Sequence[str], shown: str, likely: dict[str, str] | None = None) -> None:
         """Check that the file has all required and all renamed columns.
@@ -78,49 +87,35 @@ class Columns:
         Raises:
             MissingColumnsError: if columns are missing; it names all of them, with similar columns of the file.
         """
+        wanted = [(name, ours) for ours in self.ours() for name in self.names(ours)]
         missing = [
             (name, ours)
-            for ours in self.ours()
-            for name in self.names(ours)
+            for name, ours in wanted
             if name not in present and (ours in self.required or name != ours)
         ]
         texts = [name for ours in self.any_of for name in self.names(ours)]
         if not set(texts) & set(present) and not {ours for _, ours in missing} & set(self.any_of):
             missing.append((texts[-1], self.any_of[-1]))
         if missing:
-            message, remedy = _all_missing(missing, present, likely or {})
-            raise MissingColumnsError(f"{shown}: {message}", remedy)
-
-    def renamed(self) -> list[tuple[str, str]]:
-        """Return the columns of the file that were named by the user, each with ours."""
-        return [(name, ours) for ours in self.ours() for name in self.names(ours) if name != ours]
+            raise _all_missing(missing, present, likely or {}, shown)
 
     def check_somewhere(self, present: Sequence[str], number: int) -> None:
-        """Check that every renamed column is in one of several files.
-
-        Args:
-            present: the columns of all these files.
-            number: the number of files.
+        """Check that every renamed column is among the columns of a number of files.
 
         Raises:
             MissingColumnsError: otherwise.
         """
         if missing := [(name, ours) for name, ours in self.renamed() if not _is_in(name, present)]:
-            message, remedy = _all_missing(missing, present, {})
-            raise MissingColumnsError(f"{number:,} files: {message}", remedy)
+            raise _all_missing(missing, present, {}, f"{number:,} files")
 
     def of_those(self, present: Sequence[str]) -> Columns:
         """Return the mapping for a file with some columns, without the renamed ones that it does not have."""
         found = copy(self)
         for name, ours in self.renamed():
             if not _is_in(name, present):
-                kept = [other for other in self.names(ours) if other != name and _is_in(other, present)]
-                setattr(found, ours, kept or ours)
+                rest = [other for other in self.names(ours) if other != name and _is_in(other, present)]
+                setattr(found, ours, rest or ours)
         return found
-
-    def ours(self) -> list[str]:
-        """Return our names, in order."""
-        return [name for name in vars(self) if name not in _NO_COLUMNS]
 
     def of_file(self, names: Mapping[str, list[str] | None], date_styles: Mapping[str, DateStyle]) -> Columns:
         """Return a copy for one file, with `names` of the file in place of ours, and its `date_styles`."""
@@ -266,19 +261,16 @@ class PairColumns:
 
 def missing_column(name: str, ours: str, present: Iterable[str]) -> str:
     """Describe that a column is missing, which one is similar, and how to name it."""
-    return _all_missing([(name, ours)], list(present), {})[0]
+    return str(_all_missing([(name, ours)], list(present), {}))
 
 
 def _all_missing(
-    missing: list[tuple[str, str]], present: Sequence[str], likely: dict[str, str]
-) -> tuple[str, dict[str, str | None]]:
-    """The message on missing columns, and our names with the columns that may be meant."""
+    missing: list[tuple[str, str]], present: Sequence[str], likely: dict[str, str], shown: str = ""
+) -> MissingColumnsError:
     complaints, remedy = [], {}
     for name, ours in missing:
-        near = get_close_matches(name, present, n=1, cutoff=0.5) or [
-            other for other in present if name in other
-        ]
-        similar = near[0] if near else None
+        near = get_close_matches(name, present, n=1, cutoff=0.5)
+        similar = next(iter(near), None) or next((other for other in present if name in other), None)
         # A name that the user typed is probably misspelled.
         meant = similar or likely.get(ours) if name != ours else likely.get(ours) or similar
         remedy[ours] = meant
@@ -287,7 +279,16 @@ def _all_missing(
     listed = ", ".join(present[:15]) + (", …" if len(present) > 15 else "")
     mapping = ", ".join(f'"{ours}": "{meant or "…"}"' for ours, meant in remedy.items())
     it = "it" if len(missing) == 1 else "them"
-    return (
-        f"{'; '.join(complaints)} (columns: {listed}); name {it} in `columns`, like {{{mapping}}}",
-        remedy,
-    )
+    message = f"{'; '.join(complaints)} (columns: {listed}); name {it} in `columns`, like {{{mapping}}}"
+    return MissingColumnsError(f"{shown}: {message}" if shown else message, remedy)
+
+
+def report_left_out(file: InputFile, columns: Columns, bad_lines: BadLines) -> None:
+    """Report the dates and the lines that were left out while a file was read by its columns."""
+    shown, styles = shown_name(file.path), columns.date_styles.items()
+    bad_lines.note(shown, [note for ours, style in styles for note in style.notes(columns.names(ours)[0])])
+    kind = "post" if isinstance(columns, PostColumns) else "record"
+    account = file.account(kind) if file.left_out or file.reasons or not file.posts else ""
+    if notes := list(filter(None, (account, file.cleaned_note()))):
+        bad_lines.info(f"{shown}: {', '.join(notes)}")
+    file.warn_of_rounded()

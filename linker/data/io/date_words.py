@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
+from linker.data.io.known_columns import words
 
 #: Offsets from UTC in hours. Names of several zones, such as IST (India, Ireland, Israel), are not read; those of RFC
 #: 2822 are North American.
@@ -21,36 +19,25 @@ ZONES: dict[str, float] = {
 }  # fmt: skip
 #: Words between the parts of a date that mean nothing by themselves, and endings of numbers (15th, 1er, 15º).
 FILLERS = frozenset(
-    _words(
+    words(
         "at on of the um uhr am der den à a le du de del la las los el h hs hrs em às as alle ore il om op uur kl klo "
         "o godz godzinie dnia r г года в о utc gmt st nd rd th er º ª"
     )
 )
 # Croatian is left out: "listopad" is October there, November in Czech and Polish.
-_LOCALES = _words("en de de_AT fr es it pt nl ca da nb sv fi pl cs sk sl ro hu tr id ru uk el bg")
+_LOCALES = words("en de de_AT fr es it pt nl ca da nb sv fi pl cs sk sl ro hu tr id ru uk el bg")
 #: Abbreviations that the tables of the Unicode Consortium lack.
-_MORE_MONTHS = {
-    "sept": 9,
-    "mrz": 3,
-    "maerz": 3,
-    "jan": 1,
-    "feb": 2,
-    "mar": 3,
-    "apr": 4,
-    "jun": 6,
-    "jul": 7,
-    "okt": 10,
-}
-_MORE_DAYS = _words("mon tue tues wed thu thur thurs fri sat sun mo di mi do fr sa so")
+_MORE_MONTHS = {"sept": 9, "mrz": 3, "maerz": 3, "okt": 10}
+_MORE_MONTHS |= {"jan": 1, "feb": 2, "mar": 3, "apr": 4, "jun": 6, "jul": 7}
+_MORE_DAYS = words("mon tue tues wed thu thur thurs fri sat sun mo di mi do fr sa so")
 
 
 @cache
 def months() -> dict[str, int]:
     """Return the number of a month by its names and abbreviations, without case and final dots."""
-    found: dict[str, set[int]] = {}
-    for number, name in _named("months"):
-        found.setdefault(name, set()).add(number)
-    return {name: min(numbers) for name, numbers in found.items() if len(numbers) == 1} | _MORE_MONTHS
+    named = set(_named("months"))
+    times = Counter(name for _, name in named)
+    return {name: number for number, name in named if times[name] == 1} | _MORE_MONTHS
 
 
 @cache

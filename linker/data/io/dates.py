@@ -10,116 +10,10 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from linker.data.io.date_words import FILLERS, ZONES, months, weekdays
-from linker.data.platforms.clocks import time_in_address
 
 
 class AmbiguousDateError(ValueError):
     """A date with two meanings, such as 5/6/2015."""
-
-
-class ImpossibleTimeError(ValueError):
-    """A time at which no post was written, such as one in the year 1."""
-
-
-#: No post is older: 1970 is what programs write for a time that they do not know.
-_OLDEST = datetime(1971, 1, 1, tzinfo=timezone.utc)
-#: Clocks may be wrong, and local times are read as UTC.
-_TOLERANCE = timedelta(days=1)
-#: Tables may have times that were shifted, so that nobody is recognized by them.
-_SHIFTED = timedelta(days=3653)
-
-
-class DateStyle:
-    """How the dates of one column are read, and which values were not.
-
-    Args:
-        day_first: whether the day is first in dates like 5/6/2015; None: unknown, so that these are not read.
-        of_posts: whether the dates are those of posts, so that times before 1971, or ten years from now, are not read.
-
-    Attributes:
-        left_out: number of values that were not read.
-        example: the first of them.
-        serials: number of values that were read as Excel counts days.
-        by_address: number of values not read whose posts have their times in their addresses.
-    """
-
-    def __init__(self, day_first: bool | None = None, of_posts: bool = False) -> None:
-        self.day_first, self._of_posts = day_first, of_posts
-        self.left_out = self.serials = self.by_address = 0
-        self.example: Any = None
-        self._problem = ""
-
-    def read(self, value: Any, since: datetime = _OLDEST) -> datetime | None:
-        """Return a date; None if it cannot be read, or is of a post and before `since`, which is counted."""
-        try:
-            found = parse_date(value, self.day_first)
-            if self._of_posts:
-                check_time_of_post(found, since, datetime.now(timezone.utc) + _SHIFTED)
-        except ValueError as error:
-            if not self.left_out:
-                self.example, self._problem = value, self._problem_of(value, error)
-            self.left_out += 1
-            return None
-        if _is_serial(value):
-            self.serials += 1
-        return found
-
-    def read_address(self, address: str | None) -> datetime | None:
-        """Return the time in the address of a post whose date was not read, which is counted; None if it has none."""
-        milliseconds = None if address is None else time_in_address(address)
-        if milliseconds is None:
-            return None
-        self.by_address += 1
-        return _EPOCH + timedelta(milliseconds=milliseconds)
-
-    def _problem_of(self, value: Any, error: ValueError) -> str:
-        if isinstance(error, AmbiguousDateError):
-            return "is ambiguous (day or month first?); write dates like 2015-05-26"
-        if isinstance(error, ImpossibleTimeError):
-            return "is no possible time of a post"
-        if self.day_first is not None and day_first(value) is not None:
-            return f"does not have the {'day' if self.day_first else 'month'} first, as others do"
-        return "is not a date"
-
-    def add(self, other: DateStyle) -> None:
-        """Count what was not read of another part of the column, too."""
-        if not self.left_out:
-            self.example, self._problem = other.example, other._problem
-        self.left_out += other.left_out
-        self.serials += other.serials
-        self.by_address += other.by_address
-
-    def notes(self, name: str) -> list[str]:
-        """Describe what was not read, or converted, in the column `name`, and what to do; empty if there is nothing."""
-        found = []
-        if self.left_out:
-            found.append(
-                f'{_dates(self.left_out)} in "{name}" left out: {str(self.example)[:40]!r} {self._problem}'
-            )
-        if self.by_address:
-            found.append(f"{_dates(self.by_address)} from the addresses of these posts")
-        if self.serials:
-            found.append(f'{_dates(self.serials)} in "{name}" read as days since 1900, as Excel counts them')
-        return found
-
-
-def _dates(count: int) -> str:
-    return "1 date" if count == 1 else f"{count:,} dates"
-
-
-def check_time_of_post(at: datetime, since: datetime = _OLDEST, until: datetime | None = None) -> None:
-    """Check that a post can have been written at a time.
-
-    Args:
-        at: the time.
-        since: earliest time.
-        until: latest time; None: a day from now.
-
-    Raises:
-        ImpossibleTimeError: if it cannot.
-    """
-    if not since <= at <= (until or datetime.now(timezone.utc) + _TOLERANCE):
-        raise ImpossibleTimeError(f"{at.isoformat()} is no possible time of a post")
 
 
 # The most common form, which Python's parser reads many times as fast.
@@ -237,13 +131,9 @@ def day_first(value: Any) -> bool | None:
     if match is None:
         return None
     first, second = int(match["first"]), int(match["second"])
-    return (
-        True
-        if 12 < first < 32 and 0 < second < 13
-        else False
-        if 12 < second < 32 and 0 < first < 13
-        else None
-    )
+    if 12 < first < 32 and 0 < second < 13:
+        return True
+    return False if 12 < second < 32 and 0 < first < 13 else None
 
 
 def _moment(value: Any, day_first: bool | None) -> datetime | None:
@@ -280,7 +170,7 @@ def _plain(text: str) -> str:
 
 def _counted(value: float) -> datetime | None:
     """A number: digits of a date, time since 1970, or days as Excel counts them."""
-    if _is_serial(value):
+    if is_serial(value):
         return _EXCEL + timedelta(milliseconds=round(value * 86_400_000))
     if value == value // 1 and (match := _COMPACT.fullmatch(str(int(value)))):
         return _compact(match)
@@ -290,7 +180,8 @@ def _counted(value: float) -> datetime | None:
     return None
 
 
-def _is_serial(value: Any) -> bool:
+def is_serial(value: Any) -> bool:
+    """Return whether a number, as text or not, counts days as Excel does, for the years 2000 to 2049."""
     if isinstance(value, str):
         if not _NUMBER.fullmatch(value.strip()):
             return False
@@ -359,13 +250,10 @@ def _latin_clock(text: str) -> str:
     match = _CLOCK_OF_EAST_ASIA.match(text)
     if match is None:
         return text
-    half = {"上午": "am", "午前": "am", "오전": "am", "下午": "pm", "午後": "pm", "오후": "pm"}.get(
-        match["half"], ""
-    )
-    minute, second = match["minute"] or "00", match["second"]
+    half = "" if match["half"] is None else "am" if match["half"] in ("上午", "午前", "오전") else "pm"
     hour = "12" if half and int(match["hour"]) == 0 else match["hour"]
-    clock = f"{hour}:{minute:0>2}" + (f":{second}" if second else "")
-    return f"{clock} {half}{text[match.end() :]}"
+    second = f":{match['second']}" if match["second"] else ""
+    return f"{hour}:{match['minute'] or '00':0>2}{second} {half}{text[match.end() :]}"
 
 
 # Posts of one day share their dates.

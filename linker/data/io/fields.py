@@ -15,31 +15,6 @@ from linker.data.io.dates import parse_date
 from linker.data.io.known_columns import normal
 from linker.data.io.line_errors import LineError
 
-_NOTHING = object()
-
-
-def put_paths(values: dict[str, Any], paths: list[str]) -> None:
-    """Copy nested values into the row under their dotted paths, unless it has such a column already."""
-    for path in paths:
-        if path not in values:
-            value = at_path(values, path)
-            if value is not _NOTHING:
-                values[path] = value
-
-
-def at_path(values: Mapping[str, Any], path: str) -> Any:
-    """Return the nested value at a path such as `record.text` or `data.0.text`; a marker object if there is none."""
-    value: Any = values
-    for step in path.split("."):
-        if isinstance(value, Mapping) and step in value:
-            value = value[step]
-        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return _NOTHING
-    return value
-
-
 Values = dict[str, Any]
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 #: Normalized names of columns with ids of other posts.
@@ -66,17 +41,31 @@ _NO_IDS = frozenset(("nan", "none", "null", "<na>", "nat", "#n/a"))
 # What spreadsheets show in cells that are too narrow, or whose formula failed.
 _SHOWN_BY_SHEETS = re.compile(r"#+|#(?:NAME\?|REF!|VALUE!|NUM!|NULL!|DIV/0!|WERT!|BEZUG!|ZAHL!)")
 # White space and the invisible characters that copying and joining files leave around ids.
-_AROUND_IDS = re.compile(
-    r"^[\s\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u2069]+|[\s\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u2069]+$"
-)
+_SPACE = r"[\s\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u2069]+"
+_AROUND_IDS = re.compile(f"^{_SPACE}|{_SPACE}$")
 #: Keys under which MongoDB writes an id.
 _OF_MONGODB = ("$oid", "$numberLong", "$numberInt")
 #: Columns with the address of a post.
 _ADDRESSES = ("uri", "id", "url", "link", "permalink", "tweet_url", "post_url")
-_JOIN, _SEPARATOR = "\n\n", "|"
-
 #: Characters of a text at most. In CSV, a quotation mark that is never closed takes the rest of the file.
 MAX_TEXT = 10_000_000
+
+
+def put_paths(values: Values, paths: list[str]) -> None:
+    """Copy nested values, as at `record.text` or `data.0.text`, into the row under these paths, unless it has them."""
+    for path in paths:
+        if path in values:
+            continue
+        value: Any = values
+        for step in path.split("."):
+            if isinstance(value, Mapping) and step in value:
+                value = value[step]
+            elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+                value = value[int(step)]
+            else:
+                break
+        else:
+            values[path] = value
 
 
 def is_missing(value: Any) -> bool:
@@ -95,21 +84,20 @@ def text_of(values: Values, columns: Columns, ours: str) -> str:
     Raises:
         LineError: if a value is not a string, or they have more than `MAX_TEXT` characters.
     """
-    parts = []
+    texts = []
     for name in columns.names(ours):
         value = values.get(name)
-        if is_missing(value):
-            continue
-        if not isinstance(value, str):
-            raise _wrong_type(name, value, "a string")
-        parts.append(value)
-    if (length := sum(map(len, parts))) > MAX_TEXT:
-        what = ", ".join(f'"{name}"' for name in columns.names(ours))
+        if not is_missing(value):
+            if not isinstance(value, str):
+                raise _wrong_type(name, value, "a string")
+            texts.append(value)
+    if (length := sum(map(len, texts))) > MAX_TEXT:
+        names = ", ".join(f'"{name}"' for name in columns.names(ours))
         raise LineError(
             "text too long",
-            f"{length:,} characters in {what}, at most {MAX_TEXT:,}; perhaps a quotation mark is missing",
+            f"{length:,} characters in {names}, at most {MAX_TEXT:,}; perhaps a quotation mark is missing",
         )
-    return _JOIN.join(parts)
+    return "\n\n".join(texts)
 
 
 def required_text(values: Values, columns: Columns) -> dict[str, str]:
@@ -121,11 +109,10 @@ def required_text(values: Values, columns: Columns) -> dict[str, str]:
     texts = {ours: text_of(values, columns, ours) for ours in columns.any_of}
     if not any(texts.values()):
         names = [name for ours in columns.any_of for name in columns.names(ours)]
-        if not set(names) & set(values):
+        present = ", ".join(f'"{name}"' for name in names if name in values)
+        if not present:
             raise LineError("missing column", missing_column(names[-1], columns.any_of[-1], values))
-        raise LineError(
-            "empty text", "nothing in " + ", ".join(f'"{name}"' for name in names if name in values)
-        )
+        raise LineError("empty text", f"nothing in {present}")
     return texts
 
 
@@ -150,10 +137,10 @@ def label_of(values: Values, columns: Columns, ours: str) -> str | None:
     Raises:
         LineError: if it is of another type or has control characters.
     """
+    is_empty, read = (has_no_id, clean_id) if ours in _IDS else (is_missing, _label)
     for name in columns.names(ours):
-        value = values.get(name)
-        if not (has_no_id(value) if ours in _IDS else is_missing(value)):
-            return (clean_id if ours in _IDS else _label)(value, name)
+        if not is_empty(value := values.get(name)):
+            return read(value, name)
     return None
 
 
@@ -165,14 +152,26 @@ def labels_of(values: Values, columns: Columns, ours: str) -> list[str]:
     """
     for name in columns.names(ours):
         value = values.get(name)
-        if isinstance(value, list):
-            return [clean_id(item, name) for item in value]
-        if not is_missing(value):
-            items = _listed(value) if isinstance(value, str) else None
-            if items is None:
-                raise _wrong_type(name, value, "a list of ids (in CSV and TSV: a|b)")
-            return [clean_id(item, name) for item in items]
+        if isinstance(value, str) and not is_missing(value):
+            items = _listed(value)
+        elif is_missing(value):
+            continue
+        else:
+            items = value
+        if not isinstance(items, list):
+            raise _wrong_type(name, value, "a list of ids (in CSV and TSV: a|b)")
+        return [clean_id(item, name) for item in items]
     return []
+
+
+def _listed(value: str) -> Any:
+    """The items of `a|b` or `["a", "b"]`; None for broken JSON."""
+    if not value.lstrip().startswith("["):
+        return value.split("|")
+    try:
+        return json.loads(value)
+    except ValueError:
+        return None
 
 
 def first_of(values: Values, columns: Columns, ours: str) -> str | None:
@@ -192,21 +191,19 @@ def date_of(values: Values, columns: Columns, ours: str) -> datetime | None:
         LineError: if it cannot be read, and the column has no `DateStyle`.
     """
     for name in columns.names(ours):
-        if not is_missing(values.get(name)):
-            if (style := columns.date_styles.get(ours)) is not None:
-                at = style.read(values[name])
-                return style.read_address(_address(values)) if at is None and ours == "created_at" else at
+        if is_missing(value := values.get(name)):
+            continue
+        if (style := columns.date_styles.get(ours)) is None:
             try:
-                return parse_date(values[name])
+                return parse_date(value)
             except ValueError as error:
                 raise LineError("unreadable date", f'"{name}": {error}') from error
+        at = style.read(value)
+        if at is None and ours == "created_at":
+            addresses = (values.get(name) for name in _ADDRESSES)
+            return style.read_address(next((a for a in addresses if isinstance(a, str) and "://" in a), None))
+        return at
     return None
-
-
-def _address(values: Values) -> str | None:
-    """The address of a post."""
-    found = (value for name in _ADDRESSES if isinstance(value := values.get(name), str) and "://" in value)
-    return next(found, None)
 
 
 def clean_id(value: Any, name: str = "id") -> str:
@@ -252,6 +249,15 @@ def clean_id(value: Any, name: str = "id") -> str:
     return label
 
 
+def is_rounded(label: str) -> bool:
+    """Return whether an id is a number that a program has rounded, see `clean_id`."""
+    try:
+        clean_id(label)
+    except LineError as error:
+        return error.reason == ROUNDED
+    return False
+
+
 def seems_rounded(label: str) -> bool:
     """Return whether the id of a post is a long number such as programs make that keep 15 digits, or floats.
 
@@ -266,13 +272,10 @@ def seems_rounded(label: str) -> bool:
 
 
 def clean_references(values: Values) -> int:
-    """Clean the ids of other posts in a row, such as that of the post it replies to; remove those that were rounded.
-
-    Args:
-        values: the row; changed in place.
+    """Clean the ids of other posts in a row, in place, such as that of the post it replies to.
 
     Returns:
-        The number of ids that a program has rounded, which would name another post.
+        The number of ids that were removed, as a program has rounded them: they would name another post.
     """
     removed = 0
     for name in [name for name in values if _is_reference(name)]:
@@ -290,26 +293,6 @@ def clean_references(values: Values) -> int:
 @lru_cache(4096)
 def _is_reference(name: str) -> bool:
     return bool(_REFERENCE.fullmatch(normal(name)))
-
-
-def is_rounded(label: str) -> bool:
-    """Return whether an id is a number that a program has rounded, see `clean_id`."""
-    try:
-        clean_id(label)
-    except LineError as error:
-        return error.reason == ROUNDED
-    return False
-
-
-def _listed(value: str) -> list[Any] | None:
-    """The items of `a|b` or `["a", "b"]`; None for a faulty list."""
-    if not value.lstrip().startswith("["):
-        return value.split(_SEPARATOR)
-    try:
-        items = json.loads(value)
-    except ValueError:
-        return None
-    return items if isinstance(items, list) else None
 
 
 def _label(value: Any, name: str) -> str:

@@ -16,7 +16,7 @@ from linker.data.io.column_detection import columns_of, nested_names, open_recor
 from linker.data.io.columns import Columns
 from linker.data.io.encodings import UTF_8, codec_of
 from linker.data.io.formats.json_lines import json_table
-from linker.data.io.line_errors import BadLines, InputFile, SilentFile
+from linker.data.io.line_errors import InputFile
 from linker.data.io.platform_rows import recognized
 from linker.data.io.recorded_lines import RecordedLines
 from linker.data.io.rows import MAX_LINE, Line, Row
@@ -60,16 +60,16 @@ def ranges_of(path: str, columns: Columns, size: int) -> list[FileRange]:
     if Path(path).suffix.lower() not in _SUFFIXES:
         return []
     try:
-        with open(path, "rb") as file, BadLines("skip") as unused:
+        with open(path, "rb") as file:
             if file.read(1) != b"{":
                 return []
-            with open_records(SilentFile(path, unused), columns) as (table, columns):
+            with open_records(InputFile(path), columns) as (table, columns):
                 if table.format != "jsonl":
                     return []
                 formats, table = recognized(table, columns)
                 if formats is not None:
                     return []
-                found = columns_of(columns, table, path)
+                paths, found = nested_names(columns, table), columns_of(columns, table, path)
                 # Columns that only later lines have are known at the end of the file.
                 found.check(shown_name(path))
             if not _is_utf_8(file, columns.encoding):
@@ -77,7 +77,6 @@ def ranges_of(path: str, columns: Columns, size: int) -> list[FileRange]:
             limits = _limits(file, os.path.getsize(path), size)
     except (OSError, DataError):  # reported when the file is read
         return []
-    paths = nested_names(columns, table)
     return [
         FileRange(begin, end, found.columns, paths, [*table.notes, *found.notes], end == limits[-1])
         for begin, end in pairwise(limits)
@@ -127,12 +126,7 @@ def lines_in(path: str, begin: int, end: int) -> int:
 def range_rows(
     path: str, part: FileRange, bad_lines: RecordedLines
 ) -> Iterator[tuple[InputFile, Columns, Row]]:
-    """Yield the rows of a range as `iter_rows` yields those of a file; what was left out is reported at its end.
-
-    Args:
-        path: the file.
-        part: the range.
-        bad_lines: where bad lines are reported.
+    """Yield the rows of a range of a file as `iter_rows` does; what was left out is reported at its end.
 
     Raises:
         DataError: if the file cannot be read.

@@ -8,16 +8,15 @@ from collections.abc import Sequence
 from itertools import islice
 
 from linker.common.errors import DataError, LinkerError
-from linker.data.io.column_detection import columns_of, open_records, present_in
+from linker.data.io.column_detection import columns_of, open_records, with_head
 from linker.data.io.columns import ArticleColumns, Columns, MissingColumnsError, PostColumns
-from linker.data.io.line_errors import BadLines, SilentFile
+from linker.data.io.line_errors import BadLines, InputFile
 from linker.data.io.paths import ENDINGS_SHOWN, hidden_below, input_files, is_folder
 from linker.data.io.platform_rows import is_read_once, recognized
 from linker.data.io.streams import STANDARD_INPUT, is_address, open_bytes, shown_name
 from linker.data.io.tables import format_of_name, other_kind
 from linker.data.io.zip_archives import posts_of_x
 
-_HEAD = 20
 _SHOWN = 50
 #: Names of files that describe posts, or are written beside them.
 _BESIDE = re.compile(
@@ -30,6 +29,8 @@ _ARTICLES = re.compile(r"(^|[/_.-])(articles?|artikel)([_.-][^/]*)?$", re.IGNORE
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 #: Columns at the beginning of linker's rankings.
 _RANKING = ["rank", "score", "id", "text"]
+#: Why a file with a text on every line may be left out.
+PLAIN_TEXT = "plain text"
 
 
 def files_with_records(paths: Sequence[str], columns: Columns, bad_lines: BadLines) -> list[str]:
@@ -46,43 +47,39 @@ def files_with_records(paths: Sequence[str], columns: Columns, bad_lines: BadLin
     Raises:
         DataError: if a folder has no file with records, or an input is not found.
     """
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     again = []
     for file in (file for path in paths for file in _files(path, columns, bad_lines)):
-        place = file if is_address(file) or file == STANDARD_INPUT else os.path.realpath(file)
-        if place in found:
+        real = file if is_address(file) or file == STANDARD_INPUT else os.path.realpath(file)
+        if files.setdefault(real, file) is not file:
             again.append(shown_name(file))
-        found.setdefault(place, file)
     if again:
         bad_lines.info(f"{_some(again)}: given more than once, read once")
-    return list(found.values())
+    return list(files.values())
 
 
 def _files(path: str, columns: Columns, bad_lines: BadLines) -> list[str]:
-    found = input_files([path])
-    if not is_folder(path) or posts_of_x(found):
-        return found
-    reasons = {file: _by_name(file, columns) or why_left_out(file, columns) for file in found}
-    files = [file for file in found if reasons[file] is None]
+    all_files = input_files([path])
+    if not is_folder(path) or posts_of_x(all_files):
+        return all_files
+    reasons = {file: _by_name(file, columns) or why_left_out(file, columns) for file in all_files}
+    files = [file for file in all_files if reasons[file] is None]
     # In a folder with other files a text file is more likely a note.
-    if texts := [file for file in found if reasons[file] == PLAIN_TEXT]:
-        if files:
-            reasons |= dict.fromkeys(texts, "plain text beside tables")
-        else:
-            files = texts
+    texts = [file for file in all_files if reasons[file] == PLAIN_TEXT]
+    if files:
+        reasons |= dict.fromkeys(texts, "plain text beside tables")
+    files = files or texts
     start = path.rstrip("/") + "/"
-    listed = [
-        f"{shown_name(file).removeprefix(start)} ({reasons[file]})" for file in found if file not in files
-    ]
+    left_out = [file for file in all_files if file not in files]
+    listed = [f"{shown_name(file).removeprefix(start)} ({reasons[file]})" for file in left_out]
     if hidden := hidden_below(path):
         listed.append(f"{hidden:,} hidden file{'s' * (hidden > 1)}")
     if not files:
         held = f"; it has {_some(listed)}" if listed else ""
         raise DataError(f"{shown_name(path)}: the folder has no data file{held}; expected {ENDINGS_SHOWN}")
     if listed:
-        bad_lines.info(
-            f"{shown_name(path)}: {len(files):,} of {len(found):,} files read; left out: {_some(listed)}"
-        )
+        read = f"{len(files):,} of {len(all_files):,} files read"
+        bad_lines.info(f"{shown_name(path)}: {read}; left out: {_some(listed)}")
     return files
 
 
@@ -90,6 +87,11 @@ def _by_name(path: str, columns: Columns) -> str | None:
     if _BESIDE.search(path):
         return "by its name no data"
     return "by its name articles" if isinstance(columns, PostColumns) and _ARTICLES.search(path) else None
+
+
+def _some(listed: list[str]) -> str:
+    more = f" and {len(listed) - _SHOWN:,} more" if len(listed) > _SHOWN else ""
+    return ", ".join(listed[:_SHOWN]) + more
 
 
 def check_renamed(files: Sequence[str], columns: Columns) -> None:
@@ -102,58 +104,37 @@ def check_renamed(files: Sequence[str], columns: Columns) -> None:
     if any(map(is_read_once, files)):
         return
     for path in files:
-        with BadLines("skip") as unused, open_records(SilentFile(path, unused), columns) as (table, _):
-            present.update(dict.fromkeys(present_in(table)[1]))
+        with open_records(InputFile(path), columns) as (table, _):
+            present.update(dict.fromkeys(with_head(table)[2]))
     columns.check_somewhere(list(present), len(files))
 
 
-def _some(listed: list[str]) -> str:
-    more = f" and {len(listed) - _SHOWN:,} more" if len(listed) > _SHOWN else ""
-    return ", ".join(listed[:_SHOWN]) + more
-
-
-#: Why a file with a text on every line may be left out.
-PLAIN_TEXT = "plain text"
-
-
 def why_left_out(path: str, columns: Columns) -> str | None:
-    """Return why a file holds no records of the kind that is read, in a few words; None if it does.
-
-    Args:
-        path: the file.
-        columns: names of the columns that are read.
-    """
+    """Return why a file holds no records of the kind that columns are of, in a few words; None if it does."""
     try:
         with open_bytes(path, as_table=True) as stream:
             head = stream.read(4096)
         if not head.strip():
             return "empty"
-        if kind := other_kind(head):
-            return kind
-        with BadLines("skip") as unused:
-            file = SilentFile(path, unused)
-            with open_records(file, columns) as (table, columns):
-                if table.format == "txt":
-                    return (
-                        PLAIN_TEXT
-                        if isinstance(columns, PostColumns) and not _NOT_TEXT.search(head)
-                        else "no table"
-                    )
-                formats, table = recognized(table, columns)
-                if formats is not None:
-                    return None
-                found = columns_of(columns, table, path)
-                head_rows = list(islice(found.rows, _HEAD))
-                if isinstance(columns, PostColumns) and found.present[: len(_RANKING)] == _RANKING:
-                    return "a ranking by linker"
-                found.columns.check(found.present, "", found.likely)
-                if not head_rows:
-                    return "no rows" if table.columns else "no table of posts"
+        return other_kind(head) or _no_records(path, columns, is_text=not _NOT_TEXT.search(head))
     except MissingColumnsError as error:
-        missing = ", ".join(error.remedy)
-        return f"no column {missing}" if missing else "no table of posts"
+        return f"no column {', '.join(error.remedy)}" if error.remedy else "no table of posts"
     except LinkerError as error:
-        named = format_of_name(path)
-        kind = "articles" if isinstance(columns, ArticleColumns) else "posts"
-        return str(error).removeprefix(f"{shown_name(path)}: ")[:80] if named else f"not a table of {kind}"
-    return None
+        if format_of_name(path):
+            return str(error).removeprefix(f"{shown_name(path)}: ")[:80]
+        return f"not a table of {'articles' if isinstance(columns, ArticleColumns) else 'posts'}"
+
+
+def _no_records(path: str, columns: Columns, is_text: bool) -> str | None:
+    with open_records(InputFile(path), columns) as (table, columns):
+        if table.format == "txt":
+            return PLAIN_TEXT if isinstance(columns, PostColumns) and is_text else "no table"
+        formats, table = recognized(table, columns)
+        if formats is not None:
+            return None
+        found = columns_of(columns, table, path)
+        rows = list(islice(found.rows, 1))
+        if isinstance(columns, PostColumns) and found.present[: len(_RANKING)] == _RANKING:
+            return "a ranking by linker"
+        found.columns.check(found.present, "", found.likely)
+        return None if rows else "no rows" if table.columns else "no table of posts"

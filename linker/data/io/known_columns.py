@@ -12,14 +12,15 @@ def normal(name: str) -> str:
     return _JOINT.sub("", name).casefold()
 
 
-def _names(text: str) -> tuple[str, ...]:
+def words(text: str) -> tuple[str, ...]:
+    """Return the words of a text."""
     return tuple(text.split())
 
 
 #: Normalized names by our column, in order of preference: hand-made tables in several languages, and tables made of the
 #: exports of platforms, which `linker.data.platforms` reads themselves.
 KNOWN_NAMES: dict[str, tuple[str, ...]] = {
-    "text": _names(
+    "text": words(
         "text fulltext tweettext posttext messagetext commenttext rawcontent textoriginal tweet body message content "
         "comment selftext caption tweetcontent postcontent commentbody posttextcontent textdisplay "
         "post status desc videodescription description "
@@ -28,11 +29,11 @@ KNOWN_NAMES: dict[str, tuple[str, ...]] = {
         "comentário bericht inhoud wiadomość treść komentarz текст сообщение комментарий 正文 内容 文本 本文 テキスト "
         "النص metin yorum abstract title"
     ),
-    "id": _names(
+    "id": words(
         "idstr id postid tweetid statusid messageid msgid commentid itemid videoid contentid restid rkey uri guid "
         "uuid cid shortcode pk"
     ),
-    "created_at": _names(
+    "created_at": words(
         "createdat created createdon createdutc createtime createdtime creationtime creationdate dateunixtime "
         "unixtimestamp datetime date timestamp time tweetcreatedat postcreated postcreatedat postcreateddate "
         "postdate posttime postcreationtime postcreationdate posttimestamp postedat postedon posted "
@@ -42,14 +43,14 @@ KNOWN_NAMES: dict[str, tuple[str, ...]] = {
         "timestamputc timems timeus datum zeit uhrzeit erstellt fecha hora fechahora heure data dataora dato "
         "tid tarih дата время 日期 时间 日時"
     ),
-    "lang": _names(
+    "lang": words(
         "lang language languageguess tweetlang postlang tweetlanguage postlanguage commentlanguage langs languages "
         "sprache idioma langue lingua taal język язык 语言 言語"
     ),
 }
 
 #: Titles that are read together with a text in another column than `text`, as on Reddit.
-TITLES = frozenset(_names("title subject posttitle titel titre titulo título titolo tytuł заголовок 标题"))
+TITLES = frozenset(words("title subject posttitle titel titre titulo título titolo tytuł заголовок 标题"))
 #: Parts of the names of columns with times other than that of the post.
 OTHER_TIMES = re.compile(
     "user|author|account|profile|member|join|birth|born|edit|updat|modif|changed|collect|scrap|retriev|crawl|download"
@@ -57,4 +58,4 @@ OTHER_TIMES = re.compile(
     "|endtime|enddate|quoted|retweeted|parent|reply|article|news|story|link|url|label|annotat|coded|checked|review"
 )
 #: Columns with the full text if the column `text` may be truncated.
-FULLER = frozenset(_names("fulltext rawcontent textoriginal notetweettext"))
+FULLER = frozenset(words("fulltext rawcontent textoriginal notetweettext"))

@@ -52,24 +52,9 @@ def check_inputs(paths: Sequence[str]) -> list[str]:
     return files
 
 
-def _files(path: str) -> list[str]:
-    if path == STANDARD_INPUT or is_page(path):
-        return [path]
-    kind = streams.kind_of(path) if is_address(path) else _kind_of(path)
-    if kind == "folder":
-        return _in_folder(path)
-    if kind is None and _MAGIC.search(path):
-        return _matching(path)
-    if kind is None and is_address(path):
-        raise DataError(f"{shown_name(path)}: file or folder not found")
-    return [path]
-
-
 def is_folder(path: str) -> bool:
     """Return whether an input is a folder, here or behind an address."""
-    if path == STANDARD_INPUT or is_page(path):
-        return False
-    return (streams.kind_of(path) if is_address(path) else _kind_of(path)) == "folder"
+    return _kind_of(path) == "folder"
 
 
 def hidden_below(folder: str) -> int:
@@ -77,34 +62,46 @@ def hidden_below(folder: str) -> int:
     return sum(map(_is_hidden, _files_below(folder, None)))
 
 
-def _in_folder(folder: str) -> list[str]:
-    below = _files_below(folder, None)
-    names = [name for name in below if not _is_hidden(name) and not _SET_ASIDE.search(name)]
-    chosen = posts_of_x(below) or names
-    if not chosen:
-        raise DataError(f"{shown_name(folder)}: the folder has no data file; expected {ENDINGS_SHOWN}")
-    return _readable([f"{folder.rstrip('/')}/{name}" for name in sorted(chosen)])
+def _kind_of(path: str) -> str | None:
+    """Return `file` or `folder`; None if it is not found."""
+    if path == STANDARD_INPUT or is_page(path):
+        return "file"
+    if is_address(path):
+        return streams.kind_of(path)
+    return "folder" if os.path.isdir(path) else "file" if os.path.lexists(path) else None
 
 
-def _matching(path: str) -> list[str]:
-    magic = _MAGIC.search(path)
-    assert magic is not None
-    cut = path.rfind("/", 0, magic.start()) + 1
-    folder, pattern = path[:cut], path[cut:]
+def _files(path: str) -> list[str]:
+    kind = _kind_of(path)
+    if kind == "file":
+        return [path]
+    if kind == "folder":
+        below = _files_below(path, None)
+        names = [name for name in below if not _is_hidden(name) and not _SET_ASIDE.search(name)]
+        names = posts_of_x(below) or names
+        if not names:
+            raise DataError(f"{shown_name(path)}: the folder has no data file; expected {ENDINGS_SHOWN}")
+        return _readable([f"{path.rstrip('/')}/{name}" for name in sorted(names)])
+    if magic := _MAGIC.search(path):
+        cut = path.rfind("/", 0, magic.start()) + 1
+        return _readable([path[:cut] + name for name in sorted(_matching(path, path[:cut], path[cut:]))])
+    if is_address(path):
+        raise DataError(f"{shown_name(path)}: file or folder not found")
+    return [path]
+
+
+def _matching(path: str, folder: str, pattern: str) -> list[str]:
     expression = "".join(_MEANING.get(piece) or _plain(piece) for piece in _PIECE.findall(pattern))
     try:
         wanted = re.compile(expression, re.DOTALL)
     except re.error as error:
         raise DataError(f"{shown_name(path)}: invalid pattern ({error.msg})") from error
     hidden = pattern.startswith(".") or "/." in pattern
-    names = [
-        name
-        for name in _files_below(folder, None if "**" in pattern else pattern.count("/") + 1)
-        if wanted.fullmatch(name) and (hidden or not _is_hidden(name))
-    ]
+    names = _files_below(folder, None if "**" in pattern else pattern.count("/") + 1)
+    names = [name for name in names if wanted.fullmatch(name) and (hidden or not _is_hidden(name))]
     if not names:
         raise DataError(f"{shown_name(path)}: the pattern matches no file")
-    return _readable([folder + name for name in sorted(names)])
+    return names
 
 
 def _readable(files: list[str]) -> list[str]:
@@ -131,10 +128,6 @@ def _is_hidden(name: str) -> bool:
     return name.startswith(".") or "/." in name
 
 
-def _kind_of(path: str) -> str | None:
-    return "folder" if os.path.isdir(path) else "file" if os.path.lexists(path) else None
-
-
 def _files_below(folder: str, levels: int | None) -> list[str]:
     """Names relative to the folder, at most `levels` deep."""
     if is_address(folder):
@@ -144,11 +137,10 @@ def _files_below(folder: str, levels: int | None) -> list[str]:
         if error.filename != folder or os.path.exists(folder):
             raise DataError(f"{error.filename}: cannot be read ({error.strerror})") from error
 
-    start = folder or "."
-    found = []
-    for where, folders, files in os.walk(start, onerror=refuse):
-        below = os.path.relpath(where, start).replace(os.sep, "/")
-        found += [name if below == "." else f"{below}/{name}" for name in files]
+    start, names = folder or ".", []
+    for above, folders, files in os.walk(start, onerror=refuse):
+        below = os.path.relpath(above, start).replace(os.sep, "/")
+        names += [name if below == "." else f"{below}/{name}" for name in files]
         if levels is not None and below.count("/") + (below != ".") >= levels - 1:
             folders.clear()
-    return found
+    return names

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from typing_extensions import override
 
-from linker.data.io.column_detection import report_left_out
-from linker.data.io.columns import Columns
+from linker.data.io.columns import Columns, report_left_out
 from linker.data.io.line_errors import SHOWN, BadLines, InputFile, LineError, OnError
 
 
@@ -16,9 +15,9 @@ class Report(NamedTuple):
     """Something to report on an input.
 
     Attributes:
-        kind: name of a method of `BadLines`, or of `InputFile` if there is a file.
+        kind: name of a method of `BadLines`, or what to do with a file.
         file: number of the input among all inputs; None: of no single one.
-        values: arguments of the method.
+        values: arguments.
     """
 
     kind: str
@@ -43,16 +42,13 @@ class RecordedLines(BadLines):
 
     def taken(self) -> list[Report]:
         """Return the reports since the last call."""
-        for number, file in enumerate(self._files):
-            lines, bytes_ = self._sent[number]
+        for number, (file, (lines, bytes_)) in enumerate(zip(self._files, self._sent), self._first):
             if (file.lines, file.bytes) != (lines, bytes_):
-                self._reports.append(
-                    Report("counted", self._first + number, (file.lines - lines, file.bytes - bytes_))
-                )
-                self._sent[number] = (file.lines, file.bytes)
+                self._reports.append(Report("counted", number, (file.lines - lines, file.bytes - bytes_)))
             if file.changed:
-                self._reports.append(Report("changed", self._first + number, (dict(file.changed),)))
+                self._reports.append(Report("changed", number, (dict(file.changed),)))
                 file.changed.clear()
+        self._sent = [(file.lines, file.bytes) for file in self._files]
         if self.on_error == "strict" and self._bad > SHOWN:
             self._reports.append(Report("count_more", None, (self._bad - SHOWN,)))
         reports, self._reports, self._bad = self._reports, [], 0
@@ -60,20 +56,14 @@ class RecordedLines(BadLines):
 
     @override
     def file(self, path: str) -> InputFile:
-        self._files.append(_RecordedFile(path, self, self._first + len(self._files)))
         self._sent.append((0, 0))
         self._reports.append(Report("file", None, (path,)))
-        return self._files[-1]
+        return super().file(path)
 
     def part(self, path: str, lines: int) -> InputFile:
-        """Register the next input of which only a part is read here.
-
-        Args:
-            path: the input.
-            lines: number of lines before the part; their readers report the input.
-        """
+        """Register the next input of which only a part is read here, after `lines` lines that others read."""
         file = self.file(path)
-        if lines:
+        if lines:  # the readers of the lines before report the input
             self._reports.pop()
             file.lines = lines
             self._sent[-1] = (lines, 0)
@@ -87,8 +77,17 @@ class RecordedLines(BadLines):
             columns: its columns, which count dates that were left out.
             is_last: whether the input ends with the part.
         """
-        number = self._first + self._files.index(file)
-        self._reports.append(Report("part_read", number, (dict(file.left_out), file.posts, columns, is_last)))
+        values = (dict(file.left_out), file.posts, columns, is_last)
+        self._reports.append(Report("part_read", self._first + self._files.index(file), values))
+
+    @override
+    def add(self, file: InputFile, line: int, error: LineError, raw: str) -> None:
+        """Record a bad line; in strict mode only those that are shown, and not their texts."""
+        self._bad += 1
+        self.total += 1
+        if self.on_error == "skip" or self._bad <= SHOWN:
+            values = (line, error.reason, error.detail, raw if self.on_error == "skip" else "")
+            self._reports.append(Report("bad", self._first + self._files.index(file), values))
 
     @override
     def note(self, name: str, notes: Sequence[str]) -> None:
@@ -97,26 +96,6 @@ class RecordedLines(BadLines):
     @override
     def info(self, message: str) -> None:
         self._reports.append(Report("info", None, (message,)))
-
-    def bad(self, number: int, line: int, error: LineError, raw: str) -> None:
-        """Record a bad line of a file; in strict mode only those that are shown, and not their texts."""
-        self._bad += 1
-        self._total += 1
-        if self.on_error == "skip":
-            self._reports.append(Report("bad", number, (line, error.reason, error.detail, raw)))
-        elif self._bad <= SHOWN:
-            self._reports.append(Report("bad", number, (line, error.reason, error.detail, "")))
-
-
-class _RecordedFile(InputFile):
-    def __init__(self, path: str, lines: RecordedLines, number: int) -> None:
-        super().__init__(path, lines)
-        self._lines, self._number = lines, number
-
-    @override
-    def bad(self, line: int, error: LineError, raw: str) -> None:
-        self.reasons[error.reason] += 1
-        self._lines.bad(self._number, line, error, raw)
 
 
 class Replay:
@@ -147,23 +126,18 @@ class Replay:
                 file.bad(line, LineError(reason, detail), raw)
             elif kind == "changed":
                 file.changed.update(values[0])
-            elif kind == "part_read":
-                self._part_read(number, *values)
-            else:
+            elif kind == "counted":
                 file.lines += values[0]
                 file.count_bytes(values[1])
                 count += values[1]
+            else:
+                left_out, posts, columns, is_last = values
+                file.left_out.update(left_out)
+                file.posts += posts
+                total = self._columns.setdefault(number, columns)
+                if total is not columns:
+                    for ours, style in columns.date_styles.items():
+                        total.date_styles[ours].add(style)
+                if is_last:
+                    report_left_out(file, total, self._bad_lines)
         return count
-
-    def _part_read(
-        self, number: int, left_out: dict[str, int], posts: int, columns: Columns, is_last: bool
-    ) -> None:
-        file = self._files[number]
-        file.left_out.update(left_out)
-        file.posts += posts
-        total = self._columns.setdefault(number, columns)
-        if total is not columns:
-            for ours, style in columns.date_styles.items():
-                total.date_styles[ours].add(style)
-        if is_last:
-            report_left_out(file, total, self._bad_lines)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Protocol, TypeVar
+from itertools import chain
+from typing import NamedTuple, Protocol, TypeVar
 
 from linker.common.console import info
 from linker.common.errors import DataError
 from linker.data.html_text import plain_text
 from linker.data.identity import ContentIds, content_id_of
-from linker.data.io.column_detection import columns_of, open_records, report_left_out
-from linker.data.io.columns import ArticleColumns, Columns, PostColumns
+from linker.data.io.column_detection import columns_of, open_records
+from linker.data.io.columns import ArticleColumns, Columns, PostColumns, report_left_out
 from linker.data.io.fields import (
     Values,
     clean_references,
@@ -39,6 +40,10 @@ class _Identified(Protocol):
 
 Record = TypeVar("Record", bound=_Identified)
 Mapping = TypeVar("Mapping", bound=Columns)
+FileRow = tuple[InputFile, Columns, Row]
+_ROUNDED_REFERENCES = (
+    "ids of other posts (replies, quotes, threads) left out: a program has rounded them; export ids as text"
+)
 
 
 def read_articles(
@@ -137,7 +142,7 @@ def posts_of_files(
     columns: PostColumns,
     bad_lines: BadLines,
     deleted: set[bytes],
-    rows_of: Callable[[str], Iterator[tuple[InputFile, Columns, Row]]] | None = None,
+    rows_of: Callable[[str], Iterator[FileRow]] | None = None,
 ) -> Iterator[Post]:
     """Yield the posts of some files as `stream_posts` does.
 
@@ -149,21 +154,12 @@ def posts_of_files(
         rows_of: returns the rows of a file; None: `iter_rows`.
     """
     rows_of = rows_of or (lambda path: iter_rows(path, columns, bad_lines, deleted))
-    for path in files:
-        shown = shown_name(path)
-        for file, known_columns, row in rows_of(path):
-            _clean_references(file, row)
-            try:
-                post = post_from_row(row.values, known_columns, f"{shown}:{row.line}")
-            except LineError as error:
-                file.bad(row.line, error, row.raw)
-            else:
-                _count(file, post, row, known_columns)
-                yield post
+    rows = chain.from_iterable(map(rows_of, files))
+    return _records(rows, lambda row, columns, source: post_from_row(row.values, columns, source))
 
 
 def posts_of_records(shown: str, records: Sequence[Values], columns: PostColumns) -> list[Post] | None:
-    """Return the posts of a platform's records; None if they are recognized as those of none.
+    """Return the posts of a platform's records, each id once; None if they are recognized as those of none.
 
     Raises:
         DataError: if a record is neither a post nor known to be none; up to 20 are listed.
@@ -175,23 +171,121 @@ def posts_of_records(shown: str, records: Sequence[Values], columns: PostColumns
         if formats is None:
             return None
         file.lines = len(records)
-        deleted = deleted_by(formats, records)
-        posts: dict[str, Post] = {}
-        for flat, row in post_rows(file, table, formats, columns, deleted):
-            _clean_references(file, row)
-            try:
-                post = post_from_row(row.values, flat)
-            except LineError as error:
-                file.bad(row.line, error, row.raw)
-                continue
-            if post.id in posts:
-                file.duplicate(post.text != posts[post.id].text)
-            else:
-                _count(file, post, row, flat)
-                posts[post.id] = post
+        found = post_rows(file, table, formats, columns, deleted_by(formats, records))
+        file_rows = ((file, flat, row) for flat, row in found)
+        posts = list(_records(file_rows, lambda row, flat, source: post_from_row(row.values, flat), {}))
         info(f"{shown}: {', '.join(file.notes)}")
         file.warn_of_rounded()
-    return list(posts.values())
+    return posts
+
+
+def iter_records(
+    paths: str | Sequence[str],
+    columns: Columns,
+    bad_lines: BadLines,
+    parse: Callable[[Row, Columns, str, ContentIds], Record],
+) -> Iterator[Record]:
+    """Yield the records that `parse` makes of the rows, each id once.
+
+    Of posts with the same id, as in two crawls, the first is kept and the others are counted. Any other repeated id,
+    and a post with a link that the first one does not have, makes a line bad.
+
+    Args:
+        paths: see `read_articles`.
+        columns: names of the columns in the files.
+        bad_lines: where bad lines are reported.
+        parse: takes a row, its file's columns, where it was read, and what numbers exact repeats of records without an
+            id; raises LineError.
+    """
+    first: dict[str, _First] = {}
+    ids = ContentIds(first)
+    files, columns = files_of(paths, columns, bad_lines)
+    deleted = deleted_in(files, columns)
+    rows = chain.from_iterable(iter_rows(path, columns, bad_lines, deleted) for path in files)
+    yield from _records(rows, lambda row, columns, source: parse(row, columns, source, ids), first)
+
+
+class _First(NamedTuple):
+    """What is remembered of the first record with an id."""
+
+    file: str
+    line: int
+    text: int
+    article_ids: tuple[str, ...]
+
+
+def _records(
+    rows: Iterable[FileRow],
+    parse: Callable[[Row, Columns, str], Record],
+    first: dict[str, _First] | None = None,
+) -> Iterator[Record]:
+    """Yield the records that `parse` makes of rows; with `first`, which is filled, each id once."""
+    for file, columns, row in rows:
+        shown = shown_name(file.path)
+        if removed := clean_references(row.values):
+            file.count_change(_ROUNDED_REFERENCES, removed)
+        try:
+            record = parse(row, columns, f"{shown}:{row.line}")
+            if first is not None:
+                new = _First(
+                    shown, row.line, hash(getattr(record, "text", None)), getattr(record, "article_ids", ())
+                )
+                if (before := first.setdefault(record.id, new)) is not new:
+                    # A link to another article must not be lost.
+                    if isinstance(record, Post) and set(new.article_ids) <= set(before.article_ids):
+                        file.duplicate(new.text != before.text)
+                        continue
+                    earlier = f"{before.file}, " * (before.file != shown) + f"line {before.line}"
+                    raise LineError("duplicate id", f"{record.id} (first in {earlier})")
+        except LineError as error:
+            file.bad(row.line, error, row.raw)
+            continue
+        file.posts += 1
+        if len(record.id) > 16 and record.id.isdecimal():
+            file.long_id(record.id, seems_rounded(record.id))
+        for name in columns.names("id"):
+            if (written := row.values.get(name)) is not None and str(written).strip() != record.id:
+                file.clean(str(written), record.id)
+        yield record
+
+
+def iter_rows(path: str, columns: Columns, bad_lines: BadLines, deleted: set[bytes]) -> Iterator[FileRow]:
+    """Yield the rows of one file, each with the file and its columns; of a platform's records, its posts.
+
+    Args:
+        path: the file.
+        columns: names of its columns.
+        bad_lines: where bad lines are reported.
+        deleted: what all the files delete, see `deleted_in`.
+
+    Raises:
+        DataError: if a required column is in no line, or the file cannot be read.
+    """
+    file = bad_lines.file(path)
+    shown = shown_name(path)
+    with open_records(file, columns) as (table, columns):
+        if table.format == "txt":
+            columns = columns.plain_text(shown)
+        formats, table = recognized(table, columns)
+        if formats is not None:
+            assert isinstance(columns, PostColumns)
+            for flat, row in post_rows(file, table, formats, columns, deleted):
+                yield file, flat, row
+            bad_lines.info(f"{shown}: {', '.join(file.notes)}")
+            file.warn_of_rounded()
+            return
+        found = columns_of(columns, table, path)
+        if table.columns is not None:
+            found.check(shown)
+        bad_lines.note(shown, [*table.notes, *found.notes])
+        present: dict[str, None] = {}
+        for row in found.rows:
+            if table.columns is None and not row.values.keys() <= present.keys():
+                present.update(dict.fromkeys(row.values))
+            yield file, found.columns, row
+        if present:
+            found.columns.check(list(present), shown, found.likely)
+        report_left_out(file, found.columns, bad_lines)
 
 
 def article_from_row(values: Values, columns: Columns) -> Article:
@@ -223,8 +317,7 @@ def post_from_row(values: Values, columns: Columns, source: str = "", ids: Conte
         LineError: if a value is missing or of the wrong type.
     """
     article_id = label_of(values, columns, "article_id")
-    article_ids = [article_id] if article_id else []
-    article_ids += labels_of(values, columns, "article_ids")
+    article_ids = [*([article_id] if article_id else []), *labels_of(values, columns, "article_ids")]
     taken = columns.all_names()
     extra = {name: value for name, value in values.items() if name not in taken}
     if columns.names("lang") not in ([], ["lang"]):
@@ -257,65 +350,6 @@ def identified(post: Post, ids: ContentIds | None = None) -> Post:
     return replace(post, id=made if ids is None else ids.numbered(made))
 
 
-def _clean_references(file: InputFile, row: Row) -> None:
-    if removed := clean_references(row.values):
-        file.count_change(
-            "ids of other posts (replies, quotes, threads) left out: a program has rounded them; export ids as text",
-            removed,
-        )
-
-
-def _count(file: InputFile, record: _Identified, row: Row, columns: Columns) -> None:
-    """Count a record, and whether its id was changed by `clean_id` or seems rounded."""
-    file.posts += 1
-    if len(record.id) > 16 and record.id.isdecimal():
-        file.long_id(record.id, seems_rounded(record.id))
-    for name in columns.names("id"):
-        if (written := row.values.get(name)) is not None and str(written).strip() != record.id:
-            file.clean(str(written), record.id)
-
-
-def iter_rows(
-    path: str, columns: Columns, bad_lines: BadLines, deleted: set[bytes]
-) -> Iterator[tuple[InputFile, Columns, Row]]:
-    """Yield the rows of one file, each with the file and its columns; of a platform's records, its posts.
-
-    Args:
-        path: the file.
-        columns: names of its columns.
-        bad_lines: where bad lines are reported.
-        deleted: what all the files delete, see `deleted_in`.
-
-    Raises:
-        DataError: if a required column is in no line, or the file cannot be read.
-    """
-    file = bad_lines.file(path)
-    shown = shown_name(path)
-    with open_records(file, columns) as (table, columns):
-        if table.format == "txt":
-            columns = columns.plain_text(shown)
-        formats, table = recognized(table, columns)
-        if formats is not None:
-            assert isinstance(columns, PostColumns)
-            for flat, row in post_rows(file, table, formats, columns, deleted):
-                yield file, flat, row
-            bad_lines.info(f"{shown}: {', '.join(file.notes)}")
-            file.warn_of_rounded()
-            return
-        found = columns_of(columns, table, path)
-        if table.columns is not None:
-            found.check(shown)
-        bad_lines.note(shown, [*table.notes, *found.notes])
-        seen: dict[str, None] = {}
-        for row in found.rows:
-            if table.columns is None and not row.values.keys() <= seen.keys():
-                seen.update(dict.fromkeys(row.values))
-            yield file, found.columns, row
-        if seen:
-            found.columns.check(list(seen), shown, found.likely)
-        report_left_out(file, found.columns, bad_lines)
-
-
 def as_list(paths: str | Sequence[str]) -> list[str]:
     """Return one path or several as a list."""
     return [paths] if isinstance(paths, str) else list(paths)
@@ -329,10 +363,9 @@ def files_of(paths: str | Sequence[str], columns: Mapping, bad_lines: BadLines) 
     Raises:
         MissingColumnsError: if none of several files has a column that the user named.
     """
-    inputs = as_list(paths)
     partly = copy(columns)
     partly.partly = bool(columns.renamed()) and isinstance(columns, PostColumns)
-    files = files_with_records(inputs, partly, bad_lines)
+    files = files_with_records(as_list(paths), partly, bad_lines)
     if not partly.partly or len(files) < 2:
         return files, columns
     check_renamed(files, columns)
@@ -342,48 +375,3 @@ def files_of(paths: str | Sequence[str], columns: Mapping, bad_lines: BadLines) 
 def empty_input_error(paths: str | Sequence[str], kind: str) -> DataError:
     """Make the error for files without a single record of a kind, such as "post"."""
     return DataError(f"{', '.join(map(shown_name, as_list(paths)))}: does not contain a single {kind}")
-
-
-def iter_records(
-    paths: str | Sequence[str],
-    columns: Columns,
-    bad_lines: BadLines,
-    parse: Callable[[Row, Columns, str, ContentIds], Record],
-) -> Iterator[Record]:
-    """Yield the records that `parse` makes of the rows, each id once.
-
-    Of posts with the same id, as in two crawls, the first is kept and the others are counted. Any other repeated id,
-    and a post with a link that the first one does not have, makes a line bad.
-
-    Args:
-        paths: see `read_articles`.
-        columns: names of the columns in the files.
-        bad_lines: where bad lines are reported.
-        parse: takes a row, its file's columns, where it was read, and what numbers exact repeats of records without an
-            id; raises LineError.
-    """
-    first: dict[str, tuple[str, int, int, tuple[str, ...]]] = {}
-    files, columns = files_of(paths, columns, bad_lines)
-    ids = ContentIds(first)
-    deleted = deleted_in(files, columns)
-    for path in files:
-        shown = shown_name(path)
-        for file, known_columns, row in iter_rows(path, columns, bad_lines, deleted):
-            _clean_references(file, row)
-            try:
-                record = parse(row, known_columns, f"{shown}:{row.line}", ids)
-                text, articles = hash(getattr(record, "text", None)), getattr(record, "article_ids", ())
-                if (before := first.get(record.id)) is not None:
-                    where, line, other, others = before
-                    # A link to another article must not be lost.
-                    if isinstance(record, Post) and set(articles) <= set(others):
-                        file.duplicate(text != other)
-                        continue
-                    earlier = f"line {line}" if where == shown else f"{where}, line {line}"
-                    raise LineError("duplicate id", f"{record.id} (first in {earlier})")
-            except LineError as error:
-                file.bad(row.line, error, row.raw)
-            else:
-                first[record.id] = (shown, row.line, text, articles)
-                _count(file, record, row, known_columns)
-                yield record

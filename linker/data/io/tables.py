@@ -33,7 +33,7 @@ from linker.data.io.line_errors import InputFile, LineError
 from linker.data.io.rows import MAX_LINE, Format, Line, Row, Table
 from linker.data.io.streams import STANDARD_INPUT, changed, open_bytes, rejoined, shown_name
 from linker.data.io.zip_archives import name_inside
-from linker.data.platforms.sniffing import platforms_of
+from linker.data.platforms.recognition import platforms_of
 
 #: Exact column names; or these and further names in their normal form.
 SniffFor = set[str] | tuple[set[str], set[str]]
