@@ -75,31 +75,25 @@ def read_config(path: str | Path) -> dict[str, Any]:
 
 def write_manifest(folder: Path) -> None:
     """Record the SHA-256 of the files that a model is loaded from, except its config, which people may edit."""
-    write_json(folder / MANIFEST, manifest_of(folder))
-
-
-def manifest_of(folder: Path) -> dict[str, Any]:
-    """Return the manifest that `write_manifest` writes."""
-    return {"format": FORMAT, "sha256": {name: sha256_of(folder / name) for name in _state(folder)}}
+    checksums = {name: sha256_of(folder / name) for name in _state(folder)}
+    write_json(folder / MANIFEST, {"format": FORMAT, "sha256": checksums})
 
 
 def check_manifest(folder: Path) -> None:
-    """Check the files of a model folder against its manifest; folders of earlier versions have none.
+    """Check the files of a model folder against its manifest.
 
     Raises:
         ModelError: if a file was changed or is missing; all of them are listed.
     """
     path = folder / MANIFEST
-    if not path.exists():
-        return
     try:
-        known = read_json_object(path, _COPY).get("sha256")
+        checksums = read_json_object(path, _COPY).get("sha256")
     except DataError as error:
         raise ModelError(str(error)) from error
-    if not isinstance(known, dict):
+    if not isinstance(checksums, dict):
         raise ModelError(f"{path}: not the manifest of a model folder; {_COPY}")
     problems = []
-    for name, sha256 in known.items():
+    for name, sha256 in checksums.items():
         try:
             if sha256_of(folder / name) != sha256:
                 problems.append(f"{folder / name}: does not match its checksum in {MANIFEST}")

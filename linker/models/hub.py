@@ -6,7 +6,8 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,10 +20,9 @@ from linker.models.archive import (
     MANIFEST,
     METRICS,
     check_manifest,
-    manifest_of,
     read_config,
 )
-from linker.models.model_card import Evaluation, hub_card
+from linker.models.model_card import EvaluationResults, hub_card, nested
 from linker.version import __version__
 
 _NAME = re.compile(r"(\w[\w.-]*/\w[\w.-]*)(?:@(\w[\w./-]*))?")
@@ -30,7 +30,6 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 #: Weights that run no code, and text; a manifest that lists anything else is refused.
 _SUFFIXES = frozenset({".json", ".jinja", ".model", ".onnx", ".safetensors", ".txt"})
 _CONFIGS = (".json", ".jsonnet")
-_LOGIN = "set HF_TOKEN to a token {which}, or type: hf auth login"
 # Its weights are those of another model, which the folder only names.
 _NOT_CONTAINED = "sentence_transformer"
 
@@ -74,9 +73,8 @@ def download_model(name: str, connect: bool = True) -> tuple[str, Path]:
         ModelError: if the model is not found, not one of linker, damaged or not complete in itself, or the hub cannot
             be reached or asks for a token.
     """
-    from functools import partial
-
     from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
+    from huggingface_hub.errors import EntryNotFoundError
 
     repo, revision = split_hub_name(name)
     cached = revision is not None and _COMMIT.fullmatch(revision) is not None
@@ -99,7 +97,8 @@ def download_model(name: str, connect: bool = True) -> tuple[str, Path]:
         for file in _listed(lambda file: Path(_required(get, name, file, commit)), name):
             get(file, revision=commit)
         for file in (METRICS, CARD):
-            _optional(get, file, commit)
+            with suppress(EntryNotFoundError):
+                get(file, revision=commit)
     try:
         check_manifest(folder)
     except ModelError as error:
@@ -157,17 +156,14 @@ def push_model(
     config = read_config(folder)
     _check_contained(str(folder), config["model"])
     check_manifest(folder)
-    figures = None if evaluation is None else Evaluation.read(evaluation, folder.name)
+    figures = None if evaluation is None else EvaluationResults.read(evaluation, folder.name)
     card = hub_card(folder, repo, license, languages, datasets, figures)
-    shorten = _shortened(config)
+    paths = _absolute_paths(config)
     contents: dict[str, Any] = {
-        CONFIG: json.dumps(shorten(config), indent=2, ensure_ascii=False).encode() + b"\n",
-        CARD: shorten(card).encode(),
+        CONFIG: _without(paths, json.dumps(config, indent=2, ensure_ascii=False) + "\n").encode(),
+        CARD: _without(paths, card).encode(),
     }
-    if not (folder / MANIFEST).is_file():  # of an earlier version
-        contents[MANIFEST] = json.dumps(manifest_of(folder), indent=2).encode()
-    manifests = {MANIFEST: manifest_of(folder)} if MANIFEST in contents else {}
-    names = [CONFIG, MANIFEST, CARD, *_listed(lambda file: folder / file, str(folder), manifests)]
+    names = [CONFIG, MANIFEST, CARD, *_listed(lambda file: folder / file, str(folder))]
     names += [METRICS] if (folder / METRICS).is_file() else []
     operations = [
         CommitOperationAdd(name, contents.get(name, folder / name)) for name in dict.fromkeys(names)
@@ -193,25 +189,20 @@ def push_model(
     return f"{repo}@{commit.oid}"
 
 
-def _listed(
-    place: Callable[[str], Path], name: str, manifests: dict[str, dict[str, Any]] | None = None
-) -> list[str]:
+def _listed(locate: Callable[[str], Path], name: str) -> list[str]:
     """Return the files of a model that its manifest lists, and those of the manifests of model folders in it.
 
     Args:
-        place: returns where a manifest or config is, after downloading it if necessary.
+        locate: returns where a manifest or config is, after downloading it if necessary.
         name: of the model, for messages.
-        manifests: contents of manifests that are not files.
     """
     files, waiting = [], [MANIFEST]
     while waiting:
-        manifest = waiting.pop()
+        manifest = PurePosixPath(waiting.pop())
         try:
-            known = (manifests or {}).get(manifest) or read_json_object(place(manifest))
+            listed = read_json_object(locate(str(manifest))).get("sha256")
         except DataError as error:
             raise ModelError(f"{name}: {error}") from error
-        inside = PurePosixPath(manifest).parent
-        listed = known.get("sha256")
         if not isinstance(listed, dict):
             raise ModelError(f"{name}: its {manifest} is not the manifest of a model folder")
         for file in listed:
@@ -221,47 +212,37 @@ def _listed(
                     f"{name}: its {manifest} lists {file}, which is neither weights in safetensors or ONNX nor text; "
                     "other files may run code, and nothing was loaded"
                 )
-            files.append(str(inside / path))
+            files.append(str(manifest.parent / path))
             if path.name == MANIFEST:
-                waiting.append(str(inside / path))
-                files.append(str(inside / path.parent / CONFIG))
+                waiting.append(files[-1])
+                files.append(str(manifest.parent / path.parent / CONFIG))
     return files
 
 
 def _check_contained(name: str, config: Any) -> None:
     """Check that a model needs no other model that its folder only names."""
-    if isinstance(config, dict) and config.get("type") == _NOT_CONTAINED:
-        raise ModelError(
-            f"{name}: has a {_NOT_CONTAINED}, whose weights are those of {config.get('path')} and not in the folder; "
-            "train a transformer from it, whose folder has them"
-        )
-    for item in config.values() if isinstance(config, dict) else config if isinstance(config, list) else ():
-        _check_contained(name, item)
+    for part in nested(config):
+        if part.get("type") == _NOT_CONTAINED:
+            raise ModelError(
+                f"{name}: has a {_NOT_CONTAINED}, whose weights are those of {part.get('path')} and not in the "
+                "folder; train a transformer from it, whose folder has them"
+            )
 
 
-def _shortened(config: Any) -> Callable[[Any], Any]:
-    """Return a function that replaces the absolute paths in a config, wherever they are, by names of files."""
+def _absolute_paths(config: Any) -> list[str]:
+    """Return the absolute paths in a config, wherever they are, the longest first."""
+    if isinstance(config, str):
+        return [config] if os.path.isabs(config) and Path(config).name else []
+    items = config.values() if isinstance(config, dict) else config if isinstance(config, list) else ()
+    return sorted({path for item in items for path in _absolute_paths(item)}, key=len, reverse=True)
 
-    def strings(value: Any) -> Iterator[str]:
-        if isinstance(value, dict | list):
-            for item in value.values() if isinstance(value, dict) else value:
-                yield from strings(item)
-        elif isinstance(value, str):
-            yield value
 
-    found = {text: Path(text).name for text in strings(config) if os.path.isabs(text) and Path(text).name}
-
-    def shorten(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: shorten(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [shorten(item) for item in value]
-        if isinstance(value, str):
-            for path in sorted(found, key=len, reverse=True):
-                value = value.replace(path, found[path])
-        return value
-
-    return shorten
+def _without(paths: Sequence[str], text: str) -> str:
+    """Return a text with names of files in place of their paths, as such or in JSON."""
+    for path in paths:
+        for form in (path, json.dumps(path, ensure_ascii=False)[1:-1]):
+            text = text.replace(form, Path(path).name)
+    return text
 
 
 def _required(get: Callable[..., str], name: str, file: str, revision: str | None) -> str:
@@ -278,15 +259,6 @@ def _required(get: Callable[..., str], name: str, file: str, revision: str | Non
         ) from error
 
 
-def _optional(get: Callable[..., str], file: str, revision: str) -> None:
-    from huggingface_hub.errors import EntryNotFoundError
-
-    try:
-        get(file, revision=revision)
-    except EntryNotFoundError:
-        pass
-
-
 @contextmanager
 def _messages(name: str, access: str, connect: bool = True) -> Iterator[None]:
     """Turn errors of huggingface_hub into messages; its progress bars are shown on terminals only.
@@ -296,70 +268,48 @@ def _messages(name: str, access: str, connect: bool = True) -> Iterator[None]:
         access: `read` or `write`.
         connect: whether the hub may be asked.
     """
-    from huggingface_hub import constants
-    from huggingface_hub.errors import (
-        GatedRepoError,
-        HfHubHTTPError,
-        HTTPError,
-        LocalEntryNotFoundError,
-        OfflineModeIsEnabled,
-        RepositoryNotFoundError,
-        RevisionNotFoundError,
-    )
-    from huggingface_hub.utils import (
-        are_progress_bars_disabled,
-        disable_progress_bars,
-        enable_progress_bars,
-        logging,
-    )
+    from huggingface_hub import utils
+    from huggingface_hub.errors import HTTPError
 
-    verbosity = logging.get_verbosity()
-    logging.set_verbosity_error()  # of each attempt to connect it would warn
-    silent = not stderr.is_terminal and not are_progress_bars_disabled()
+    verbosity = utils.logging.get_verbosity()
+    utils.logging.set_verbosity_error()  # of each attempt to connect it would warn
+    silent = not stderr.is_terminal and not utils.are_progress_bars_disabled()
     if silent:
-        disable_progress_bars()
-    hub = constants.ENDPOINT
-    login = _LOGIN.format(which="that may write to it" if access == "write" else "that may read it")
+        utils.disable_progress_bars()
     try:
         yield
-    except GatedRepoError as error:
-        raise ModelError(
-            f"{name}: access must be granted on {hub}/{name.partition('@')[0]} first; then {login}"
-        ) from error
-    except RepositoryNotFoundError as error:
-        raise ModelError(
-            f"{name}: not found on {hub}, or private; check the name, and for a private model {login}"
-        ) from error
-    except RevisionNotFoundError as error:
-        raise ModelError(
-            f"{name}: revision not found on {hub}; give a branch, a tag or the full hash of a commit"
-        ) from error
-    except (LocalEntryNotFoundError, OfflineModeIsEnabled) as error:
-        if constants.HF_HUB_OFFLINE:
-            why = "HF_HUB_OFFLINE is set; unset it to connect"
-        elif not connect:
-            why = f"nothing is downloaded that this command does not name; type: hf download {name.partition('@')[0]}"
-        else:
-            why = f"{hub} cannot be reached ({_reason(error)}); check the connection and HF_ENDPOINT"
-        where = "not in the local cache, and " if access == "read" else ""
-        raise ModelError(f"{name}: {where}{why}") from error
-    except HfHubHTTPError as error:
-        status = error.response.status_code
-        if status in (401, 403):
-            raise ModelError(f"{name}: {hub} does not permit to {access} it; {login}") from error
-        raise ModelError(
-            f"{name}: {hub} answers with an error ({_reason(error)}); try again later"
-        ) from error
-    except (OSError, HTTPError) as error:
-        raise ModelError(
-            f"{name}: {hub} cannot be reached ({_reason(error)}); check the connection and HF_ENDPOINT"
-        ) from error
-    except ValueError as error:
-        raise ModelError(f"{name}: refused by huggingface_hub ({_reason(error)})") from error
+    except (OSError, HTTPError, ValueError) as error:
+        raise ModelError(f"{name}: {_problem(error, name.partition('@')[0], access, connect)}") from error
     finally:
-        logging.set_verbosity(verbosity)
+        utils.logging.set_verbosity(verbosity)
         if silent:
-            enable_progress_bars()
+            utils.enable_progress_bars()
+
+
+def _problem(error: Exception, repo: str, access: str, connect: bool) -> str:
+    """Return what is wrong and what to do about an error of huggingface_hub; see `_messages`."""
+    from huggingface_hub import constants, errors
+
+    hub = constants.ENDPOINT
+    login = f"set HF_TOKEN to a token that may {access} it, or type: hf auth login"
+    unreachable = f"{hub} cannot be reached ({_reason(error)}); check the connection and HF_ENDPOINT"
+    if isinstance(error, errors.GatedRepoError):
+        return f"access must be granted on {hub}/{repo} first; then {login}"
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return f"not found on {hub}, or private; check the name, and for a private model {login}"
+    if isinstance(error, errors.RevisionNotFoundError):
+        return f"revision not found on {hub}; give a branch, a tag or the full hash of a commit"
+    if isinstance(error, (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled)):
+        if constants.HF_HUB_OFFLINE:
+            unreachable = "HF_HUB_OFFLINE is set; unset it to connect"
+        elif not connect:
+            unreachable = f"nothing is downloaded that this command does not name; type: hf download {repo}"
+        return f"not in the local cache, and {unreachable}" if access == "read" else unreachable
+    if isinstance(error, errors.HfHubHTTPError):
+        if error.response.status_code in (401, 403):
+            return f"{hub} does not permit to {access} it; {login}"
+        return f"{hub} answers with an error ({_reason(error)}); try again later"
+    return unreachable if isinstance(error, OSError | errors.HTTPError) else f"refused ({_reason(error)})"
 
 
 def _reason(error: BaseException) -> str:

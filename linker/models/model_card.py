@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +18,19 @@ from linker.version import __version__
 if TYPE_CHECKING:
     from linker.models.siamese.siamese import SiameseModel
 
-_LOG_ODDS = (
-    "the log-odds that the post discusses the article and not another one of the call, or none of them"
-)
-_COMBINATION = "a combination of the scores of several models"
-_SCORE = {
-    "article_softmax": _LOG_ODDS,
-    "ensemble": _COMBINATION,
+#: Metrics of tables and of the model index.
+_METRICS = ("mRP", "mAP", "AUC", "MAP", "MRR", "nDCG@10", "P@1", "recall@100")
+_SCORES = {
+    "article_softmax": "the log-odds that the post discusses the article and not another one of the call, or none",
+    "ensemble": "a combination of the scores of several models",
+}
+_WIDGET = {
+    "source_sentence": "Otters return to the river after forty years",
+    "sentences": [
+        "saw an otter from the bridge this morning, first one of my life!",
+        "they are back!! my grandfather would have loved this",
+        "who else is watching the match tonight",
+    ],
 }
 
 
@@ -47,46 +53,25 @@ def model_card(
     Returns:
         Markdown.
     """
-    kind = config["model"]["type"]
-    encoder = config["model"].get("encoder", kind)
-    name = encoder["type"] if isinstance(encoder, dict) else encoder
-    data = f"{len(train.articles):,} articles and {len(train.posts):,} posts"
-    if teacher := config["loss"].get("teacher"):
-        data = f"the embeddings of the teacher {teacher} of {len(train.posts):,} texts, no links"
-    lines = [
-        f"# An article–post linker with a `{name}` encoder",
-        "",
-        "Given a news article, it scores social-media posts: higher means more likely to discuss the article. A raw",
-        f"score is {_SCORE.get(kind, 'the cosine of two embeddings')}; linker shows it as a number",
-        "from 0 to 100. Made with linker (`article-linker`).",
-        "",
-        *_use(),
-        "",
-        "## Training data",
-        "",
-        f"Trained on {data};",
-        f"`config.json` has the readers and files under `data`. Vocabulary: {model.description}.",
-        *([f"Training started from the weights of {config['start']}."] if config.get("start") else []),
-        "",
-        "## Figures",
-        "",
-        *_figures(metrics, dev),
-        "",
-        *_languages(_languages_of(config["model"])),
-        "",
-        "## Limits",
-        "",
-        "Scores are not probabilities, and a threshold that suits one set of posts may not suit another. Unknown words",
-        "get vectors made from their spelling. Expect lower quality on other languages, topics and times than those of",
-        "the training data, and check a sample by hand.",
-        "",
-        *_citation(),
-    ]
-    return "\n".join(lines) + "\n"
+    encoder = config["model"].get("encoder", config["model"]["type"])
+    teacher = config["loss"].get("teacher")
+    training = _size(train)
+    if teacher:
+        training = f"the embeddings of the teacher {teacher} of {len(train.posts):,} texts, no links"
+    return _rendered(
+        config["model"],
+        title=f"An article–post linker with a `{encoder['type'] if isinstance(encoder, dict) else encoder}` encoder",
+        training=training,
+        vocabulary=model.description,
+        start=config.get("start"),
+        dev=dev and _size(dev),
+        best_epoch=metrics["best_epoch"],
+        metrics=metrics["dev"],
+    )
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class EvaluationResults:
     """Results of `linker evaluate --json`.
 
     Attributes:
@@ -102,7 +87,7 @@ class Evaluation:
     scored: str
 
     @classmethod
-    def read(cls, path: Path, name: str) -> Evaluation:
+    def read(cls, path: Path, name: str) -> EvaluationResults:
         """Read results; the model is the one of this name, else the one that the others are compared with.
 
         Raises:
@@ -110,15 +95,30 @@ class Evaluation:
         """
         content = read_json_object(path, "give the file that `linker evaluate --json` wrote")
         try:
-            models = {str(one): dict(metrics) for one, metrics in content["models"].items()}
-            ours = name if name in models else content["baseline"]
-            models = {ours: models[ours], **models}
+            models = {str(model): dict(metrics) for model, metrics in content["models"].items()}
+            name = name if name in models else content["baseline"]
             size = f"{content['articles']:,} articles × {content['posts']:,} posts"
-            return cls(ours, models, size, str(content["scored"]))
+            return cls(name, {name: models[name], **models}, size, str(content["scored"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(
                 f"{path}: not results of `linker evaluate`; give the file that its --json wrote"
             ) from error
+
+    @property
+    def columns(self) -> list[str]:
+        """The metrics that a table shows."""
+        return list(_table_metrics(self.models[self.name]))
+
+    @property
+    def rows(self) -> dict[str, list[float]]:
+        """The figures of each model that has all of them."""
+        columns = self.columns
+        complete = {name: _table_metrics(metrics) for name, metrics in self.models.items()}
+        return {
+            name: [metrics[column] for column in columns]
+            for name, metrics in complete.items()
+            if metrics.keys() >= set(columns)
+        }
 
 
 def hub_card(
@@ -127,7 +127,7 @@ def hub_card(
     license: str | None = None,
     languages: Sequence[str] | None = None,
     datasets: Sequence[str] | None = None,
-    evaluation: Evaluation | None = None,
+    evaluation: EvaluationResults | None = None,
 ) -> str:
     """Return the model card for a Hugging Face hub: YAML front matter, the folder's card, and what it lacks.
 
@@ -145,182 +145,95 @@ def hub_card(
     Returns:
         Markdown.
     """
-    from huggingface_hub import EvalResult, ModelCard, ModelCardData
+    from huggingface_hub import ModelCard, ModelCardData
 
-    config = read_config(folder)
-    own = folder / CARD
-    text = own.read_text(encoding="utf-8") if own.is_file() else f"# {name}\n"
+    config = read_config(folder)["model"]
+    readme, measured = folder / CARD, folder / METRICS
+    text = readme.read_text(encoding="utf-8") if readme.is_file() else f"# {name}\n"
     # Without front matter, huggingface_hub would warn.
     card = ModelCard(text if text.startswith("---") else f"---\nlibrary_name: linker\n---\n{text}")
-    known = card.data.to_dict()
-    spoken = list(languages or _languages_of(config["model"]))
-    file = folder / METRICS
-    dev = (read_json_object(file).get("dev") if file.is_file() else None) or {}
-    title = name.partition("/")[2]
+    dev = (read_json_object(measured).get("dev") if measured.is_file() else None) or {}
     figures = {"dev set": dev} if isinstance(dev, dict) and dev else {}
     if evaluation is not None:
         figures[evaluation.size] = evaluation.models[evaluation.name]
-    ours = ModelCardData(
+    generated = _front_matter(name, config, figures, license, languages, datasets)
+    replaced = {"license": license, "language": languages, "datasets": datasets, "model-index": figures}
+    edited = {key: value for key, value in card.data.to_dict().items() if not replaced.get(key)}
+    front = ModelCardData(**{**generated, **edited}, ignore_metadata_errors=True)
+    body = card.text.strip().replace("--model FOLDER", f"--model {name}")
+    body = body.replace("linker.load(folder)", f'linker.load("{name}")')
+    sections = _rendered(config, name=name, languages=languages, evaluation=evaluation).split("\n## ")[1:]
+    headings = re.findall("^## (.*)$", body, re.MULTILINE)
+    added = [
+        f"## {text.strip()}" for text in sections if text.partition("\n")[0] not in (*headings, "Limits")
+    ]
+    return f"---\n{front.to_yaml()}\n---\n\n" + "\n\n".join([body, *added]) + "\n"
+
+
+def _front_matter(
+    name: str,
+    config: dict[str, Any],
+    figures: dict[str, dict[str, Any]],
+    license: str | None,
+    languages: Sequence[str] | None,
+    datasets: Sequence[str] | None,
+) -> dict[str, Any]:
+    from huggingface_hub import EvalResult, ModelCardData
+
+    measured = [
+        (data, metric, value) for data in figures for metric, value in _table_metrics(figures[data]).items()
+    ]
+    results = [
+        EvalResult("text-ranking", "own", data, metric, round(value, 4), task_name="Ranking posts")
+        for data, metric, value in measured
+    ]
+    networks = {part.get("path") for part in nested(config) if part.get("type") == "transformer"}
+    bases = [path for path in networks if isinstance(path, str) and re.fullmatch(r"\w[\w.-]*/[\w.-]+", path)]
+    data = ModelCardData(
         license=license,
-        language=spoken or None,
+        language=list(languages or _languages(config)) or None,
         library_name="linker",
         pipeline_tag="sentence-similarity",
         tags=["linker", "news", "social-media", "information-retrieval"],
         datasets=list(datasets) if datasets else None,
-        base_model=_base_models(config["model"]) or None,
-        metrics=sorted({metric for values in figures.values() for metric in _shown(values)}) or None,
-        model_name=title,
-        eval_results=[
-            EvalResult("text-ranking", "own", data, metric, round(value, 4), task_name="Ranking posts")
-            for data, values in figures.items()
-            for metric, value in _shown(values).items()
-        ]
-        or None,
-    ).to_dict()
-    ours["widget"] = [_WIDGET]  # the example on the model's page
-    named = {"license": license, "language": languages, "datasets": datasets, "model-index": figures}
-    kept = {key: value for key, value in known.items() if not named.get(key)}
-    card.data = ModelCardData(**{**ours, **kept}, ignore_metadata_errors=True)
-    body = card.text.strip().replace("--model FOLDER", f"--model {name}")
-    body = body.replace("linker.load(folder)", f'linker.load("{name}")')
-    sections = [_use(name), _precision(folder, config["model"]), _languages(spoken), _citation()]
-    if evaluation is not None:
-        sections.insert(1, _comparison(evaluation))
-    headings = set(re.findall("^## .*$", body, re.MULTILINE))
-    added = ["\n".join(lines) for lines in sections if lines[0] not in headings]
-    return f"---\n{card.data.to_yaml()}\n---\n\n" + "\n\n".join([body, *added]) + "\n"
+        base_model=sorted(bases) or None,
+        metrics=sorted({metric for _, metric, _ in measured}) or None,
+        model_name=name.partition("/")[2],
+        eval_results=results or None,
+    )
+    return {**data.to_dict(), "widget": [_WIDGET]}  # the example on the model's page
 
 
-_WIDGET = {
-    "source_sentence": "Otters return to the river after forty years",
-    "sentences": [
-        "saw an otter from the bridge this morning, first one of my life!",
-        "they are back!! my grandfather would have loved this",
-        "who else is watching the match tonight",
-    ],
-}
-#: Metrics of tables and of the model index.
-_METRICS = ("mRP", "mAP", "AUC", "MAP", "MRR", "nDCG@10", "P@1", "recall@100")
+def _rendered(
+    config: dict[str, Any], title: str = "", languages: Sequence[str] | None = None, **values: Any
+) -> str:
+    from jinja2 import Template
+
+    template = Template((files("linker.models") / "model_card_template.md").read_text(encoding="utf-8"))
+    score = _SCORES.get(config["type"], "the cosine of two embeddings")
+    known = languages or _languages(config)
+    return template.render(title=title, score=score, version=__version__, languages=known, **values) + "\n"
 
 
-def _shown(metrics: dict[str, Any]) -> dict[str, float]:
-    """Return the metrics that cards show."""
-    return {name: metrics[name] for name in _METRICS if isinstance(metrics.get(name), float)}
-
-
-def _parts(config: Any) -> Iterator[dict[str, Any]]:
+def nested(config: Any) -> Iterator[dict[str, Any]]:
     """Yield the configs of a model and of everything in it."""
     if isinstance(config, dict):
         yield config
     for item in config.values() if isinstance(config, dict) else config if isinstance(config, list) else ():
-        yield from _parts(item)
+        yield from nested(item)
 
 
-def _base_models(config: Any) -> list[str]:
-    """Return the names on the hub of the networks that training started from."""
-    paths = (part.get("path") for part in _parts(config) if part.get("type") == "transformer")
-    return sorted(
-        {path for path in paths if isinstance(path, str) and re.fullmatch(r"\w[\w.-]*/[\w.-]+", path)}
-    )
+def _table_metrics(metrics: dict[str, Any]) -> dict[str, float]:
+    return {name: metrics[name] for name in _METRICS if isinstance(metrics.get(name), float)}
 
 
-def _languages_of(config: Any) -> list[str]:
+def _languages(config: Any) -> list[str]:
     """Return the languages that a config names, ISO 639-1 codes."""
-    named = [part["languages"] for part in _parts(config) if isinstance(part.get("languages"), list)]
+    named = [part["languages"] for part in nested(config) if isinstance(part.get("languages"), list)]
     return sorted({language for languages in named for language in languages})
 
 
-def _use(name: str = "FOLDER") -> list[str]:
-    loaded = "folder" if name == "FOLDER" else f'"{name}"'
-    return [
-        "## Use",
-        "",
-        "    pip install article-linker",
-        f"    linker rank --article ARTICLE --posts POSTS --model {name}",
-        "",
-        f"or in Python `linker.load({loaded}).rank(article, posts)`.",
-    ]
-
-
-def _comparison(evaluation: Evaluation) -> list[str]:
-    shown = list(_shown(evaluation.models[evaluation.name]))
-    scored = "all articles together" if evaluation.scored == "together" else "each article by itself"
-    rows = [
-        f"| {name} | {' | '.join(f'{100 * metrics[key]:.1f}' for key in shown)} |"
-        for name, metrics in evaluation.models.items()
-        if all(isinstance(metrics.get(key), float) for key in shown)
-    ]
-    return [
-        "## Evaluation",
-        "",
-        f"{evaluation.size}, {scored}, by `linker evaluate` of linker {__version__}, in %:",
-        "",
-        f"| model | {' | '.join(shown)} |",
-        f"|---|{'---|' * len(shown)}",
-        *rows,
-    ]
-
-
-def _precision(folder: Path, config: Any) -> list[str]:
-    """Return how the numbers of the weights are stored, and what the config names for inference."""
-    from safetensors import safe_open
-
-    stored = Counter[str]()
-    for path in folder.rglob("*.safetensors"):
-        with safe_open(path, "numpy") as file:
-            for key in file.keys():  # noqa: SIM118
-                tensor = file.get_slice(key)
-                count = 1
-                for length in tensor.get_shape():
-                    count *= length
-                stored[tensor.get_dtype()] += count
-    lines = [
-        "## Precision",
-        "",
-        f"Weights are stored as {', '.join(f'{kind} ({count:,} numbers)' for kind, count in stored.most_common())}."
-        if stored
-        else "The model has no weights.",
-    ]
-    if any(part.get("precision") == "int8" for part in _parts(config)):
-        lines += [
-            "Transformers score in int8 by ONNX Runtime. The loss is the difference from the folder that was exported:",
-            "`linker evaluate` with both folders measures it.",
-        ]
-    return lines
-
-
-def _languages(languages: Sequence[str]) -> list[str]:
-    known = ", ".join(f"`{language}`" for language in languages)
-    return [
-        "## Languages",
-        "",
-        f"{known}. Expect less in others." if known else "Those of the training data; the config names none.",
-    ]
-
-
-def _citation() -> list[str]:
-    return [
-        "## Citation",
-        "",
-        "    @software{linker,",
-        "      title = {linker},",
-        "      author = {{The linker founders}},",
-        f"      version = {{{__version__}}},",
-        "      year = {2026}",
-        "    }",
-    ]
-
-
-def _figures(metrics: dict[str, Any], dev: LinkedPosts | None) -> list[str]:
-    if dev is None:
-        return ["Trained without a dev set: nothing was measured."]
-    rows = [f"| {name} | {100 * value:.2f} |" for name, value in metrics["dev"].items()]
-    size = f"{len(dev.articles):,} articles × {len(dev.posts):,} posts"
-    return [
-        f"On the dev set, {size if dev.articles else f'{len(dev.posts):,} texts'}, after epoch",
-        f"{metrics['best_epoch']}, which was chosen by them (so they are optimistic):",
-        "",
-        "| metric | % |",
-        "|---|---|",
-        *rows,
-    ]
+def _size(data: LinkedPosts) -> str:
+    if not data.articles:
+        return f"{len(data.posts):,} texts"
+    return f"{len(data.articles):,} articles and {len(data.posts):,} posts"

@@ -50,12 +50,6 @@ def test_all_changed_and_missing_files_are_listed(folder):
         load_model(folder)
 
 
-def test_a_folder_of_an_earlier_version_has_no_manifest_and_loads(folder):
-    (folder / MANIFEST).unlink()
-    change_weights(folder)
-    load_model(folder)
-
-
 @pytest.mark.parametrize("content", ["{", "[]", "{}", '{"sha256": 5}'])
 def test_a_broken_manifest_is_refused_by_name(folder, content):
     (folder / MANIFEST).write_text(content)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -15,9 +14,6 @@ def export(
     model: Annotated[
         Path, typer.Argument(metavar="MODEL", help="Folder of a trained model.", show_default=False)
     ],
-    onnx: Annotated[
-        bool, typer.Option("--onnx", help="Write graphs for ONNX Runtime, the only format and the default.")
-    ] = True,
     posts: Annotated[
         str | None,
         typer.Option(
@@ -33,8 +29,6 @@ def export(
     ] = None,
 ) -> None:
     """Export a trained transformer to ONNX in int8: it scores without torch, several times faster."""
-    # Of torch's exporter; read when torch is imported.
-    os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     from linker.models.resolve import resolve_model
 
     folder = resolve_model(model).folder

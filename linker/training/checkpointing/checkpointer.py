@@ -163,8 +163,11 @@ class Checkpointer:
             return False
         part, facts, result = self._found.part, self._found.facts, state.result
         state.restore(part, facts, self._same_config)
-        result.epochs, result.best_epoch = facts["epochs"], facts["best_epoch"]
-        result.losses = facts.get("losses", [])  # Checkpoints of older versions have none.
+        result.epochs, result.losses, result.best_epoch = (
+            facts["epochs"],
+            facts["losses"],
+            facts["best_epoch"],
+        )
         if result.best_epoch:
             now = {name: tensor.detach().clone() for name, tensor in state.model.state_dict().items()}
             best = part("best")

@@ -14,7 +14,7 @@ from linker.common.errors import ModelError
 from linker.common.files import atomic_write, real_path
 from linker.config import build
 from linker.data.types import Post
-from linker.models.archive import CONFIG, MANIFEST, load_model
+from linker.models.archive import MANIFEST, load_model
 from linker.models.hub import is_hub_name
 from linker.models.model import Model, embedding_submodel
 from linker.models.siamese.hugging_face import MODULES
@@ -45,8 +45,6 @@ class Teacher:
             model = load_model(folder)
         elif (folder / MODULES).is_file() or is_hub_name(path):
             model = build(Model, {"type": "sentence_transformer", "path": path})
-        elif (folder / CONFIG).is_file():  # of an earlier version
-            model = load_model(folder)
         else:
             raise ModelError(
                 f"{path}: neither the folder of a sentence-transformers model nor a model folder; "
