@@ -69,7 +69,7 @@ def is_public(address: str) -> bool:
 
 @contextmanager
 def send(question: httpx.Request, deadline: Deadline, allow_private: bool) -> Iterator[httpcore.Response]:
-    """Send a request over a new connection; the body is read as `iter_stream` goes on.
+    """Send a request over a new connection; the body is read while `iter_stream` runs.
 
     Args:
         question: the request.
