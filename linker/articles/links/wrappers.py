@@ -7,78 +7,45 @@ import re
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 _MOST = 5
-# A host (without its www.) and the beginning of a path, and the parameters that hold the address.
-_IN_PARAMETER: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    (r"(l|lm)\.facebook\.com", "/l.php", ("u",)),
-    (r"(m\.|mobile\.)?facebook\.com", "/(sharer(/sharer)?.php|share.php|l.php|flx/warn)", ("u",)),
-    (r"l\.(instagram\.com|threads\.(net|com)|messenger\.com|wl\.co)", "/", ("u",)),
-    (r"google\.[a-z.]{2,6}", "/(url|imgres)", ("url", "q", "imgrefurl")),
-    (r"translate\.google\.[a-z.]{2,6}", "/", ("u",)),
-    (r"(m\.)?youtube\.com", "/redirect", ("q",)),
-    (r"(duckduckgo\.com)", "/l/", ("uddg",)),
-    (r"([a-z]+\.)?bing\.com", "/(ck/a|news/apiclick|fd/ls)", ("u", "url")),
-    (r"(out\.reddit\.com)", "/", ("url",)),
-    (r"(go\.bsky\.app)", "/redirect", ("u",)),
-    (r"(t\.me|telegram\.me)", "/(iv|share/url)", ("url",)),
-    (r"(link\.zhihu\.com)", "/", ("target",)),
-    (r"((passport\.)?weibo\.(cn|com)|t\.cn)", "/sinaurl", ("u", "toasturl")),
-    (r"yandex\.[a-z.]{2,6}", "/(clck|turbo|search/redir)", ("url", "text")),
-    (r"translate\.yandex\.[a-z.]{2,6}", "/", ("url",)),
-    (r"flipboard\.com", "/(redirect|link)", ("url",)),
-    (r"(disq\.us|pinterest\.[a-z.]{2,6})", "/(url|offsite|pin/create)", ("url",)),
-    (r"(via\.hypothes\.is|statics\.teams\.cdn\.office\.net|urlsand\.esvalabs\.com)", "/", ("url", "u")),
-    (r"(linkprotect\.cudasvc\.com)", "/url", ("a",)),
-    (r"(clicktime\.symantec\.com|urldefense\.(com|proofpoint\.com))", "/", ("u",)),
-    (r"(archive\.(is|today|ph|li|vn|fo|md)|removepaywalls?\.com|freedium\.cfd)", "/", ("url",)),
-    (r"(archive\.wikiwix\.com|webcitation\.org)", "/", ("url",)),
-    (r"linkedin\.com", "/(redir/redirect|safety/go|sharing/share-offsite|sharearticle)", ("url",)),
-    (r"(twitter|x)\.com", "/(intent/(tweet|post)|share)", ("url",)),
-    (r"((m|away)\.)?vk\.(com|ru)", "/(away|share)", ("to", "url")),
-    (r"t\.umblr\.com", "/redirect", ("z",)),
-    (r"(slack-redir\.net|steamcommunity\.com)", "/link(filter)?", ("url", "u")),
-    (r"(exit\.sc|getpocket\.com|go\.skimresources\.com|go\.redirectingat\.com|12ft\.io)", "/", ("url", "q")),
-    (r"([a-z0-9]+\.)?safelinks\.protection\.outlook\.com", "/", ("url",)),
+# Hosts (without their www.) whose links hold the address in a parameter, and these parameters, the likelier first.
+_IN_PARAMETER = re.compile(
+    r"((l|lm|m|mobile)\.)?facebook\.com|l\.(instagram\.com|threads\.(net|com)|messenger\.com|wl\.co)|"
+    r"(translate\.)?(google|yandex)\.[a-z.]{2,6}|(m\.)?youtube\.com|duckduckgo\.com|([a-z]+\.)?bing\.com|"
+    r"out\.reddit\.com|go\.bsky\.app|(t|telegram)\.me|link\.zhihu\.com|(passport\.)?weibo\.(cn|com)|t\.cn|"
+    r"flipboard\.com|disq\.us|pinterest\.[a-z.]{2,6}|linkedin\.com|(twitter|x)\.com|((m|away)\.)?vk\.(com|ru)|"
+    r"t\.umblr\.com|slack-redir\.net|steamcommunity\.com|exit\.sc|getpocket\.com|go\.skimresources\.com|"
+    r"go\.redirectingat\.com|via\.hypothes\.is|statics\.teams\.cdn\.office\.net|urlsand\.esvalabs\.com|"
+    r"linkprotect\.cudasvc\.com|clicktime\.symantec\.com|urldefense\.(com|proofpoint\.com)|"
+    r"([a-z0-9]+\.)?safelinks\.protection\.outlook\.com|archive\.(is|today|ph|li|vn|fo|md)|archive\.wikiwix\.com|"
+    r"webcitation\.org|removepaywalls?\.com|freedium\.cfd|12ft\.io"
 )
-_PARAMETERS = [
-    (re.compile(host), re.compile(path, re.IGNORECASE), names) for host, path, names in _IN_PARAMETER
-]
-# A host and the beginning of a path, after which the address follows, with or without its scheme.
-_IN_PATH = [
+_PARAMETERS = ("url", "u", "q", "uddg", "target", "to", "z", "a", "text", "toasturl", "imgrefurl")
+# A host and the beginning of a path, after which the address follows, perhaps without its scheme.
+_AFTER = [
     (re.compile(host), re.compile(path, re.IGNORECASE))
     for host, path in (
-        (r"google\.[a-z.]{2,6}", r"/amp/(?:s/)?"),
-        (r"([a-z0-9-]+\.)?cdn\.ampproject\.(org|net)", r"/(?:[acviwr]/)?(?:s/)?"),
-        (r"(web\.)?archive\.org", r"/(?:(?:web|wayback)/(?:(?:\d{1,14}|\*)(?:[a-z]{2}_)?/)?|save/)(?=\D)"),
-        (
-            r"(wayback\.archive-it\.org|arquivo\.pt|webarchive\.nationalarchives\.gov\.uk)",
-            r"/(?:\w+/){0,2}(?=https?:)",
-        ),
-        (r"bing-amp\.com", r"/c/(?:s/)?"),
-        (r"yandex\.[a-z.]{2,6}", r"/turbo/(?:s/)?"),
-        (r"(r\.search\.yahoo\.com)", r"/(?:[^/]+/)*?RU="),
-        (r"(click\.redditmail\.com)", r"/CL0/"),
-        (r"(secure-web\.cisco\.com)", r"/[^/]+/"),
-        (r"(via\.hypothes\.is)", r"/(?=https?:)"),
-        (r"(deviantart\.com)", r"/users/outgoing\?"),
-        (
-            r"archive\.(is|today|ph|li|vn|fo|md)",
-            r"/(?:\d{4}[\d.-]+/|newest/|oldest/|o/\w+/|\d{14}/)?(?=https?:)",
-        ),
-        (r"(webcache\.googleusercontent\.com)", r"/search\?(?:[^#]*&)?q=cache:(?:[\w-]+:)?"),
-        (
-            r"(12?ft\.io|outline\.com|removepaywalls?\.com|r\.jina\.ai|txtify\.it|freedium\.cfd|smry\.ai)",
-            r"/(?:search\?url=)?(?=https?:)",
-        ),
-        (r"(href\.li|anonym\.to|anon\.to)", r"/?\?"),
+        (r"google\.[a-z.]{2,6}", r"/amp/(s/)?"),
+        (r"([a-z0-9-]+\.)?cdn\.ampproject\.(org|net)", r"/([acviwr]/)?(s/)?"),
+        (r"bing-amp\.com", r"/c/(s/)?"),
+        (r"yandex\.[a-z.]{2,6}", r"/turbo/(s/)?"),
+        (r"(web\.)?archive\.org", r"/((web|wayback)/((\d{1,14}|\*)([a-z]{2}_)?/)?|save/)(?=\D)"),
+        (r"r\.search\.yahoo\.com", r"/([^/]+/)*?RU="),
         (r"urldefense\.(com|proofpoint\.com)", r"/v3/__"),
+        (r"webcache\.googleusercontent\.com", r"/search\?([^#]*&)?q=cache:([\w-]+:)?"),
+        # Others have it anywhere, with its scheme: archives, readers, mail filters.
+        (
+            r"wayback\.archive-it\.org|arquivo\.pt|webarchive\.nationalarchives\.gov\.uk|click\.redditmail\.com|"
+            r"secure-web\.cisco\.com|via\.hypothes\.is|deviantart\.com|archive\.(is|today|ph|li|vn|fo|md)|12?ft\.io|"
+            r"outline\.com|removepaywalls?\.com|r\.jina\.ai|txtify\.it|freedium\.cfd|smry\.ai|href\.li|anonym\.to|"
+            r"anon\.to",
+            r"/.*?(?=https?:)",
+        ),
     )
 ]
 # Most addresses are of other hosts, which one match shows.
-_WRAPPERS = re.compile(
-    "|".join(f"(?:{host.pattern})" for host in [*(p[0] for p in _PARAMETERS), *(p[0] for p in _IN_PATH)])
-)
+_WRAPPERS = re.compile("|".join([_IN_PARAMETER.pattern, *(host.pattern for host, _ in _AFTER)]))
 _HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+", re.IGNORECASE)
-_SCHEME = re.compile(r"https?:/{0,2}(?=[^/])", re.IGNORECASE)
+_SCHEME = re.compile(r"(https?):/{0,2}(?=[^/])", re.IGNORECASE)
 _WWW = re.compile(r"www\d?\.")
 _TRANSLATED = ".translate.goog"
 # Proofpoint's version 2 writes `-` for `%`, and `_` for `/`; its version 3 writes `*` for what follows in Base64.
@@ -124,18 +91,19 @@ def _inner(url: str) -> str | None:
         return f"https://{_untranslated(host)}{parts.path}{'?' * bool(parts.query)}{parts.query}"
     if not _WRAPPERS.fullmatch(host):
         return None
-    for of_host, of_path, names in _PARAMETERS:
-        if of_host.fullmatch(host) and of_path.match(parts.path or "/"):
-            values = dict(reversed(parse_qsl(parts.query)))
-            values = {name: _decoded(host, parts.path, values.get(name, "")) for name in names}
-            found = [inner for name in names if (inner := _address(values[name]))]
-            if found:
-                return found[0]
+    if _IN_PARAMETER.fullmatch(host):
+        values = dict(reversed(parse_qsl(parts.query)))
+        for name in _PARAMETERS:
+            value = _decoded(host, parts.path, values.get(name, ""))
+            # What a search looks for may look like an address without a scheme.
+            if inner := _with_scheme(value) or (None if name in ("q", "text") else _without_scheme(value)):
+                return inner
     rest = (parts.path or "/") + "?" * bool(parts.query) + parts.query
-    for of_host, of_path in _IN_PATH:
-        if of_host.fullmatch(host) and (match := of_path.match(rest)):
+    for of_host, before in _AFTER:
+        if of_host.fullmatch(host) and (match := before.match(rest)):
             inner = _filled(rest[match.end() :]).partition("/RK=")[0]
-            return _address(inner if "?" in inner else _QUERY.sub("?", inner, count=1))
+            inner = inner if "?" in inner else _QUERY.sub("?", inner, count=1)
+            return _with_scheme(inner) or _without_scheme(inner)
     return None
 
 
@@ -164,13 +132,18 @@ def _of_base64(text: str) -> str:
         return ""
 
 
-def _address(text: str) -> str | None:
-    """The text as an address with its scheme; archives and proxies may have lost a slash, or the scheme."""
+def _with_scheme(text: str) -> str | None:
+    """The text as an address if it has a scheme; archives and proxies may have lost a slash of it."""
     text = text.strip()
     if "://" not in text[:10] and ("%3a" in text[:10].lower() or "%2f" in text[:10].lower()):
         text = unquote(text)
-    if match := _SCHEME.match(text):
-        return f"{'https' if text[:5].lower() == 'https' else 'http'}://{text[match.end() :]}"
+    match = _SCHEME.match(text)
+    return f"{match[1].lower()}://{text[match.end() :]}" if match else None
+
+
+def _without_scheme(text: str) -> str | None:
+    """The text as an address if it begins with a host and has something behind it."""
+    text = unquote(text) if "%2f" in text[:10].lower() else text
     host = re.split("[/?#]", text, maxsplit=1)[0]
     return f"https://{text}" if _HOST.fullmatch(host) and len(text) > len(host) else None
 
