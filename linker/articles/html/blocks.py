@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from linker.articles.page import word_count
@@ -37,18 +38,15 @@ class Block:
         element: the element, of lxml.
         text: its text, on one line.
         key: letters and digits of the text.
-        link: how many words of the text are in links, from 0 to 1.
+        words: number of words.
+        link: share of the text that is in links, from 0 to 1.
     """
 
     element: Any
     text: str
     key: str
+    words: int
     link: float
-
-    @property
-    def words(self) -> int:
-        """Number of words."""
-        return word_count(self.text)
 
 
 def key_of(text: str) -> str:
@@ -62,13 +60,23 @@ def text_of(element: Any) -> str:
 
 
 def _strings(element: Any) -> list[str]:
-    found = [element.text or ""]
+    strings = [element.text or ""]
     for child in element:
         if isinstance(child.tag, str) and child.tag not in _HIDDEN_TAGS:
-            found += [" "] if child.tag == "br" else []
-            found += _strings(child)
-        found.append(child.tail or "")
-    return found
+            strings += [" "] if child.tag == "br" else []
+            strings += _strings(child)
+        strings.append(child.tail or "")
+    return strings
+
+
+def around(element: Any) -> list[Any]:
+    """Return an element and those around it, the innermost first."""
+    return [element, *element.iterancestors()]
+
+
+def class_and_id(element: Any) -> str:
+    """Return the classes and the id of an element, which say what it holds."""
+    return f"{element.get('class') or ''} {element.get('id') or ''}"
 
 
 def is_other(element: Any) -> bool:
@@ -81,36 +89,24 @@ def is_other(element: Any) -> bool:
         return True
     if element.tag == "header" and not any(up.tag in ("article", "main") for up in element.iterancestors()):
         return True
-    return bool(_OTHER.search(f"{element.get('class') or ''} {element.get('id') or ''}"))
+    return bool(_OTHER.search(class_and_id(element)))
 
 
 def in_other(element: Any, root: Any) -> bool:
     """Return whether an element, or one around it below a root, is not of the article."""
-    while element is not None and element is not root:
-        if is_other(element):
-            return True
-        element = element.getparent()
-    return False
+    return any(is_other(up) for up in takewhile(lambda up: up is not root, around(element)))
 
 
 def blocks_of(root: Any) -> list[Block]:
     """Return the blocks of text in a tree, in order, those of menus and comments too."""
-    found: list[Block] = []
-    _collect(root, found)
-    return found
-
-
-def _collect(element: Any, found: list[Block]) -> bool:
-    """Collect the blocks in an element; whether there are any."""
-    before = len(found)
-    for child in element:
-        if isinstance(child.tag, str) and child.tag not in _HIDDEN_TAGS:
-            _collect(child, found)
-    if len(found) == before and element.tag in _BLOCKS and (text := text_of(element)):
-        linked = sum(len(key_of(text_of(link))) for link in element.iter("a"))
-        linked = len(key_of(text)) if any(up.tag == "a" for up in element.iterancestors()) else linked
-        found.append(Block(element, text, key := key_of(text), min(1.0, linked / max(len(key), 1))))
-    return len(found) > before
+    children = [child for child in root if isinstance(child.tag, str) and child.tag not in _HIDDEN_TAGS]
+    blocks = [block for child in children for block in blocks_of(child)]
+    if blocks or root.tag not in _BLOCKS or not (text := text_of(root)):
+        return blocks
+    key = key_of(text)
+    in_link = any(up.tag == "a" for up in root.iterancestors())
+    linked = len(key) if in_link else sum(len(key_of(text_of(link))) for link in root.iter("a"))
+    return [Block(root, text, key, word_count(text), min(1.0, linked / max(len(key), 1)))]
 
 
 def container_of(element: Any) -> Any:
@@ -122,18 +118,13 @@ def container_of(element: Any) -> Any:
 
 def signature(element: Any, root: Any) -> tuple[str, ...]:
     """Return tags and classes from a root to an element, without digits: equal for repeated parts."""
-    found = []
-    while element is not None and element is not root:
-        classes = sorted(set(_DIGITS.sub("", element.get("class") or "").split()))
-        found.append(" ".join([element.tag, *classes]))
-        element = element.getparent()
-    return tuple(found)
+    return tuple(
+        " ".join([up.tag, *sorted(set(_DIGITS.sub("", up.get("class") or "").split()))])
+        for up in takewhile(lambda up: up is not root, around(element))
+    )
 
 
 def common_ancestor(elements: list[Any]) -> Any:
     """Return the innermost element that holds all of some elements."""
-    above = [elements[0], *elements[0].iterancestors()]
-    for element in elements[1:]:
-        path = {element, *element.iterancestors()}
-        above = [up for up in above if up in path]
-    return above[0]
+    shared = set(around(elements[0])).intersection(*map(around, elements[1:]))
+    return next(up for up in around(elements[0]) if up in shared)

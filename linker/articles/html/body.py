@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from linker.articles.html.blocks import (
     Block,
+    around,
     blocks_of,
     common_ancestor,
     container_of,
@@ -26,6 +27,8 @@ _BARE_WORDS = 25
 # A text that is longer by less than this is the same with captions or without.
 _LONGER = 1.2
 _MUCH = 40
+_HEADINGS = ("h1", "h2", "h3")
+_IN_LISTS = ("li", "td", "th", "dd", "dt", "h2", "h3", "h4", "blockquote", "pre")
 
 
 class Body(NamedTuple):
@@ -55,44 +58,45 @@ def whole_body(tree: Any, text: str, declared: str, heading: Any) -> Body:
         return Body(declared, "")
     whole = key_of(text)
     blocks = blocks_of(tree)
-    matched = [len(block.key) >= 15 and block.key in whole for block in blocks]
+    extracted = {block.element for block in blocks if len(block.key) >= 15 and block.key in whole}
     prose = [
-        block
-        for block, known in zip(blocks, matched)
-        if known and block.words >= _PROSE_WORDS and block.element.tag not in ("h1", "h2", "h3")
+        block.element
+        for block in blocks
+        if block.element in extracted and block.words >= _PROSE_WORDS and block.element.tag not in _HEADINGS
     ]
     if not prose:
         return Body(text, "")
     root = _area(prose, heading)
     inside = set(root.iter())
-    containers = {container_of(block.element) for block in prose}
+    containers = {container_of(element) for element in prose}
     alike = {signature(container, root) for container in containers}
-    taken: list[tuple[str, Block]] = []  # with the block after which it stands
+    taken: list[tuple[str, Block]] = []  # with the key of the block after which it stands
     last, left_out = "", []
-    for block, known in zip(blocks, matched):
-        if known and block.element in inside:
+    for block in blocks:
+        if block.element not in inside:
+            continue
+        if block.element in extracted:
             last = block.key
-        elif block.element in inside and not known and block.key not in whole:
+        elif block.key not in whole and _may_be_text(block, root):
             container = container_of(block.element)
-            if not _may_be_text(block, root):
-                continue
-            if container in containers or (
-                signature(container, root) in alike and not _is_another_story(container, root, containers)
-            ):
+            is_alike = signature(container, root) in alike
+            if container in containers:
                 taken.append((last, block))
-            elif _is_prose(block) and not _is_another_story(container, root, containers):
-                left_out.append(block)
-    taken = _without_strays(taken, containers)
-    rest = " ".join(block.text for block in left_out)
+            elif (is_alike or _is_prose(block)) and not _is_another_story(container, root, containers):
+                if is_alike:
+                    taken.append((last, block))
+                else:
+                    left_out.append(block.text)
+    rest = " ".join(left_out)
     much = word_count(rest) >= max(_MUCH, 0.3 * word_count(text))
-    return Body(_once(_joined(text, taken)), rest if much else "")
+    return Body(_once(_joined(text, _without_strays(taken, containers))), rest if much else "")
 
 
-def _area(prose: list[Block], heading: Any) -> Any:
+def _area(prose: list[Any], heading: Any) -> Any:
     """The element around the text and the title."""
-    area = common_ancestor([block.element for block in prose] + ([heading] if heading is not None else []))
-    for up in [area, *area.iterancestors()]:
-        if heading is None and (up.tag in ("main", "body") or up.get("role") == "main"):
+    area = common_ancestor(prose if heading is None else [*prose, heading])
+    for up in around(area) if heading is None else ():
+        if up.tag in ("main", "body") or up.get("role") == "main":
             return up
     return container_of(area)
 
@@ -104,20 +108,18 @@ def _is_prose(block: Block) -> bool:
 def _may_be_text(block: Block, root: Any) -> bool:
     if block.link >= _MOST_LINKED or in_other(block.element, root):
         return False
-    in_list = block.element.tag in ("li", "td", "th", "dd", "dt", "h2", "h3", "h4", "blockquote", "pre")
-    return _is_prose(block) or (in_list and block.element.tag != "h1") or block.words >= 2 * _PROSE_WORDS
+    return _is_prose(block) or block.element.tag in _IN_LISTS or block.words >= 2 * _PROSE_WORDS
 
 
 def _is_another_story(container: Any, root: Any, containers: set[Any]) -> bool:
     """Whether a container, or one around it without the text, has the title of another story."""
-    holders = {up for known in containers for up in [known, *known.iterancestors()]}
-    while container is not None and container is not root and container not in holders:
-        if any(True for _ in container.iter("h1")):
+    holders = {up for known in containers for up in around(known)}
+    for up in around(container):
+        if up is root or up in holders:
+            return False
+        headings = [heading for tag in ("h2", "h3", "h4", "h5") for heading in up.iter(tag)]
+        if next(up.iter("h1"), None) is not None or any(map(_leads_elsewhere, headings)):
             return True
-        for tag in ("h2", "h3", "h4", "h5"):
-            if any(_leads_elsewhere(heading) for heading in container.iter(tag)):
-                return True
-        container = container.getparent()
     return False
 
 
@@ -132,44 +134,42 @@ def _without_strays(taken: list[tuple[str, Block]], containers: set[Any]) -> lis
     for _, block in taken:
         container = container_of(block.element)
         words[container] = words.get(container, 0) + block.words * _is_prose(block)
-    kept = []
-    for after, block in taken:
+
+    def is_stray(block: Block) -> bool:
         container = container_of(block.element)
-        least = 0 if container in containers else _PROSE_WORDS if container.get("class") else _BARE_WORDS
-        is_heading = block.element.tag in ("h2", "h3", "h4")
-        if words[container] >= least and not (is_heading and container in containers):
-            kept.append((after, block))
-    return kept
+        if container in containers:
+            return block.element.tag in ("h2", "h3", "h4")
+        return words[container] < (_PROSE_WORDS if container.get("class") else _BARE_WORDS)
+
+    return [(after, block) for after, block in taken if not is_stray(block)]
 
 
 def _joined(text: str, taken: list[tuple[str, Block]]) -> str:
     """Insert blocks behind the lines after which they stand on the page."""
-    if not taken:
-        return text
     lines = text.split("\n")
     keys = [key_of(line) for line in lines]
-    after: dict[int, list[str]] = {}
-    place = -1
+    inserted: list[list[str]] = [[] for _ in range(len(lines) + 1)]
+    at = -1
     for key, block in taken:
         if key:
-            place = next((n for n in range(max(place, 0), len(keys)) if _ends(keys[n], key)), place)
-        after.setdefault(place, []).append(("- " if block.element.tag == "li" else "") + block.text)
-    out = list(after.get(-1, []))
-    for n, line in enumerate(lines):
-        out += [line, *after.get(n, [])]
-    return "\n".join(out)
+            at = next((n for n in range(max(at, 0), len(keys)) if _ends(keys[n], key)), at)
+        inserted[at + 1].append(("- " if block.element.tag == "li" else "") + block.text)
+    joined = inserted[0]
+    for line, behind in zip(lines, inserted[1:]):
+        joined += [line, *behind]
+    return "\n".join(joined)
 
 
 def _once(text: str) -> str:
     """Return a text without paragraphs that are there again, as on pages with one version for each kind of screen."""
     seen: set[str] = set()
-    kept = []
+    lines = []
     for line in text.split("\n"):
         key = key_of(line)
         if key not in seen or len(line.split()) < _PROSE_WORDS:
-            kept.append(line)
+            lines.append(line)
         seen.add(key)
-    return "\n".join(kept)
+    return "\n".join(lines)
 
 
 def _ends(line: str, block: str) -> bool:
@@ -180,9 +180,8 @@ def _ends(line: str, block: str) -> bool:
 def heading_with(tree: Any, title: str) -> Any:
     """Return the heading of a page that has this title; None if there is none."""
     key = key_of(title)
-    for tag in ("h1", "h2", "h3"):
-        for heading in tree.iter(tag):
-            found = key_of(text_of(heading))
-            if found and key and (found in key or key in found) and len(found) > 0.5 * len(key):
-                return heading
+    for heading in (heading for tag in _HEADINGS for heading in tree.iter(tag)):
+        other = key_of(text_of(heading))
+        if other and key and (other in key or key in other) and len(other) > 0.5 * len(key):
+            return heading
     return None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from linker.articles.html.blocks import text_of
+from linker.articles.html.blocks import class_and_id, text_of
 from linker.articles.html.metadata import Described, addresses_of, is_here, is_update, metas_of
 from linker.data.io.dates import parse_date
 
@@ -144,16 +144,11 @@ def _is_elsewhere(element: Any, title: Any) -> bool:
 def _is_other_story(element: Any) -> bool:
     if element.tag in ("html", "body", "main"):
         return False
-    classes = f"{element.get('class') or ''} {element.get('id') or ''}"
-    return bool(_OTHER_STORY.search(classes)) or (
-        element.tag in ("article", "li", "div", "section")
-        and any(
-            not is_here(link.get("href"))
-            for tag in ("h2", "h3", "h4")
-            for h in element.iter(tag)
-            for link in h.iter("a")
-        )
-    )
+    if element.tag in ("article", "li", "div", "section"):
+        headings = (heading for tag in ("h2", "h3", "h4") for heading in element.iter(tag))
+        if any(not is_here(link.get("href")) for heading in headings for link in heading.iter("a")):
+            return True
+    return bool(_OTHER_STORY.search(class_and_id(element)))
 
 
 def drop_other_stories(tree: Any, heading: Any) -> None:

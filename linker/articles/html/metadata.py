@@ -9,11 +9,13 @@ from html import unescape
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from linker.articles.html.blocks import in_other, key_of, text_of
+from linker.articles.html.blocks import around, class_and_id, in_other, key_of, text_of
+from linker.data.html_text import text_of_html
 
 _NO_JSON = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?://\s*)?(?:-->|\]\]>)\s*$|;\s*$")
 _TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")
-_LISTS = ("CollectionPage", "SearchResultsPage", "ItemList", "Blog")
+_LISTS = {"CollectionPage", "SearchResultsPage", "ItemList", "Blog"}
+_SITES = {"WebSite", "NewsMediaOrganization", "Organization"}
 # `Title - Site`, `Site | Title`, `Title_Site` (in China).
 _PARTS = re.compile(r"\s+(?:[-–—|·•»«/~]+|::?)\s+|:\s+|\s*[|｜»_]\s*|(?<=[\u3040-\u9fff])\s*[-–—]\s*")
 _GENERIC = frozenset(
@@ -59,44 +61,30 @@ def described(tree: Any, address: str | None) -> Described:
         address: its address, if known.
     """
     nodes = list(_nodes(tree))
-    sites = [
-        _string(name)
-        for node in nodes
-        for name in (
-            _part(node, "publisher").get("name"),
-            node.get("name") if _types(node) & {"WebSite", "NewsMediaOrganization", "Organization"} else "",
-        )
-    ]
-    is_list = any(kind in _LISTS for node in nodes for kind in _types(node))
-    shown = {
-        key_of(text) for text in (_meta(tree, "og:title"), _title_tag(tree), *map(text_of, tree.iter("h1")))
-    }
+    names = [_part(node, "publisher").get("name") for node in nodes]
+    names += [node.get("name") for node in nodes if _types(node) & _SITES]
+    sites = tuple(filter(None, map(_string, names)))
+    is_list = any(_types(node) & _LISTS for node in nodes)
+    titles = (_meta(tree, "og:title"), _title_tag(tree), *map(text_of, tree.iter("h1")))
+    shown = set(map(key_of, titles)) - {""}
     here = {_path(link) for link in (address, *addresses_of(tree)) if link}
-    articles = [node for node in nodes if any(_is_article(kind) for kind in _types(node))]
+    articles = [node for node in nodes if any(map(_is_article, _types(node)))]
 
     def fits(node: dict[str, Any]) -> int:
-        key = key_of(_string(node.get("headline") or node.get("name")))
+        key = key_of(_headline(node))
         links = [
-            node.get("url"),
-            node.get("@id"),
-            node.get("mainEntityOfPage"),
+            *map(node.get, ("url", "@id", "mainEntityOfPage")),
             _part(node, "mainEntityOfPage").get("@id"),
         ]
-        same = any(isinstance(link, str) and _path(link) in here for link in links if link)
-        return 2 * any(key and (key in other or (other and other in key)) for other in shown) + same
+        is_here = any(isinstance(link, str) and _path(link) in here for link in links if link)
+        return 2 * any(key and (key in other or other in key) for other in shown) + is_here
 
     best = max(articles, key=fits, default=None)
     if best is None or (len(articles) > 1 and not fits(best)):
         page = next((node for node in nodes if "WebPage" in _types(node) and not articles), {})
-        return Described(published=_date(page), is_list=is_list, sites=tuple(filter(None, sites)))
-    return Described(
-        _string(best.get("headline") or best.get("name")),
-        _date(best),
-        _plain(best.get("articleBody")),
-        True,
-        is_list and len(articles) > 1,
-        tuple(filter(None, sites)),
-    )
+        return Described(published=_date(page), is_list=is_list, sites=sites)
+    body = _plain(best.get("articleBody"))
+    return Described(_headline(best), _date(best), body, True, is_list and len(articles) > 1, sites)
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
@@ -144,6 +132,10 @@ def _string(value: Any) -> str:
     return " ".join(unescape(unescape(value)).split()) if isinstance(value, str) else ""
 
 
+def _headline(node: dict[str, Any]) -> str:
+    return _string(node.get("headline") or node.get("name"))
+
+
 def _date(node: dict[str, Any]) -> str:
     """When what a node describes was published, as written; empty: unknown."""
     value = node.get("datePublished") or node.get("dateCreated")
@@ -156,16 +148,11 @@ def _plain(value: Any) -> str:
         value = "\n".join(part for part in value if isinstance(part, str))
     if not isinstance(value, str):
         return ""
-    text = re.sub(r"<(?:br|/p|/div|/li|/h\d)\b[^>]*>", "\n", unescape(value), flags=re.I)
-    lines = (" ".join(line.split()) for line in re.sub(r"<[a-z/!][^>]*>", " ", text, flags=re.I).splitlines())
-    return "\n".join(filter(None, lines))
+    return "\n".join(filter(None, map(str.strip, text_of_html(unescape(value)).splitlines())))
 
 
 def _meta(tree: Any, *names: str) -> str:
-    for name, content in metas_of(tree):
-        if name in names:
-            return content
-    return ""
+    return next((content for name, content in metas_of(tree) if name in names), "")
 
 
 def metas_of(tree: Any) -> Iterator[tuple[str, str]]:
@@ -183,21 +170,18 @@ def declares_article(tree: Any) -> bool:
 
 def addresses_of(tree: Any) -> list[str]:
     """Return the addresses that a page declares as its own; may be empty texts."""
-    links = [
-        link.get("href") or "" for link in tree.iter("link") if (link.get("rel") or "").lower() == "canonical"
-    ]
-    return [*links, _meta(tree, "og:url")]
+    canonical = [link for link in tree.iter("link") if (link.get("rel") or "").lower() == "canonical"]
+    return [*(link.get("href") or "" for link in canonical), _meta(tree, "og:url")]
 
 
 def host_of_page(tree: Any, address: str | None) -> str:
     """Return the host of a page by its address, or the one that it declares; empty: unknown."""
-    for link in (address, *addresses_of(tree)):
-        if link and (host := _host(link)):
-            return host
-    return ""
+    links = (address, *addresses_of(tree))
+    return next(filter(None, (host_of_link(link) for link in links if link)), "")
 
 
-def _host(link: str) -> str:
+def host_of_link(link: str) -> str:
+    """Return the host of a link without its `www.`; empty if it has none."""
     try:
         return (urlsplit(link).hostname or "").removeprefix("www.")
     except ValueError:
@@ -270,13 +254,9 @@ def _sites(
     tree: Any, found: Described, whole: str, headings: list[tuple[str, str, Any]], address: str | None
 ) -> set[str]:
     """Keys of the names of the site."""
-    names = [
-        *found.sites,
-        _meta(tree, "og:site_name"),
-        _meta(tree, "application-name", "al:android:app_name"),
-    ]
     host = host_of_page(tree, address)
-    names += [host, *host.split(".")[:-1]]
+    apps = _meta(tree, "application-name", "al:android:app_name")
+    names = [*found.sites, _meta(tree, "og:site_name"), apps, host, *host.split(".")[:-1]]
     parts = [key_of(part) for part in _PARTS.split(whole)]
     at_home = {key_of(text) for text in _names_at_home(tree, host)}
     signed = key_of(" ".join(text_of(footer) for footer in tree.iter("footer")))
@@ -284,8 +264,7 @@ def _sites(
     names += named if len(set(named)) == 1 and len(parts) > 1 else []
     others = {key_of(text) for _, text, _ in headings}
     for tag, text, heading in headings:
-        up = [heading, *heading.iterancestors()][:3]
-        if any(_LOGO.search(f"{e.get('class') or ''} {e.get('id') or ''}") for e in up):
+        if any(_LOGO.search(class_and_id(up)) for up in around(heading)[:3]):
             names.append(text)
         elif tag == "h1" and key_of(text) in parts and len(parts) > 1:
             in_text = any(e.tag in ("article", "main") for e in heading.iterancestors())
@@ -299,7 +278,7 @@ def _names_at_home(tree: Any, host: str) -> Iterator[str]:
     """Yield the texts of links to the home page, and of pictures in them."""
     for link in tree.iter("a"):
         href = (link.get("href") or "").strip()
-        if href == "/" or (host and _host(href) == host and urlsplit(href).path in ("", "/")):
+        if href == "/" or (host and host_of_link(href) == host and urlsplit(href).path in ("", "/")):
             yield text_of(link)
             yield from (picture.get("alt") or "" for picture in link.iter("img"))
 
@@ -317,14 +296,8 @@ def _without_site(title: str, sites: set[str], shown: list[str]) -> str:
             title = title[matches[0].end() :]
         else:
             break
-    for text in shown:
-        if (
-            key_of(text)
-            and key_of(text) != key_of(title)
-            and key_of(text) in {key_of(p) for p in _PARTS.split(title)}
-        ):
-            return text
-    return title.strip()
+    parts = {key_of(part) for part in _PARTS.split(title)} - {"", key_of(title)}
+    return next((text for text in shown if key_of(text) in parts), title.strip())
 
 
 def _continues(head: str, title: str) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import urlsplit
 
-from linker.articles.html.blocks import Block, blocks_of, in_other, key_of, text_of
+from linker.articles.html.blocks import Block, around, blocks_of, in_other, key_of, text_of
 from linker.articles.html.incomplete_pages import NEARLY_EMPTY
+from linker.articles.html.metadata import host_of_link
 from linker.articles.page import word_count
 
 _FEED = re.compile(
@@ -63,7 +63,7 @@ def stories_of(tree: Any, text: str, host: str, is_article: bool, is_list: bool)
             or (not whole and in_other(block.element, body))
         ):
             continue
-        card = next((up for up in [block.element, *block.element.iterancestors()] if up in words), None)
+        card = next((up for up in around(block.element) if up in words), None)
         if card is None:
             outside += word_count(block.text) if block.link < _LINKED else 0
         else:
@@ -79,9 +79,7 @@ def stories_of(tree: Any, text: str, host: str, is_article: bool, is_list: bool)
 
 
 def _is_in(link: Any, block: Any) -> bool:
-    return any(up is block for up in [link, *link.iterancestors()]) or any(
-        up is link for up in block.iterancestors()
-    )
+    return block in around(link) or link in around(block)
 
 
 def _titles(body: Any, host: str, same_site: bool) -> dict[Any, str]:
@@ -103,7 +101,7 @@ def _titles(body: Any, host: str, same_site: bool) -> dict[Any, str]:
         if (
             is_title
             or any(up.tag in _OTHER for up in link.iterancestors())
-            or (same_site and not _is_on(href, host))
+            or (same_site and host and host_of_link(href) not in ("", host))
         ):
             continue
         found[link] = href.partition("#")[0]
@@ -117,14 +115,6 @@ def _leads(block: Any, link: Any) -> bool:
         return False  # a sentence that begins with a link
     nearly_all = word_count(text) - word_count(title) <= _CONTINUED  # such as a date before it
     return word_count(text) <= _SHORT and (nearly_all or key_of(text).startswith(key_of(title)))
-
-
-def _is_on(href: str, host: str) -> bool:
-    try:
-        other = (urlsplit(href).hostname or "").removeprefix("www.")
-    except ValueError:
-        return False
-    return not other or not host or other == host
 
 
 def _cards(links: dict[Any, str]) -> list[Any]:
