@@ -186,6 +186,17 @@ def check_output_folder(folder: Path, files: Iterable[str]) -> None:
         )
 
 
+def read_sections(path: Path) -> dict[str, list[str]]:
+    """Read a file of data: its lines by the section (`[name]`) in which they are, without comments (`;`)."""
+    sections: dict[str, list[str]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            lines = sections.setdefault(line[1:-1], [])
+        elif line and not line.startswith(";"):
+            lines.append(line)
+    return sections
+
+
 def write_json(path: Path, content: Any) -> None:
     """Write JSON for people, atomically: indented, Unicode as it is, a newline at the end."""
     with atomic_write(path) as file:

@@ -21,7 +21,7 @@ class MiningOptions:
         max_links_a_day: an author with more links to articles on any day is a bot.
         max_site_share: an author with a larger share of links to one site, of ten links or more, is an outlet or a bot.
         dev: share of the articles in the dev part, the latest ones.
-        skipped_sites: hosts whose pages are not articles, beside those of `linker.articles.links.site_lists`.
+        skipped_sites: hosts whose pages are not articles, beside those of `linker/articles/links/lists.ini`.
         kept_sites: hosts of these lists whose pages are articles all the same.
 
     Raises:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from configparser import ConfigParser
 from pathlib import Path
 from typing import Any, Literal
 
 from linker.articles.page import word_count
+from linker.common.files import read_sections
 
 NEARLY_EMPTY = 20
 """Number of words; shorter texts are a button, a name or a caption."""
@@ -39,16 +39,11 @@ class Fault(str):
         return fault
 
 
-def _phrases() -> dict[str, re.Pattern[str]]:
-    """Read `phrases.ini`: one pattern by section."""
-    # No line has a NUL: each is a key without a value.
-    sections = ConfigParser(allow_no_value=True, delimiters=("\0",), interpolation=None)
-    sections.optionxform = str  # type: ignore[assignment,method-assign]
-    sections.read(Path(__file__).with_name("phrases.ini"), encoding="utf-8")
-    return {name: re.compile("|".join(sections[name]), re.IGNORECASE) for name in sections.sections()}
-
-
-_PHRASES = _phrases()
+# One pattern by section; see the file.
+_PHRASES = {
+    name: re.compile("|".join(phrases), re.IGNORECASE)
+    for name, phrases in read_sections(Path(__file__).with_name("phrases.ini")).items()
+}
 _CONSENT = [pattern for name, pattern in _PHRASES.items() if name.startswith("consent")]
 _LOCKED = re.compile(
     r'"isAccessibleForFree"\s*:\s*"?false|article:content_tier"\s+content="(?:locked|metered)', re.IGNORECASE

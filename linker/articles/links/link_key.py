@@ -5,34 +5,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 from linker.articles.links.wrappers import unwrapped
+from linker.common.files import read_sections
 
-# Parameters that say where a click came from. All others stay: many sites name an article by `id`, `p` or `cid`.
-_TRACKERS = frozenset(
-    """
-    __s __tn__ __twitter_impression _bhlid _branch_match_id _branch_referrer _ga _gl _hsenc _hsmi _ke _kx _openstat
-    accesstoken action_object_map action_ref_map action_type_map amp amp_gsa amp_js_v amp_lite amp_markup ampshare
-    aoh asc_campaign asc_refurl asc_source awc bhlid bxid campaign_id ceid chcid cjevent ck_subscriber_id clickid
-    cmp cmp_src cmpid cmpref cndid csref cvid cxrecs_s dclid dicbo dlbk dm_i echobox ecid ef_id efg_lid elq elqaid
-    elqat elqcampaignid elqtrack elqtrackid embedded_checkout embeds_referring_euri embeds_referring_origin emci
-    emdi epik esource esrc et_cid et_mid et_rid ex_cid fbadid fbc fbclid feedtype freebie from_source ftag gaa_at
-    gaa_n gaa_sig gaa_ts gbraid gcl_au gclid gclsrc gift giftcopy gifttoken gs_lcp guccounter hootpostid hpid
-    hsctatracking hss_channel icid ig_mid ig_rid igsh igshid in_reply_to_status_id intcid irclickid irgwc itid ito
-    lctg leadsource li_fat_id li_source linkid lipi ls_source mbid mc_cid mc_eid mc_tc mcubz mibextid mkcid mktg mod
-    msclkid n_cid ncid ncl_amp nl nlid nocache noredirect nsukey oborigurl ocid outputamp outputtype partner pcmp
-    pgtype post_id_source postshare ppid pwapi_token raneaid ranmid ransiteid rb_clickid rdt rdt_cid recirc ref ref_
-    ref_campaign ref_content ref_medium ref_src ref_term ref_url referer referrer referringsource reflink refsrc
-    region_ref reshareid rss rss_id s_cid s_kwcid sa_campaign sc_channel sc_cid sccid scm sfnsn share share_from
-    share_id share_medium share_source shareadraft shared_by sharedby shareid sharesource sharetoken sharetype
-    showcomments si smh smid smprod smtyp soc_src soc_trk source_ref spm spm_id_from spref sr sr_share sref sref_src
-    srnd srsltid ss_email_id sscid syclid taid tblci tduid tgclid tpcc trackingid traffic_source trk trkcampaign
-    tsrc ttclid twclid twitter_impression twsrc unlocked_article_code usp usqp utm utmsource vd_source ved vgo_ee
-    via wbraid wickedid wpisrc wpmm wprov wtmc xd_co_f xfrom xid_source xnpe xrs xtatc xtcr xtdate xtnp xtor xtref
-    yclid ym_uid ysclid zanpid
-    """.split()  # noqa: SIM905
-)
+LISTS = {
+    name: frozenset(" ".join(lines).split())
+    for name, lines in read_sections(Path(__file__).with_name("lists.ini")).items()
+}
+"""Lists of hosts, parameters and folders by their names; see the file."""
+_TRACKERS = LISTS["trackers"]
 _TRACKER_PREFIX = re.compile(
     "(?:at|cm|cx|fb|ga|gad|guce|hsa|int|itm|matomo|mkt|ml|mtm|ns|oly|piwik|pk|sfmc|trk|utm|vero|wt|_x_tr)[_.-]|__hs"
 )

@@ -6,8 +6,7 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from linker.articles.links.link_key import host_of
-from linker.articles.links.site_lists import OTHER_SITES, PLATFORMS, SHORTENERS, listed
+from linker.articles.links.link_key import LISTS, host_of
 
 LinkKind = Literal["article", "shortener", "front page", "platform", "other site", "file"]
 
@@ -17,31 +16,7 @@ _FILE = re.compile(
     re.IGNORECASE,
 )
 _PAGE_ENDING = re.compile(r"\.(html?|php\d?|aspx?|jsp|shtml|stm|story|cfm|ece|do|xhtml|cms)$", re.IGNORECASE)
-# First or second folders of lists of articles, of pages about people, and of functions of a site.
-_LISTS = frozenset(
-    """
-    tag tags topic topics category categories section sections search suche recherche buscar author authors autor
-    autoren auteur auteurs profile profiles people person by contributor contributors columnist staff user users member
-    members account login signin signup register subscribe subscription newsletter newsletters about contact help faq
-    privacy terms jobs careers feed feeds rss archive archives thema themen temas sujet hashtag label labels page pages
-    shop store cart product products forum forums wiki
-    """.split()  # noqa: SIM905
-)
-# Folders below which every page is an article, however short its name.
-_ARTICLES = frozenset(
-    [
-        "article",
-        "articles",
-        "artikel",
-        "story",
-        "fact-check",
-        "fact-checks",
-        "factcheck",
-        "blog",
-        "post",
-        "posts",
-    ]
-)
+_LISTS, _ARTICLES = LISTS["folders of lists"], LISTS["folders of articles"]
 _PLACES_OF_LISTS = 3
 _SLUG_HYPHENS = 2
 _LONG = 20
@@ -70,23 +45,31 @@ def link_kind(
     Args:
         key: from `link_key`.
         skipped: further hosts that are treated like videos and shops; a host includes its subdomains.
-        kept: hosts that are articles' sites although they are in a list of `site_lists`.
+        kept: hosts that are articles' sites although they are in one of the lists.
     """
     path, _, query = key[len(host_of(key)) :].partition("?")
-    if listed(key, skipped):
+    if _is_listed(key, skipped):
         return "other site"
-    if not listed(key, kept):
-        if listed(key, SHORTENERS):
+    if not _is_listed(key, kept):
+        if _is_listed(key, LISTS["shorteners"]):
             return "shortener"
-        if listed(key, PLATFORMS) or _FEDIVERSE.match(path):
+        if _is_listed(key, LISTS["platforms"]) or _FEDIVERSE.match(path):
             return "platform"
-        if listed(key, OTHER_SITES):
+        if _is_listed(key, LISTS["other sites"]):
             return "other site"
         if _looks_shortened(key):
             return "shortener"
     if _FILE.search(path):
         return "file"
     return "article" if _names_an_article(path, query) else "front page"
+
+
+def _is_listed(key: str, hosts: frozenset[str]) -> bool:
+    """Whether the host of a key, a domain above it, or host and first folder are in a list."""
+    host, _, path = key.partition("?")[0].partition("/")
+    labels = host.split(".")
+    domains = (".".join(labels[i:]) for i in range(len(labels)))
+    return f"{host}/{path.partition('/')[0]}" in hosts or any(domain in hosts for domain in domains)
 
 
 def _looks_shortened(key: str) -> bool:
