@@ -46,8 +46,7 @@ def read_html(html: str, url: str | None) -> HtmlText:
         LimitError: if it takes more than `SECONDS` or `MEGABYTES`, or cannot be read.
     """
     reply = _ask({"kind": "html", "url": url}, html.encode("utf-8", "surrogatepass"), SECONDS)
-    fault = reply["fault"]
-    return HtmlText(**{**reply, "fault": fault and Fault(fault[0], fault[1])})
+    return HtmlText(**{**reply, "fault": reply["fault"] and Fault(*reply["fault"])})
 
 
 def read_pdf(body: bytes) -> PdfText:
@@ -57,8 +56,7 @@ def read_pdf(body: bytes) -> PdfText:
         LimitError: if it takes more than `linker.articles.pdf.MAX_SECONDS` or `MEGABYTES`.
         PageError: if it has no text that can be read (see `text_of_pdf`).
     """
-    reply = _ask({"kind": "pdf"}, body, PDF_SECONDS)
-    return PdfText(reply["title"], reply["text"])
+    return PdfText(**_ask({"kind": "pdf"}, body, PDF_SECONDS))
 
 
 def start() -> None:
@@ -68,7 +66,7 @@ def start() -> None:
 
 
 def _ask(question: dict[str, Any], body: bytes, seconds: float) -> dict[str, Any]:
-    # No more processes than cores: further pages wait.
+    """The reply to a question about a page; no more processes than cores work, further pages wait."""
     with _slots:
         process = _idle.pop() if _idle else _Process()
         if process.has_ended():
@@ -107,12 +105,10 @@ class _Process(LimitedProcess):
         with self.within(seconds):
             self.send({**question, "size": len(body), "seconds": seconds}, body)
             reply = self.receive()
-            if reply is None:
-                raise LimitError(f"the page cannot be read: what reads it {self.ending(seconds)}; {_REMEDY}")
-            if "limit" in reply:
-                raise LimitError(
-                    f"the page cannot be read: it takes more than {MEGABYTES:,} MiB of memory; {_REMEDY}"
-                )
+            if reply is None or "limit" in reply:
+                limit = f"it takes more than {MEGABYTES:,} MiB of memory"
+                reason = limit if reply else f"what reads it {self.ending(seconds)}"
+                raise LimitError(f"the page cannot be read: {reason}; {_REMEDY}")
             return reply
 
 
@@ -145,21 +141,24 @@ def serve() -> None:
     while line := questions.readline():
         question = json.loads(line)
         body = questions.read(question["size"])
-        if hasattr(signal, "setitimer"):
-            # Where the main process was killed, nobody else ends this one.
-            signal.setitimer(signal.ITIMER_REAL, question["seconds"] + 1)
+        _alarm(question["seconds"] + 1)
         replies.write(json.dumps(_reply(question, body)).encode() + b"\n")
         replies.flush()
-        if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, 0)
+        _alarm(0)
+
+
+def _alarm(seconds: float) -> None:
+    """End this process after some seconds: where the main process was killed, nobody else does."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _reply(question: dict[str, Any], body: bytes) -> dict[str, Any]:
     try:
         if question["kind"] == "pdf":
             return text_of_pdf(body)._asdict()
-        found = text_of_html(body.decode("utf-8", "surrogatepass"), question["url"])
-        return {**found._asdict(), "fault": found.fault and [found.fault.kind, str(found.fault)]}
+        html = text_of_html(body.decode("utf-8", "surrogatepass"), question["url"])
+        return {**html._asdict(), "fault": html.fault and [html.fault.kind, str(html.fault)]}
     except PageError as error:
         return {"error": str(error)}
     except MemoryError:

@@ -66,13 +66,9 @@ def load_articles(source: str | Path, force: bool = False) -> list[Article]:
     """
     kind = source_kind(str(source))
     if kind == "address":
-        # Imported late: an HTTP client takes longer to import than the rest of this package.
-        from linker.articles.fetching import fetch
-
-        return [extract_article(fetch(str(source), allow_private=True), str(source), force=force)]
+        return [_at_address(str(source), force)]
     if kind == "text":
-        urls = _addresses(str(source))
-        return _at_addresses(urls, force) if urls else [article_from_text(str(source), "text")]
+        return _in_text(str(source), "text", force)
     if kind == "folder":
         articles, faults = read_folder(Path(source), force)
         for fault in faults:
@@ -103,9 +99,6 @@ def _in_file(source: str, force: bool) -> list[Article]:
         )
     if _has_ending(source, _TABLES):
         return read_articles(source)
-    has_name = source != STANDARD_INPUT and bool(Path(source).suffix)
-    named_json = has_name and _has_ending(source, _JSON_ENDINGS)
-    named_html = has_name and _has_ending(source, _HTML_ENDINGS)
     name = shown_name(source)
     with open_bytes(source) as file:
         body = file.read(_MAX_FILE + 1)
@@ -113,44 +106,42 @@ def _in_file(source: str, force: bool) -> list[Article]:
         raise DataError(f"{name}: larger than {_MAX_FILE >> 20} MiB, too large for articles")
     article_id = "stdin" if source == STANDARD_INPUT else Path(source).name
     if is_pdf(body):
-        return [_in_pdf(body, name, article_id, force)]
+        try:
+            title, text = read_pdf(body)
+        except PageError as error:
+            raise DataError(f"{name}: {error}") from error
+        return [extract_article(Page("", text, "pdf", title), article_id, name, force)]
     text = _characters(body, name)
-    if named_json or (not has_name and text.lstrip().startswith("{")):
+    has_ending = source != STANDARD_INPUT and bool(Path(source).suffix)
+    if _has_ending(source, _JSON_ENDINGS) or (not has_ending and text.lstrip().startswith("{")):
         return _in_json(text, name, article_id)
-    if named_html or looks_like_html(text) or stories_of_feed(text) is not None:
+    if _has_ending(source, _HTML_ENDINGS) or looks_like_html(text) or stories_of_feed(text) is not None:
         return [extract_article(Page("", text, "html"), article_id, name, force)]
-    if urls := _addresses(text):
-        return _at_addresses(urls, force)
-    return [article_from_text(text, article_id)]
+    return _in_text(text, article_id, force)
 
 
-def _in_pdf(body: bytes, name: str, article_id: str, force: bool) -> Article:
-    try:
-        title, text = read_pdf(body)
-    except PageError as error:
-        raise DataError(f"{name}: {error}") from error
-    return extract_article(Page("", text, "pdf", title), article_id, name, force)
-
-
-def _addresses(text: str) -> list[str]:
-    """Return the distinct words of a text if every one is an address, else an empty list."""
+def _in_text(text: str, article_id: str, force: bool) -> list[Article]:
+    """The article that a text is, or those at the addresses of which it consists."""
     words = dict.fromkeys(text.split())
-    try:
-        return list(words) if all(is_url(word) for word in words) else []
-    except DataError:  # not http: a text that begins with another kind of address
-        return []
-
-
-def _at_addresses(urls: list[str], force: bool) -> list[Article]:
     articles, faults = [], Faults()
+    try:
+        is_list = bool(words) and all(map(is_url, words))
+    except DataError:  # not http: a text that begins with another kind of address
+        is_list = False
+    if not is_list:
+        return [article_from_text(text, article_id)]
+    for url in words:
+        with faults:
+            articles.append(_at_address(url, force))
+    faults.raise_if_any()
+    return articles
+
+
+def _at_address(url: str, force: bool) -> Article:
     # Imported late: an HTTP client takes longer to import than the rest of this package.
     from linker.articles.fetching import fetch
 
-    for url in urls:
-        with faults:
-            articles.append(extract_article(fetch(url, allow_private=True), url, force=force))
-    faults.raise_if_any()
-    return articles
+    return extract_article(fetch(url, allow_private=True), url, force=force)
 
 
 def _characters(body: bytes, name: str) -> str:
@@ -168,17 +159,14 @@ def _in_json(text: str, name: str, article_id: str) -> list[Article]:
     """Read articles from JSON or JSON Lines; missing ids are derived from the file name."""
     try:
         whole = json.loads(text)
-        places = [(name, value) for value in whole] if isinstance(whole, list) else [(name, whole)]
+        rows = [(name, row) for row in whole] if isinstance(whole, list) else [(name, whole)]
     except (ValueError, RecursionError):
         lines = [(f"{name}, line {n}", line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
-        places = [(where, _json(line, where)) for where, line in lines]
-    if not places:
+        rows = [(where, _json(line, where)) for where, line in lines]
+    if not rows:
         raise DataError(f"{name}: no article in this file")
-    several = len(places) > 1
-    return [
-        _article(value, where, f"{article_id}:{n}" if several else article_id)
-        for n, (where, value) in enumerate(places, start=1)
-    ]
+    ids = [f"{article_id}:{n}" if len(rows) > 1 else article_id for n in range(1, len(rows) + 1)]
+    return [_article(row, where, id_) for id_, (where, row) in zip(ids, rows)]
 
 
 def _json(line: str, where: str) -> Any:
@@ -257,10 +245,15 @@ def _articles_in(folder: Path) -> list[Path]:
         paths = sorted(path for path in folder.iterdir() if path.is_file())
     except OSError as error:
         raise DataError(f"{folder}: cannot be read ({error.strerror})") from error
-    found = [path for path in paths if _has_ending(path.name, _ENDINGS) and not _is_other(path.name)]
-    if not found:
+    others = (".", "readme", "license", "licence", "posts.")
+    articles = [
+        path
+        for path in paths
+        if _has_ending(path.name, _ENDINGS) and not path.name.lower().startswith(others)
+    ]
+    if not articles:
         raise DataError(f"{folder}: no article in this folder (expected *{', *'.join(_ENDINGS)})")
-    return found
+    return articles
 
 
 def _has_ending(name: str, endings: tuple[str, ...]) -> bool:
@@ -269,10 +262,6 @@ def _has_ending(name: str, endings: tuple[str, ...]) -> bool:
     for packed in _PACKED:
         name = name.removesuffix(packed)
     return name.endswith(endings)
-
-
-def _is_other(name: str) -> bool:
-    return name.startswith(".") or name.lower().startswith(("readme", "license", "licence", "posts."))
 
 
 def _is_too_long(source: str) -> bool:

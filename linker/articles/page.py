@@ -37,30 +37,27 @@ def decode(body: bytes, declared: str | None = None) -> str:
     encodings hardly ever do by chance, and wrong declarations are common); the declared encoding (`declared` is the
     HTTP header's, then a meta tag's), by its label in browsers; the most likely one.
     """
-    for mark, codec in _MARKS:
+    for mark, encoding in _MARKS:
         if body.startswith(mark):
-            return body[len(mark) :].decode(codec, errors="replace")
+            return body[len(mark) :].decode(encoding, errors="replace")
     header, page = _codec(declared), _codec(_declared_in(body[:_HEAD]))
     if header.startswith(("utf-16", "utf-32")) and b"\0" in body[:_HEAD]:
         return body.decode(f"{header}-le" if header in ("utf-16", "utf-32") else header, errors="replace")
-    found = header or ("utf-8" if page.startswith(("utf-16", "utf-32")) else page)
-    if not found.startswith(("iso2022", "hz")):  # text in these is valid UTF-8, too
+    codec = header or ("utf-8" if page.startswith(("utf-16", "utf-32")) else page)
+    if not codec.startswith(("iso2022", "hz")):  # text in these is valid UTF-8, too
         text = body.decode("utf-8", errors="replace")
         broken = text.count("\ufffd") - body.count("\ufffd".encode())
         if not broken or sum(character > "\x7f" for character in text) >= 2 * broken:
             return text
-    return body.decode(encoding_of(body) if found in ("", "utf-8") else found, errors="replace")
+    return body.decode(encoding_of(body) if codec in ("", "utf-8") else codec, errors="replace")
 
 
 def _declared_in(head: bytes) -> str | None:
     """Return the label of the encoding that a page declares in an XML declaration or a meta tag."""
     head = _COMMENT.sub(b"", head)
-    found = _XML.search(head)
-    for tag in _META.findall(head):
-        if found is None:
-            is_type = b"http-equiv" in tag.lower()
-            found = _CHARSET.search(tag if is_type else _CONTENT.sub(b"", tag))
-    return found[1].decode("ascii") if found else None
+    tags = (tag if b"http-equiv" in tag.lower() else _CONTENT.sub(b"", tag) for tag in _META.findall(head))
+    match = next(filter(None, (_XML.search(head), *map(_CHARSET.search, tags))), None)
+    return match[1].decode("ascii") if match else None
 
 
 def _codec(label: str | None) -> str:

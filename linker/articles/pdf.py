@@ -6,6 +6,7 @@ import io
 import logging
 import re
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from linker.articles.page import PageError
@@ -18,6 +19,8 @@ MAX_PAGES = 50
 MAX_SECONDS = 30.0
 MAX_PAGE = 8 << 20
 
+# What pypdf raises for damaged files, besides errors of its own.
+_DAMAGED = (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 _COPY = "copy the article's text into a .txt file and give that"
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])(?:\u00ad|-)[ \t]*\n(?=[a-zß-öø-ÿ])")
 # Browsers print the address and the page number at the foot of each page.
@@ -71,19 +74,9 @@ def text_of_pdf(body: bytes) -> PdfText:
         ) from error
     except RecursionError as error:
         raise PageError(f"is a PDF that cannot be read (nested too deeply); {_COPY}") from error
-    except (
-        PyPdfError,
-        OSError,
-        ValueError,
-        TypeError,
-        LookupError,
-        AttributeError,
-        ArithmeticError,
-    ) as error:
-        # pypdf raises many kinds of errors for damaged files.
-        raise PageError(
-            f"is a damaged PDF ({_shown(error)}); save or download it again, or {_COPY}"
-        ) from error
+    except (PyPdfError, *_DAMAGED) as error:
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        raise PageError(f"is a damaged PDF ({reason}); save or download it again, or {_COPY}") from error
     # If all lines repeat, none of them is a running header.
     text = _joined(_without_running_lines(pages)) or _joined([line for page in pages for line in page])
     if not text:
@@ -121,23 +114,15 @@ def _title(reader: PdfReader) -> str:
 def _without_running_lines(pages: list[list[str]]) -> list[str]:
     """Return the lines without running headers and footers: on most pages, up to digits."""
 
-    def ends(page: list[str]) -> set[str]:
-        return {_bare(line) for line in (*page[:2], *page[-2:])}
-
-    counts: dict[str, int] = {}
-    for page in pages:
-        for line in ends(page):
-            counts[line] = counts.get(line, 0) + 1
+    counts = Counter(line for page in pages for line in {_bare(line) for line in (*page[:2], *page[-2:])})
     running = {line for line, count in counts.items() if count > 1 and count > len(pages) / 2}
-    kept = []
+    lines = []
     for page in pages:
-        last = len(page) - 2
         for number, line in enumerate(page):
-            at_end = number < 2 or number >= last
-            if at_end and (_bare(line) in running or _PRINTED_ADDRESS.fullmatch(line.strip())):
-                continue
-            kept.append(line.rstrip())
-    return kept
+            at_end = number < 2 or number >= len(page) - 2
+            if not at_end or not (_bare(line) in running or _PRINTED_ADDRESS.fullmatch(line.strip())):
+                lines.append(line.rstrip())
+    return lines
 
 
 def _bare(line: str) -> str:
@@ -146,7 +131,3 @@ def _bare(line: str) -> str:
 
 def _joined(lines: list[str]) -> str:
     return _HYPHENATED.sub("", "\n".join(lines)).strip()
-
-
-def _shown(error: Exception) -> str:
-    return " ".join(str(error).split())[:120] or type(error).__name__

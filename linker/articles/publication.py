@@ -33,12 +33,7 @@ def publication_date(value: Published, name: str) -> datetime:
 def dated(articles: Sequence[Article], published: datetime, name: str) -> tuple[list[Article], list[str]]:
     """Return the articles with a publication date, and lines about other dates that they had.
 
-    A single article gets the date in any case; of several, those without one.
-
-    Args:
-        articles: the articles.
-        published: the date.
-        name: where it is from, for the lines.
+    A single article gets the date in any case; of several, those without one. `name` says where the date is from.
     """
     others = [article for article in articles if article.published not in (None, published)]
     if len(articles) == 1:
@@ -46,9 +41,6 @@ def dated(articles: Sequence[Article], published: datetime, name: str) -> tuple[
             f"{article.id}: {name} replaces the date {article.published:%Y-%m-%d %H:%M}" for article in others
         ]
         return [replace(articles[0], published=published)], lines
-    lines = (
-        [f"{name}: {len(others):,} of {len(articles):,} articles keep the date that they have"]
-        if others
-        else []
-    )
-    return [replace(a, published=published) if a.published is None else a for a in articles], lines
+    line = f"{name}: {len(others):,} of {len(articles):,} articles keep the date that they have"
+    dated = [replace(a, published=published) if a.published is None else a for a in articles]
+    return dated, [line] if others else []
