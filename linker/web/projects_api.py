@@ -261,20 +261,26 @@ class ProjectsApi(ServedSessions):
         try:
             project = self._project(key)
             progress = self._preparations.progress(key)
-            entry = {
+            entry: dict[str, Any] = {
                 "key": key,
                 "title": project.settings.title,
                 "created": project.settings.created,
                 "step": progress.step,
                 "error": progress.error,
-                "left_out": self._preparations.left_out(key),
+                "notes": self._preparations.notes(key),
             }
             if not project.is_ready:
                 return {**entry, "state": "preparing" if progress.step else "draft"}
-            status = self.get(key).session.status()
+            session = self.get(key).session
+            status = session.status()
         except LinkerError as error:
             return {"key": key, "title": key, "state": "broken", "error": str(error)}
         finished = status.decision.stop and not status.waiting
+        if copies := len(session.posts) - status.posts:
+            entry["notes"] = [
+                *entry["notes"],
+                f"{copies:,} near-duplicate{'s' * (copies > 1)} of other posts: labeled with them",
+            ]
         return {
             **entry,
             "state": "finished" if finished else "labeling",

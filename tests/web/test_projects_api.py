@@ -164,13 +164,13 @@ def test_bad_posts_are_named_by_file_and_line_and_can_be_replaced(served: Served
     assert "after labeling has begun" in served.upload().json()["error"]
 
 
-def test_the_page_names_what_was_left_out(served: Served) -> None:
+def test_the_page_says_how_files_were_read(served: Served) -> None:
     served.create()
     lines = POSTS.splitlines(keepends=True)
     served.upload(content=POSTS + lines[0] + lines[1] + b"\n")
     details = served.start()
     assert details["posts"] == 30
-    assert details["left_out"] == "posts.jsonl: 2 duplicates, 1 blank line left out"
+    assert details["notes"] == ["posts.jsonl: 30 posts of 33 rows; 2 duplicates, 1 blank line left out"]
 
 
 @pytest.mark.parametrize("name", ["archive.zip", "tweets.js"])

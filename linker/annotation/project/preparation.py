@@ -43,7 +43,7 @@ class Preparations:
     def __init__(self, ready: Callable[[Project], None]) -> None:
         self._ready = ready
         self._progress: dict[str, Progress] = {}
-        self._left_out: dict[str, str] = {}
+        self._notes: dict[str, list[str]] = {}
         self._threads: dict[str, threading.Thread] = {}
         self._guard = threading.Lock()
         self._one_at_a_time = threading.Lock()
@@ -54,9 +54,9 @@ class Preparations:
         """Return the state of a project's preparation."""
         return self._progress.get(key, Progress())
 
-    def left_out(self, key: str) -> str:
-        """Return what was left out when the posts of a project were read since the server began; empty if nothing."""
-        return self._left_out.get(key, "")
+    def notes(self, key: str) -> list[str]:
+        """Return how the posts of a project were read since the server began, as `rank` prints it."""
+        return self._notes.get(key, [])
 
     def begin(self, project: Project) -> None:
         """Prepare a project in the background, from where an earlier preparation ended.
@@ -103,7 +103,7 @@ class Preparations:
         uploads = [str(path) for path in project.uploads()]
         with BadLines(skippable=False) as bad_lines:
             read = list(iter_posts(uploads, PostColumns(), bad_lines))
-        self._left_out[project.key] = project.shown("; ".join(bad_lines.left_out_notes))
+        self._notes[project.key] = [project.shown(note) for note in bad_lines.notes]
         if not read:
             raise empty_input_error(uploads, "post")
         posts = [replace(post, source=project.shown(post.source)) for post in read]

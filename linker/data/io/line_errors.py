@@ -108,7 +108,7 @@ class InputFile:
     def warn_of_rounded(self) -> None:
         """Warn if the ids seem to be rounded: at least two long ones, and nine of ten."""
         if self._rounded_ids > max(1, 0.9 * self._long_ids):
-            warn(
+            self._bad_lines.warn(
                 f"{shown_name(self.path)}: {self._rounded_ids:,} of {self._long_ids:,} long ids end as if a program "
                 f"had rounded them (such as {self._rounded_as}), and may name other posts; export ids as text"
             )
@@ -171,6 +171,7 @@ class BadLines:
 
     Attributes:
         total: number of bad lines so far.
+        notes: the lines printed so far: how files were read, what was guessed, converted or left out.
     """
 
     def __init__(self, on_error: OnError = "strict", skippable: bool = True) -> None:
@@ -179,6 +180,7 @@ class BadLines:
         self._files: list[InputFile] = []
         self._messages: list[tuple[int, int, str]] = []
         self._side_files: dict[InputFile, tuple[Path, IO[str]]] = {}
+        self.notes: list[str] = []
         self._noted = ""
         self._stack = ExitStack()
 
@@ -191,12 +193,6 @@ class BadLines:
     def left_out(self) -> Counter[str]:
         """Number of records of platforms so far that are not posts, by name."""
         return sum((file.left_out for file in self._files), Counter())
-
-    @property
-    def left_out_notes(self) -> list[str]:
-        """What was left out of each file so far, such as `a.csv: 2 duplicates left out`."""
-        noted = ((shown_name(file.path), file.left_out_note()) for file in self._files)
-        return [f"{name}: {note}" for name, note in noted if note]
 
     def file(self, path: str) -> InputFile:
         """Register the next input file."""
@@ -224,11 +220,17 @@ class BadLines:
         joined = ", ".join(notes)
         if joined and joined != self._noted:
             self._noted = joined
-            info(f"{name}: {joined}")
+            self.info(f"{name}: {joined}")
 
     def info(self, message: str) -> None:
-        """Print information about an input on standard error."""
+        """Print information about an input on standard error, and keep it in `notes`."""
+        self.notes.append(message)
         info(message)
+
+    def warn(self, message: str) -> None:
+        """Print a warning about an input on standard error, and keep it in `notes`."""
+        self.notes.append(message)
+        warn(message)
 
     def _open_side_file(self, path: str) -> tuple[Path, IO[str]]:
         """Open the file for the bad lines of an input; it appears when the block ends without an error."""
@@ -252,12 +254,12 @@ class BadLines:
             return
         for file in self._files:
             for name, number in file.changed.items():
-                warn(f"{shown_name(file.path)}: {number:,} {name}")
+                self.warn(f"{shown_name(file.path)}: {number:,} {name}")
         if self.total and self.on_error == "strict":
             raise DataError(self._listing())
         for file, (side_path, _) in self._side_files.items():
             reasons = ", ".join(f"{count} {reason}" for reason, count in file.reasons.most_common())
-            warn(
+            self.warn(
                 f"{shown_name(file.path)}: {file.reasons.total()} of {file.lines} lines set aside ({reasons}); "
                 f"see {side_path}"
             )
