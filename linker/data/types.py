@@ -72,7 +72,7 @@ class Post:
             value = self.extra.get(name)
             if isinstance(value, list) and len(value) == 1:
                 (value,) = value
-            if isinstance(value, str):
+            if isinstance(value, str) and value.strip():
                 return value
         return None
 

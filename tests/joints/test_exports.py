@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ from linker.annotation.formats.label_format import LabelFormat
 from linker.annotation.formats.records import summary_of
 from linker.annotation.session.journal import Action
 from linker.annotation.session.session import Session
+from linker.data.io.records import read_posts
 from linker.data.labels.reading import read_labels
 from linker.data.labels.records import ImportedLabel
 from linker.data.labels.values import LabelValue
@@ -22,7 +24,12 @@ FORMATS = sorted(LabelFormat.available())
 ENDINGS = {"asreview": ".asreview", "csv": ".csv", "jsonl": ".jsonl", "xlsx": ".xlsx"}
 ARTICLE = "The ferry sank off the island. A helicopter rescued the captain."
 POSTS = [
-    Post("1294030000000000001", "ferry, says the captain", extra={"platform": "mastodon", "author": "ann"}),
+    Post(
+        "1294030000000000001",
+        "ferry, says the captain",
+        created_at=datetime(2024, 1, 2, 3, 4, tzinfo=timezone.utc),
+        extra={"platform": "mastodon", "author": "ann", "lang": "en"},
+    ),
     Post("007", "ferry\nin two lines\r\n\r\nand \u2028 more", extra={"url": "https://a.example/7"}),
     Post("=1+1", "=HYPERLINK(1) helicopter"),
     Post("-5", "'quoted' captain, \"twice\"; semicolon\ttab"),
@@ -127,3 +134,19 @@ def test_a_copy_of_the_session_exports_the_same(session: Session, tmp_path: Path
         for name, folder in (("a.csv", session), ("b.csv", copy)):
             write(tmp_path / name, "csv", folder.labeled())
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["csv", "jsonl", "xlsx"])
+def test_the_posts_of_an_export_are_those_that_were_labeled(
+    session: Session, name: str, tmp_path: Path
+) -> None:
+    path = _path(tmp_path, name)
+    write(path, name, session.labeled(True))
+    posts = POSTS[:-1]  # `null` is an empty cell
+    read = {post.id: post for post in read_posts(str(path), on_error="skip")}
+    assert set(read) == {post.id for post in posts}
+    for post in posts:
+        again = read[post.id]
+        text = post.text.replace("\r\n", "\n")
+        assert (again.text.replace("\r\n", "\n"), again.created_at) == (text, post.created_at)
+        assert again.language == post.language

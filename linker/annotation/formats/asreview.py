@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from linker.annotation.formats.csv import guarded
+from linker.annotation.formats.csv import guarded_cell
 from linker.annotation.formats.jsonl import about
 from linker.annotation.formats.label_format import LabelFormat, by_post
 from linker.annotation.formats.records import LabeledPost
@@ -26,6 +26,7 @@ _COLUMNS = (
     "score",
     "created_at",
     "sample",
+    "lang",
     "platform",
     "author",
     "url",
@@ -50,7 +51,7 @@ class AsreviewFormat(LabelFormat):
         writer = csv.writer(text, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC)
         writer.writerow(_COLUMNS)
         for group in by_post(records):
-            writer.writerow([guarded(value) for value in _row(group)])
+            writer.writerow([guarded_cell(value) for value in _row(group)])
         with atomic_write(path, "wb") as file:
             # ASReview reads what is not UTF-8 as Latin-1; lone surrogates cannot be encoded.
             file.write(text.getvalue().encode("utf-8", "replace"))
@@ -75,5 +76,5 @@ def _row(group: Sequence[LabeledPost]) -> list[Any]:
         first.score,
         created.isoformat() if created else "",
         first.sample or "",
-        *(origin.get(name, "") for name in ("platform", "author", "url", "source")),
+        *(origin.get(name, "") for name in ("lang", "platform", "author", "url", "source")),
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,11 @@ from linker.annotation.formats.jsonl import flat, is_of_platform
 from linker.annotation.formats.label_format import LabelFormat
 from linker.annotation.formats.records import LabeledPost
 from linker.common.files import atomic_write
+from linker.data.io.formats.delimited import SIGN, guarded
 
 _COLUMNS = ("post_id", "text", "article_id", "score", "label", "annotator", "note", "time", "created_at")
 # Columns of records that need them.
-_OPTIONAL = ("choice", "machine", "adjudicated", "sample", "platform", "author", "url", "source")
-# Spreadsheets read these as the start of a formula.
-_TO_GUARD = re.compile("'*[=+\\-@\t\r\n\0＝＋－＠]")
+_OPTIONAL = ("choice", "machine", "adjudicated", "sample", "lang", "platform", "author", "url", "source")
 
 
 @LabelFormat.register("csv")
@@ -34,7 +32,7 @@ class CsvFormat(LabelFormat):
         writer = csv.DictWriter(text, columns, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC)
         writer.writeheader()
         for record in records:
-            writer.writerow({column: guarded(value) for column, value in flat(record).items()})
+            writer.writerow({column: guarded_cell(value) for column, value in flat(record).items()})
         # Lone surrogates, as in broken JSON, cannot be encoded in UTF-8.
         with atomic_write(path, "wb") as file:
             file.write(text.getvalue().encode("utf-8", "replace"))
@@ -47,6 +45,6 @@ def columns_of(records: Sequence[LabeledPost]) -> list[str]:
     return [*_COLUMNS, *(name for name in _OPTIONAL if name in found), *filter(is_of_platform, found)]
 
 
-def guarded(value: Any) -> Any:
+def guarded_cell(value: Any) -> Any:
     """Return a field that no spreadsheet runs as a formula."""
-    return f"'{value}" if isinstance(value, str) and _TO_GUARD.match(value) else value
+    return guarded(value, SIGN) if isinstance(value, str) else value

@@ -22,8 +22,8 @@ _ANSWERS: dict[LabelValue, str] = {"relevant": "accept", "not": "reject", "skip"
 class JsonLinesFormat(LabelFormat):
     """One JSON object per label: post_id, text, article_id, score, label, annotator, note, time, created_at; if needed,
     choice (its name in the label set), machine (true: a program gave it), adjudicated (true: it settles several
-    labels), sample (how the post was drawn: random, or the query strategy), platform, author, url, source, and the
-    fields of its platform, such as x_like_count."""
+    labels), sample (how the post was drawn: random, or the query strategy), lang, platform, author, url, source, and
+    the fields of its platform, such as x_like_count."""
 
     marks_machines = True
 
@@ -61,9 +61,11 @@ def is_of_platform(name: str) -> bool:
 
 
 def about(post: Post) -> dict[str, str]:
-    """Return where a post is from, as far as known: by platform, author and time, it is found without an id."""
-    known = {name: text_in(post.extra.get(name)) for name in ("platform", "author", "url")}
-    return {name: value for name, value in {**known, "source": post.source}.items() if value}
+    """Return the language of a post and where it is from, as far as known: by platform, author and time, it is found
+    without an id."""
+    fields = {name: text_in(post.extra.get(name)) for name in ("platform", "author", "url")}
+    fields = {"lang": post.language or "", **fields, "source": post.source}
+    return {name: value for name, value in fields.items() if value}
 
 
 @LabelFormat.register("doccano")
@@ -82,7 +84,7 @@ class DoccanoFormat(LabelFormat):
 
 def _example(record: LabeledPost) -> dict[str, Any]:
     # A key that only some examples have becomes NaN in doccano, which its database refuses.
-    texts = dict.fromkeys(("platform", "author", "url", "source", "sample"), "")
+    texts = dict.fromkeys(("lang", "platform", "author", "url", "source", "sample"), "")
     values = {key: value for key, value in flat(record).items() if not is_of_platform(key)}
     texts |= {key: "" if value is None else value for key, value in values.items()}
     return texts | {"label": [record.value] if record.value else []}

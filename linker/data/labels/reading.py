@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.common.errors import ConfigError, DataError
+from linker.data.io.formats.delimited import guard_of
 from linker.data.io.line_errors import BadLines, LineError
 from linker.data.io.rows import Row
 from linker.data.io.streams import shown_name
@@ -66,7 +67,7 @@ def read_labels(
             sniff_for = ({"label", "labels", "post_id"}, {*known_names.IDS, *known_names.LABELS})
             with open_table(file, sniff_for) as table:
                 bad_lines.note(shown, table.notes)
-                guarded = table.format in ("csv", "tsv")
+                guarded = table.format in ("csv", "tsv") and not guard_of(table.columns or ())
                 read_rows(table.rows, table.columns, collector, format, file.bad, guarded)
         if bad_lines.total:
             return LabelFile(shown, [])  # the block raises

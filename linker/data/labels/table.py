@@ -9,6 +9,7 @@ from typing import Any
 
 from linker.common.errors import DataError
 from linker.data.io.fields import is_missing
+from linker.data.io.formats.delimited import SIGN, unguarded
 from linker.data.io.known_columns import normal
 from linker.data.io.line_errors import LineError
 from linker.data.io.rows import Row
@@ -19,8 +20,6 @@ from linker.data.labels.values import is_true, parse_or_none
 
 # Objects in which tools keep the fields of the file that was given to them.
 _NESTED = ("meta", "metadata", "data", "fields")
-# Before formulas in CSV that linker wrote.
-_GUARDED = re.compile("''*[=+\\-@\t\r\n\0＝＋－＠]")
 _LIST = re.compile(r"[|,;]")
 
 
@@ -82,7 +81,10 @@ class TableReader:
         """
         values = flattened(row.values)
         if self._guarded:
-            values = {key: unguarded(value) for key, value in values.items()}
+            values = {
+                key: unguarded(value, SIGN) if isinstance(value, str) else value
+                for key, value in values.items()
+            }
         labels = []
         for field, coder, settled in self._fields(values):
             _check_spans(field)
@@ -226,11 +228,6 @@ def flattened(values: Mapping[str, Any]) -> dict[str, Any]:
             for key, value in inner.items():
                 flat.setdefault(f"{key}", value)
     return flat
-
-
-def unguarded(value: Any) -> Any:
-    """Return a field of CSV without the apostrophe that keeps spreadsheets from running it."""
-    return value[1:] if isinstance(value, str) and _GUARDED.match(value) else value
 
 
 def _filled(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:

@@ -326,7 +326,7 @@ def test_fields_of_platforms_are_columns_of_tables(form: str, tmp_path: Path) ->
 
     text = path.read_text(encoding="utf-8-sig")
     assert ("x_like_count" in text) == (form != "doccano")
-    assert "lang" not in text
+    assert '"en"' in text
     assert [(label.post_id, label.value) for label in read(path, form)] == [
         ("1", "relevant"),
         ("2", "relevant"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -16,17 +16,30 @@ from linker.data.io.streams import shown_name
 
 # Formulas of Excel, LibreOffice and Google Sheets: anything after `=`. After the other signs only calls of functions or
 # programs are harmful, and posts often begin with `@name`, `-` or `+1`.
-_FORMULA = re.compile(r"'*[\t\r\n ]*(?:[=＝]|[+\-@＋－＠][\s\S]*[(|])")
+FORMULA = re.compile(r"'*[\t\r\n ]*(?:[=＝]|[+\-@＋－＠][\s\S]*[(|])")
+#: Any beginning that a program may read as that of a formula, for files that go to other tools.
+SIGN = re.compile("'*[=+\\-@\t\r\n\0＝＋－＠]")
+# Tables that linker writes, by their first columns, and what it guards in them. Elsewhere an apostrophe is literal.
+_GUARDED: dict[tuple[str, ...], re.Pattern[str]] = {
+    ("rank", "score", "id", "text"): FORMULA,
+    ("post_id", "text", "article_id", "score"): SIGN,
+    ("post_id", "abstract", "included", "annotator"): SIGN,
+}
 
 
-def guarded(text: str) -> str:
+def guarded(text: str, pattern: re.Pattern[str] = FORMULA) -> str:
     """Prefix a text with an apostrophe if a spreadsheet might execute it: `=1+1`, `@SUM(A1)`, `+cmd|…`."""
-    return "'" + text if _FORMULA.match(text) else text
+    return "'" + text if pattern.match(text) else text
 
 
-def unguarded(text: str) -> str:
+def unguarded(text: str, pattern: re.Pattern[str] = FORMULA) -> str:
     """Undo `guarded`."""
-    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
+    return text[1:] if text.startswith("'") and pattern.match(text) else text
+
+
+def guard_of(columns: Iterable[str]) -> re.Pattern[str] | None:
+    """Return what linker guards in a table that it has written; None if it is of another program."""
+    return _GUARDED.get(tuple(islice(columns, 4)))
 
 
 DELIMITERS = ",;\t|"
@@ -355,8 +368,7 @@ def _rows(
     records: Iterator[TextRow], columns: list[str], file: InputFile, above: Collection[str]
 ) -> Iterator[Row]:
     """Yield the rows of some records; those that repeat a line above the header are counted with it."""
-    # Only files written by linker: elsewhere an apostrophe has no special meaning.
-    ours = columns[:4] == ["rank", "score", "id", "text"]
+    pattern = guard_of(columns)
     for record in records:
         cells = record.cells
         if record.error:
@@ -369,8 +381,8 @@ def _rows(
             count = f"{len(cells)}, the header has {len(columns)}"
             file.bad(record.line, LineError("wrong number of fields", count), record.raw)
         else:
-            if ours:
-                cells = list(map(unguarded, cells))
+            if pattern:
+                cells = [unguarded(cell, pattern) for cell in cells]
             yield Row(record.line, dict(zip(columns, cells)), record.raw)
 
 
