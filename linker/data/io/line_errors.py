@@ -107,7 +107,7 @@ class InputFile:
 
     def warn_of_rounded(self) -> None:
         """Warn if the ids seem to be rounded: at least two long ones, and nine of ten."""
-        if self._rounded_ids > max(1, 0.9 * self._long_ids):
+        if self._bad_lines is not None and self._rounded_ids > max(1, 0.9 * self._long_ids):
             self._bad_lines.warn(
                 f"{shown_name(self.path)}: {self._rounded_ids:,} of {self._long_ids:,} long ids end as if a program "
                 f"had rounded them (such as {self._rounded_as}), and may name other posts; export ids as text"
