@@ -28,8 +28,6 @@ from linker.data.platforms.platform import (
 
 _POST = "app.bsky.feed.post"
 _URI = re.compile(rf"at://(?P<author>[^/]+)/{re.escape(_POST)}/(?P<key>[^/]+)")
-# People bring their posts on X, whose times stay what they were.
-_SINCE = began(2006, 3, 21)
 _LEFT_OUT = {
     "app_bsky_feed_like": "likes",
     "app_bsky_feed_repost": "reposts",
@@ -50,10 +48,10 @@ _RECORD: dict[str, Any] = {
 }
 
 
-def _more(prefix: str) -> tuple[str, ...]:
+def _more(prefix: str) -> str:
     """Hashtags that are not in the text, and descriptions of pictures and videos."""
-    embeds = (f"{prefix}.embed", f"{prefix}.embed.media")
-    return f"{prefix}.tags[]", *(f"{embed}.{path}" for embed in embeds for path in ("images[].alt", "alt"))
+    paths = "tags[] embed.images[].alt embed.alt embed.media.images[].alt embed.media.alt"
+    return " ".join(f"{prefix}.{path}" for path in paths.split())
 
 
 def _links(prefix: str) -> tuple[Any, ...]:
@@ -73,12 +71,16 @@ def _from_uri(template: str) -> Callable[[Record], str | None]:
 _WEB = _from_uri("https://bsky.app/profile/{author}/post/{key}")
 
 
+class _Bluesky(Platform):
+    # People bring their posts on X, whose times stay what they were.
+    since = began(2006, 3, 21)
+
+
 @Platform.register("bluesky_jetstream")
-class Jetstream(Platform):
+class Jetstream(_Bluesky):
     """Bluesky, events of Jetstream 1."""
 
     title = "Bluesky Jetstream"
-    since = _SINCE
     received = "time_us"
     numbered = (of_tid("commit.rkey"),)
     signs = ("did + time_us + kind",)
@@ -104,11 +106,10 @@ class Jetstream(Platform):
 
 
 @Platform.register("bluesky_jetstream_2")
-class Jetstream2(Platform):
+class Jetstream2(_Bluesky):
     """Bluesky, events of Jetstream 2."""
 
     title = "Bluesky Jetstream 2"
-    since = _SINCE
     received = "time"
     numbered = (of_tid("rkey"),)
     signs = ("did + seq + collection", "did + seq + account", "did + seq + handle", "did + seq + $type")
@@ -143,11 +144,10 @@ _UNSEEN = {
 
 
 @Platform.register("bluesky_api")
-class Api(Platform):
+class Api(_Bluesky):
     """Bluesky, posts of the API (getPosts, searchPosts, feeds, threads), also as the Python SDK names their keys."""
 
     title = "Bluesky API"
-    since = _SINCE
     received = "indexedAt|indexed_at"
     numbered = (of_tid("uri"),)
     signs = (
@@ -165,15 +165,12 @@ class Api(Platform):
         created_at="record.createdAt|record.created_at",
         url=_WEB,
         **under("record", _RECORD),
+        quoted_text="embed.record.value.text|embed.record.record.value.text",
     )
     below = _more("record")
     context = (
-        "likeCount|like_count",
-        "repostCount|repost_count",
-        "replyCount|reply_count",
-        "quoteCount|quote_count",
-        "bookmarkCount|bookmark_count",
-        "quoted_text=embed.record.value.text|embed.record.record.value.text",
+        "likeCount|like_count repostCount|repost_count replyCount|reply_count quoteCount|quote_count "
+        "bookmarkCount|bookmark_count"
     )
     links = _links("record")
     left_out = (
@@ -214,11 +211,10 @@ def _nodes(thread: Record) -> list[Record]:
 
 
 @Platform.register("bluesky_records")
-class Records(Platform):
+class Records(_Bluesky):
     """Bluesky, records of a repository (com.atproto.repo.listRecords)."""
 
     title = "Bluesky records"
-    since = _SINCE
     numbered = (of_tid("uri"),)
     signs = ("uri + cid + value.$type", "uri + cid + value.createdAt")
     fields = table(
@@ -234,11 +230,10 @@ class Records(Platform):
 
 
 @Platform.register("bluesky_tap")
-class Tap(Platform):
+class Tap(_Bluesky):
     """Bluesky, records of Tap."""
 
     title = "Bluesky Tap"
-    since = _SINCE
     numbered = (of_tid("record.rkey"),)
     signs = ("type + record.did + record.collection + record.action", "type=identity + identity.did")
     fields = table(

@@ -60,7 +60,7 @@ class LinkedIn(Platform):
         card_description="content.articleComponent.description.text",
     )
     context = (
-        "*socialDetail.*totalSocialActivityCounts.numLikes",
-        "*socialDetail.*totalSocialActivityCounts.numComments",
-        "*socialDetail.*totalSocialActivityCounts.numShares",
+        "*socialDetail.*totalSocialActivityCounts.numLikes "
+        "*socialDetail.*totalSocialActivityCounts.numComments "
+        "*socialDetail.*totalSocialActivityCounts.numShares"
     )

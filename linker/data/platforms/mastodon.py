@@ -53,22 +53,13 @@ class Mastodon(Platform):
         card_url="card.url",
         card_title="card.title",
         card_description="card.description",
+        quoted_text=html_text("quote.quoted_status.content|quote.content"),
     )
-    above = ("spoiler_text",)
-    below = (
-        "poll.options[].title",
-        "media_attachments[].description",
-    )
+    above = "spoiler_text"
+    below = "poll.options[].title media_attachments[].description"
     context = (
-        "favourites_count",
-        "reblogs_count",
-        "replies_count",
-        "quotes_count",
-        "visibility",
-        "sensitive",
-        "spoiler_text",
-        "votes_count=poll.votes_count",
-        ("quoted_text", html_text("quote.quoted_status.content|quote.content")),
+        "favourites_count reblogs_count replies_count quotes_count visibility sensitive spoiler_text "
+        "votes_count=poll.votes_count"
     )
     links = (html_links("content"),)
     left_out = (
@@ -130,13 +121,9 @@ class Outbox(Platform):
         thread="object.conversation",
         url="object.url",
     )
-    above = ("object.summary",)
-    below = (
-        "object.oneOf[].name",
-        "object.anyOf[].name",
-        "object.attachment[].name",
-    )
-    context = ("object.sensitive",)
+    above = "object.summary"
+    below = "object.oneOf[].name object.anyOf[].name object.attachment[].name"
+    context = "object.sensitive"
     links = (html_links("object.content"),)
     left_out = (only("type", "Create", Announce="reposts", other="other activities"),)
 
@@ -168,19 +155,11 @@ class Gab(Platform):
         card_url="link_info.url|card.url|link.url",
         card_title="link_info.title|card.title|link.title",
         card_description="link_info.description|card.description|link.description",
+        quoted_text=html_text("quote.content"),
     )
-    above = ("spoiler_text",)
-    below = (
-        "poll.options[].title",
-        "media_attachments[].description",
-    )
-    context = (
-        "favourites_count|fbc",
-        "reblogs_count|rbc",
-        "replies_count|rc",
-        "reaction_count",
-        ("quoted_text", html_text("quote.content")),
-    )
+    above = "spoiler_text"
+    below = "poll.options[].title media_attachments[].description"
+    context = "favourites_count|fbc reblogs_count|rbc replies_count|rc reaction_count"
     links = (html_links("c|content"),)
     left_out = (
         without("reblog", "reposts"),

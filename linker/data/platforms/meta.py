@@ -52,13 +52,11 @@ class Threads(Platform):
         url="https://www.threads.com/t/{code}",
         card_url=_unwrapped("text_post_app_info.link_preview_attachment.url"),
         card_title="text_post_app_info.link_preview_attachment.title",
+        quoted_text="text_post_app_info.share_info.quoted_post.caption.text",
     )
     context = (
-        "like_count",
-        "text_post_app_info.direct_reply_count",
-        "text_post_app_info.repost_count",
-        "text_post_app_info.quote_count",
-        "quoted_text=text_post_app_info.share_info.quoted_post.caption.text",
+        "like_count text_post_app_info.direct_reply_count text_post_app_info.repost_count "
+        "text_post_app_info.quote_count"
     )
     left_out = (without("text_post_app_info.share_info.reposted_post", "reposts"),)
 
@@ -81,10 +79,8 @@ class Instagram(Platform):
         url="https://www.instagram.com/p/{code}/|https://www.instagram.com/p/{shortcode}/",
     )
     context = (
-        "like_count|edge_media_preview_like.count|edge_liked_by.count",
-        "comment_count|edge_media_to_comment.count",
-        "play_count|view_count|video_view_count",
-        "product_type",
+        "like_count|edge_media_preview_like.count|edge_liked_by.count "
+        "comment_count|edge_media_to_comment.count play_count|view_count|video_view_count product_type"
     )
 
 
@@ -108,13 +104,10 @@ class ThreadsApi(Platform):
         card_url="link_attachment_url",
     )
     below = (
-        "poll_attachment.option_a",
-        "poll_attachment.option_b",
-        "poll_attachment.option_c",
-        "poll_attachment.option_d",
-        "alt_text",
+        "poll_attachment.option_a poll_attachment.option_b poll_attachment.option_c "
+        "poll_attachment.option_d alt_text"
     )
-    context = ("media_type",)
+    context = "media_type"
     left_out = (without("media_type", "reposts", "REPOST_FACADE"),)
 
 
@@ -133,12 +126,8 @@ class InstagramApi(Platform):
         author_name="username",
         url="permalink",
     )
-    below = ("alt_text",)
-    context = (
-        "like_count",
-        "comments_count",
-        "media_type",
-    )
+    below = "alt_text"
+    context = "like_count comments_count media_type"
 
 
 @Platform.register("instagram_comments")
@@ -159,7 +148,7 @@ class InstagramComments(Platform):
         thread="post_id",
         url="https://www.instagram.com/p/{post_shortcode}/c/{comment_id}/",
     )
-    context = ("comment_like_count|like_count",)
+    context = "comment_like_count|like_count"
 
 
 _STORY = "comet_sections.content.story"
@@ -206,16 +195,9 @@ class CrowdTangleApi(Platform):
         card_description=lambda record: record.get("description") if "message" in record else None,
     )
     context = (
-        "type",
-        "statistics.actual.likeCount",
-        "statistics.actual.shareCount",
-        "statistics.actual.commentCount",
-        "statistics.actual.loveCount",
-        "statistics.actual.wowCount",
-        "statistics.actual.hahaCount",
-        "statistics.actual.sadCount",
-        "statistics.actual.angryCount",
-        "statistics.actual.careCount",
+        "type statistics.actual.likeCount statistics.actual.shareCount statistics.actual.commentCount "
+        "statistics.actual.loveCount statistics.actual.wowCount statistics.actual.hahaCount "
+        "statistics.actual.sadCount statistics.actual.angryCount statistics.actual.careCount"
     )
     links = ("expandedLinks[].expanded", "link")
 

@@ -59,11 +59,12 @@ class Platform(Registrable):
             enough.
         envelope: path of the object that all other paths start from, in records that have it.
         posts: paths of the posts in a record with several; empty: the record is one post.
-        fields: our column → where its value is: an expression, or a function of the record.
-        above: paths of what else the author wrote, put above the text, such as content warnings.
+        fields: our column → where its value is: an expression, or a function of the record. `quoted_text` stays in
+            the column `x_quoted_text`.
+        above: paths, separated by spaces, of what else the author wrote, put above the text, such as content warnings.
         below: the same, put below it, such as the options of polls and descriptions of pictures.
-        context: paths of numbers and texts that stay in columns named `x_` and the last key, such as `x_like_count`, or
-            `name=path` in one named otherwise, or a name and a function. Never names of people.
+        context: paths, separated by spaces, of numbers and texts that stay in columns named `x_` and the last key, such
+            as `x_like_count`, or `name=path` in one named otherwise. Never names of people.
         is_table: whether all columns of the format's tables, but for people's names, stay in columns named so.
         links: where addresses are, in order; `card_url` is put before them.
         since: when the platform began; earlier times of posts are impossible.
@@ -79,9 +80,9 @@ class Platform(Registrable):
     envelope: ClassVar[str] = ""
     posts: ClassVar[tuple[str, ...]] = ()
     fields: ClassVar[Mapping[str, Any]] = {}
-    above: ClassVar[tuple[str, ...]] = ()
-    below: ClassVar[tuple[str, ...]] = ()
-    context: ClassVar[tuple[str | tuple[str, Getter], ...]] = ()
+    above: ClassVar[str] = ""
+    below: ClassVar[str] = ""
+    context: ClassVar[str] = ""
     is_table: ClassVar[bool] = False
     links: ClassVar[tuple[Any, ...]] = ()
     since: ClassVar[datetime] = began(1971)
@@ -99,8 +100,12 @@ class Platform(Registrable):
         self._created_at = values.pop("created_at", None)
         self._received = getter(self.received) if self.received else None
         self._kept = [(name, values[name]) for name in KEPT if name in values]
-        self._above, self._below = ([lister(path) for path in paths] for paths in (self.above, self.below))
-        self._context = [_context(written) for written in self.context]
+        self._above, self._below = (
+            [lister(path) for path in paths.split()] for paths in (self.above, self.below)
+        )
+        self._context = [_named(path) for path in self.context.split()]
+        if "quoted_text" in values:
+            self._context.append(("x_quoted_text", values["quoted_text"]))
         self._links = [lister(field) if isinstance(field, str) else field for field in self.links]
 
     def recognizes(self, record: Record) -> bool:
@@ -188,14 +193,12 @@ class Platform(Registrable):
         return "\n\n".join(piece for piece in dict.fromkeys([*above, *middle, *below]) if piece)
 
 
-def _context(written: str | tuple[str, Getter]) -> tuple[str, Getter]:
-    """Return the column of a field, and a function that returns its value."""
-    if isinstance(written, tuple):
-        return f"x_{written[0]}", written[1]
-    name, equals, path = written.partition("=")
-    if not equals:
-        name, path = written.partition("|")[0].rpartition(".")[2], written
-    return f"x_{name}", getter(path)
+def _named(written: str) -> tuple[str, Getter]:
+    """The column of a path of `context`, and a function that returns its value."""
+    match = re.fullmatch(r"(\w+)=(.*)", written)
+    if match:
+        return f"x_{match[1]}", getter(match[2])
+    return f"x_{written.partition('|')[0].rpartition('.')[2]}", getter(written)
 
 
 def _is_short(value: Any, most: int) -> bool:

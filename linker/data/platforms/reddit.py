@@ -65,25 +65,10 @@ class Submissions(Platform):
         author=other_than("author", *_NOBODY),
         repost_of="crosspost_parent",
         url="https://www.reddit.com{permalink}",
+        quoted_text=unescaped(joined("crosspost_parent_list[0].title", "crosspost_parent_list[0].selftext")),
     )
-    below = (
-        "poll_data.options[].text",
-        "gallery_data.items[].caption",
-    )
-    context = (
-        "subreddit",
-        "score",
-        "num_comments",
-        "upvote_ratio",
-        "num_crossposts",
-        "link_flair_text",
-        "over_18",
-        "domain",
-        (
-            "quoted_text",
-            unescaped(joined("crosspost_parent_list[0].title", "crosspost_parent_list[0].selftext")),
-        ),
-    )
+    below = "poll_data.options[].text gallery_data.items[].caption"
+    context = "subreddit score num_comments upvote_ratio num_crossposts link_flair_text over_18 domain"
     links = (_links,)
     left_out = (
         without("selftext", "deleted posts", "[deleted]"),
@@ -110,11 +95,7 @@ class Comments(Platform):
         thread="link_id",
         url="https://www.reddit.com{permalink}",
     )
-    context = (
-        "subreddit",
-        "score",
-        "controversiality",
-    )
+    context = "subreddit score controversiality"
     left_out = (
         without("body", "deleted posts", "[deleted]"),
         without("body", "removed posts", "[removed]"),

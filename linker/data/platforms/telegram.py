@@ -44,13 +44,8 @@ class Desktop(Platform):
         author_name="from",
         reply_to="{^.id}/{reply_to_message_id}|reply_to_message_id",
     )
-    below = (
-        "poll.question",
-        "poll.question.text",
-        "poll.answers[].text",
-        "poll.answers[].text.text",
-    )
-    context = ("media_type",)
+    below = "poll.question poll.question.text poll.answers[].text poll.answers[].text.text"
+    context = "media_type"
     links = (
         "text_entities[type=text_link].href|text_entities[type=link].text",
         "text[type=text_link].href|text[type=link].text",
@@ -85,20 +80,11 @@ class Telethon(Platform):
         card_description="media.webpage.description",
     )
     below = (
-        "media.poll.question",
-        "media.poll.question.text",
-        "media.poll.poll.question",
-        "media.poll.poll.question.text",
-        "media.poll.answers[].text",
-        "media.poll.answers[].text.text",
-        "media.poll.poll.answers[].text",
-        "media.poll.poll.answers[].text.text",
+        "media.poll.question media.poll.question.text media.poll.poll.question "
+        "media.poll.poll.question.text media.poll.answers[].text media.poll.answers[].text.text "
+        "media.poll.poll.answers[].text media.poll.poll.answers[].text.text"
     )
-    context = (
-        "views",
-        "forwards",
-        "replies=replies.replies",
-    )
+    context = "views forwards replies=replies.replies"
     links = ("entities[].url",)
     left_out = (without("_", "service messages", "MessageService"),)
 

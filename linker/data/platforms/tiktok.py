@@ -31,15 +31,12 @@ class Videos(Platform):
         author="author.id|author.uniqueId|authorId|author",
         author_name="author.uniqueId|author",
     )
-    above = ("imagePost.title",)
-    below = ("stickersOnItem[].stickerText[]",)
+    above = "imagePost.title"
+    below = "stickersOnItem[].stickerText[]"
     context = (
-        "stats.diggCount|statsV2.diggCount",
-        "stats.shareCount|statsV2.shareCount",
-        "stats.commentCount|statsV2.commentCount",
-        "stats.playCount|statsV2.playCount",
-        "stats.collectCount|statsV2.collectCount",
-        "locationCreated",
+        "stats.diggCount|statsV2.diggCount stats.shareCount|statsV2.shareCount "
+        "stats.commentCount|statsV2.commentCount stats.playCount|statsV2.playCount "
+        "stats.collectCount|statsV2.collectCount locationCreated"
     )
 
 
@@ -62,10 +59,7 @@ class Comments(Platform):
         reply_to=other_than("reply_id", "0", 0),
         thread="aweme_id",
     )
-    context = (
-        "digg_count",
-        "reply_comment_total",
-    )
+    context = "digg_count reply_comment_total"
 
 
 @Platform.register("tiktok_research")
@@ -83,14 +77,7 @@ class Research(Platform):
         author="username",
         author_name="username",
     )
-    context = (
-        "like_count",
-        "comment_count",
-        "share_count",
-        "view_count",
-        "region_code",
-        "voice_to_text",
-    )
+    context = "like_count comment_count share_count view_count region_code voice_to_text"
 
 
 @Platform.register("tiktok_research_comments")
@@ -104,7 +91,4 @@ class ResearchComments(Platform):
     fields = table(
         id="id", text="text", created_at="create_time", reply_to="parent_comment_id", thread="video_id"
     )
-    context = (
-        "like_count",
-        "reply_count",
-    )
+    context = "like_count reply_count"

@@ -26,7 +26,6 @@ from linker.data.platforms.platform import (
     without,
 )
 
-_SINCE = began(2006, 3, 21)
 _URL = "https://x.com/i/status/"
 _ALL_URLS = "entities.urls[]|note_tweet.entities.urls[]"
 _URLS = lister(_ALL_URLS)
@@ -77,13 +76,16 @@ def _older_versions(record: Record) -> list[str]:
     return [f"{OLDER}{version}" for version in versions[: versions.index(own)]]
 
 
+class _X(Platform):
+    since = began(2006, 3, 21)
+    numbered = (of_x("id"),)
+
+
 @Platform.register("x")
-class V2(Platform):
+class V2(_X):
     """X, API 2: pages, streams and flattened lines."""
 
     title = "X (API 2)"
-    since = _SINCE
-    numbered = (of_x("id"),)
     signs = (
         *(
             f"id + text + {more} + {' + '.join(f'!{reference}' for reference in _OF_TWARC)}"
@@ -111,24 +113,14 @@ class V2(Platform):
         card_url=_card("unwound_url", "expanded_url", "url"),
         card_title=_card("title"),
         card_description=_card("description"),
-    )
-    below = (
-        "attachments.poll.options[].label",
-        "attachments.poll[].options[].label",
-        "attachments.media[].alt_text",
-    )
-    context = (
-        "public_metrics.like_count",
-        "public_metrics.retweet_count",
-        "public_metrics.reply_count",
-        "public_metrics.quote_count",
-        "public_metrics.bookmark_count",
-        "public_metrics.impression_count",
-        "possibly_sensitive",
-        "reply_settings",
-        "source",
-        "quoted_text=quoted.note_tweet.text|quoted.text|referenced_tweets[type=quoted].note_tweet.text"
+        quoted_text="quoted.note_tweet.text|quoted.text|referenced_tweets[type=quoted].note_tweet.text"
         "|referenced_tweets[type=quoted].text",
+    )
+    below = "attachments.poll.options[].label attachments.poll[].options[].label attachments.media[].alt_text"
+    context = (
+        "public_metrics.like_count public_metrics.retweet_count public_metrics.reply_count "
+        "public_metrics.quote_count public_metrics.bookmark_count public_metrics.impression_count "
+        "possibly_sensitive reply_settings source"
     )
     deletions = (_older_versions,)
     # twarc writes the addresses alone.
@@ -157,12 +149,10 @@ class V2(Platform):
 
 
 @Platform.register("x_twarc_csv")
-class TwarcCsv(Platform):
+class TwarcCsv(_X):
     """X, API 2, CSV of twarc: columns are paths, such as `author.username`."""
 
     title = "X (twarc CSV)"
-    since = _SINCE
-    numbered = (of_x("id"),)
     signs = tuple(f"id + text + {reference}" for reference in _OF_TWARC)
     fields = table(
         **{name: field for name, field in V2.fields.items() if name not in ("text", "reply_to", "quote_of")},
@@ -176,11 +166,10 @@ class TwarcCsv(Platform):
 
 
 @Platform.register("x_1")
-class V1(Platform):
+class V1(_X):
     """X, API 1.1: tweets and streams."""
 
     title = "X (API 1.1)"
-    since = _SINCE
     numbered = (of_x("id_str"),)
     signs = (
         "id_str + full_text",
@@ -199,20 +188,10 @@ class V1(Platform):
         reply_to="in_reply_to_status_id_str",
         quote_of="quoted_status_id_str|quoted_status.id_str",
         url=f"{_URL}{{id_str}}",
+        quoted_text="quoted_status.extended_tweet.full_text|quoted_status.full_text|quoted_status.text",
     )
-    below = (
-        "extended_tweet.extended_entities.media[].ext_alt_text",
-        "extended_entities.media[].ext_alt_text",
-    )
-    context = (
-        "favorite_count",
-        "retweet_count",
-        "reply_count",
-        "quote_count",
-        "possibly_sensitive",
-        "place=place.full_name",
-        "quoted_text=quoted_status.extended_tweet.full_text|quoted_status.full_text|quoted_status.text",
-    )
+    below = "extended_tweet.extended_entities.media[].ext_alt_text extended_entities.media[].ext_alt_text"
+    context = "favorite_count retweet_count reply_count quote_count possibly_sensitive place=place.full_name"
     links = (each("extended_tweet.entities.urls[]|entities.urls[]", "unwound.url", "expanded_url"),)
     left_out = (
         without("delete", "deletions"),
@@ -226,11 +205,10 @@ class V1(Platform):
 
 
 @Platform.register("twitter_archive")
-class Archive(Platform):
+class Archive(_X):
     """X, a person's own archive (data/tweets.js)."""
 
     title = "Twitter archive"
-    since = _SINCE
     numbered = (of_x("id_str"),)
     signs = ("tweet.id_str + tweet.full_text",)
     envelope = "tweet"
@@ -241,11 +219,10 @@ class Archive(Platform):
 
 
 @Platform.register("x_graphql")
-class GraphQL(Platform):
+class GraphQL(_X):
     """X, GraphQL of the web page, as Zeeschuimer and 4CAT save it."""
 
     title = "X (GraphQL)"
-    since = _SINCE
     numbered = (of_x("rest_id|legacy.id_str"),)
     signs = ("rest_id + legacy.full_text", "legacy.id_str + legacy.full_text", "__typename=TweetTombstone")
     envelope = "data.tweet|tweet|data"
@@ -264,27 +241,20 @@ class GraphQL(Platform):
         url=f"{_URL}{{rest_id}}|{_URL}{{legacy.id_str}}",
         card_title="card.legacy.binding_values[key=title].value.string_value",
         card_description="card.legacy.binding_values[key=description].value.string_value",
-    )
-    below = (
-        *(
-            f"card.legacy.binding_values[key=choice{number}_label].value.string_value"
-            for number in range(1, 5)
-        ),
-        "legacy.extended_entities.media[].ext_alt_text",
-        "article.article_results.result.title",
-        "article.article_results.result.preview_text",
-    )
-    context = (
-        "legacy.favorite_count",
-        "legacy.retweet_count",
-        "legacy.reply_count",
-        "legacy.quote_count",
-        "legacy.bookmark_count",
-        "legacy.possibly_sensitive",
-        "views=views.count",
-        "quoted_text=quoted_status_result.result.note_tweet.note_tweet_results.result.text"
+        quoted_text="quoted_status_result.result.note_tweet.note_tweet_results.result.text"
         "|quoted_status_result.result.tweet.note_tweet.note_tweet_results.result.text"
         "|quoted_status_result.result.legacy.full_text|quoted_status_result.result.tweet.legacy.full_text",
+    )
+    below = " ".join(
+        (
+            *(f"card.legacy.binding_values[key=choice{n}_label].value.string_value" for n in range(1, 5)),
+            "legacy.extended_entities.media[].ext_alt_text",
+            "article.article_results.result.title article.article_results.result.preview_text",
+        )
+    )
+    context = (
+        "legacy.favorite_count legacy.retweet_count legacy.reply_count legacy.quote_count "
+        "legacy.bookmark_count legacy.possibly_sensitive views=views.count"
     )
     links = ("legacy.entities.urls[].expanded_url",)
     left_out = (
@@ -294,12 +264,10 @@ class GraphQL(Platform):
 
 
 @Platform.register("tcat")
-class Tcat(Platform):
+class Tcat(_X):
     """X, tweets of DMI-TCAT, CSV."""
 
     title = "TCAT"
-    since = _SINCE
-    numbered = (of_x("id"),)
     signs = ("id + text + from_user_name + from_user_id", "id + text + from_user_name + to_user_name")
     fields = table(
         id="id",
@@ -318,12 +286,10 @@ class Tcat(Platform):
 
 
 @Platform.register("twint")
-class Twint(Platform):
+class Twint(_X):
     """X, tweets of Twint."""
 
     title = "Twint"
-    since = _SINCE
-    numbered = (of_x("id"),)
     signs = ("id + conversation_id + tweet + username",)
     fields = table(
         id="id",
@@ -341,12 +307,10 @@ class Twint(Platform):
 
 
 @Platform.register("x_1_csv")
-class TwarcCsv1(Platform):
+class TwarcCsv1(_X):
     """X, API 1.1, CSV of twarc."""
 
     title = "X (twarc CSV, API 1.1)"
-    since = _SINCE
-    numbered = (of_x("id"),)
     signs = ("id + text + tweet_url + tweet_type",)
     fields = table(
         id="id",

@@ -36,7 +36,7 @@ class Api(Platform):
         thread="snippet.videoId",
         url="https://www.youtube.com/watch?v={snippet.videoId}&lc={id}",
     )
-    context = ("snippet.likeCount",)
+    context = "snippet.likeCount"
     links = (html_links("snippet.textDisplay"),)
 
 
@@ -97,11 +97,7 @@ class YtDlp(Platform):
         thread="video",
         url="https://www.youtube.com/watch?v={video}&lc={id}",
     )
-    context = (
-        "like_count",
-        "is_pinned",
-        "is_favorited",
-    )
+    context = "like_count is_pinned is_favorited"
     left_out = (lambda record: "videos without comments" if "extractor" in record else None,)
 
     @override
@@ -125,8 +121,4 @@ class Downloader(Platform):
         author_name="author",
         reply_to=lambda record: str(record.get("cid")).rpartition(".")[0] or None,
     )
-    context = (
-        "votes",
-        "replies",
-        "heart",
-    )
+    context = "votes replies heart"

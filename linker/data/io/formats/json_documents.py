@@ -5,8 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
@@ -30,16 +29,16 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _NAMES_OTHERS = re.compile(r'"(?:edit_history_tweet_ids|author_id|media_keys)"\s*:')
 # Characters that may continue a number or word at the end of the text read so far.
 _OPEN_END = re.compile(r"[\w.+-]")
+_CLOSING = {"[": "]", "{": "}"}
 _REMEDY = "not a list of objects or an object with one such list"
 
 
 def json_document(file: InputFile, stream: BinaryIO, is_post: Callable[[dict[str, Any]], bool]) -> Table:
     """Open a JSON list of objects or texts, an object with exactly one list of objects, or a post.
 
-    Or posts by their ids as keys, or columns of them. Items are numbered from 1.
-
-    Several such values may follow one another, like the pages of an API response. Memory holds one item at a time, and
-    the other values of an object around the list.
+    Or posts by their ids as keys, or columns of them. Items are numbered from 1. Several such values may follow one
+    another, like the pages of an API response. Memory holds one item at a time, and the other values of an object
+    around the list. Not by ijson, which knows neither lines nor NaN, and keeps the last of repeated keys.
 
     Args:
         file: the input.
@@ -52,28 +51,23 @@ def json_document(file: InputFile, stream: BinaryIO, is_post: Callable[[dict[str
     text = _Text(stream, shown_name(file.path))
 
     def rows() -> Iterator[Row]:
-        number, lists = 0, 0
+        has_list = False
         keys: list[str] = []
         while opening := text.skip_to():
             if opening == "[":
-                text.take("[")
-                read = _lists if text.skip_to() == "[" else _items
-                items, lists = read(text, file, number), lists + 1
-            elif opening == "{" and is_by_columns(text.ahead()):
-                items = _by_columns(text, file, number)
-            elif opening == "{" and is_post(text.small_object()):
-                items = _whole(text, file, number)
-            elif opening == "{" and is_keyed(text.ahead(), is_post):
-                items = _keyed(text, file, number)
-            elif opening == "{":
-                items = _only_list(text, file, number, keys, _beside(text))
-            else:
+                has_list = True
+                yield from _items(text, file)
+            elif opening != "{":
                 raise text.fault(_REMEDY)
-            for row in items:
-                number = row.line
-                yield row
-            number = file.lines
-        if not lists and not file.lines:
+            elif is_by_columns(text.ahead()):
+                yield from _by_columns(text, file)
+            elif is_post(text.small_object()):
+                yield from _row(text, file)
+            elif is_keyed(text.ahead(), is_post):
+                yield from _keyed(text, file)
+            else:
+                yield from _only_list(text, file, keys, _beside(text))
+        if not has_list and not file.lines:
             raise text.fault(f"{_REMEDY} (keys: {', '.join(keys[:15]) or 'none'})")
 
     return Table("json", None, rows())
@@ -108,12 +102,33 @@ class _Text:
 
     def take(self, expected: str) -> None:
         """Consume the next character, which must be `expected`."""
-        found = self.skip_to()
-        if found != expected:
+        character = self.skip_to()
+        if character != expected:
             raise self.fault(
-                f"broken JSON: {found!r} found, {expected!r} expected" if found else "the file ends too early"
+                f"broken JSON: {character!r} found, {expected!r} expected"
+                if character
+                else "the file ends too early"
             )
         self._at += 1
+
+    def elements(self, opening: str) -> Iterator[str]:
+        """Step through a list or object: yield the first character of each element, which the caller consumes."""
+        self.take(opening)
+        is_first = True
+        while self.skip_to() != _CLOSING[opening]:
+            if not is_first:
+                self.take(",")
+            is_first = False
+            yield self.skip_to()
+        self.take(_CLOSING[opening])
+
+    def key(self) -> str:
+        """Read a key of an object and the colon after it."""
+        key = self.lenient_value()
+        if not isinstance(key, str):
+            raise self.fault("broken JSON: a key must be a string")
+        self.take(":")
+        return key
 
     def value(self) -> Any:
         """Read the next value.
@@ -128,7 +143,7 @@ class _Text:
             try:
                 value, end = self._json.raw_decode(self._held, self._at)
                 if end < len(self._held) or self._ended or not _OPEN_END.match(self._held[end - 1]):
-                    self.raw, self._at = self._held[self._at : end], end
+                    self._consume(end)
                     return value
             except json.JSONDecodeError as error:
                 if self._ended:
@@ -136,7 +151,12 @@ class _Text:
             except RecursionError as error:
                 raise self.fault("nested too deeply") from error
             except LineError:
-                if self._skipped_value():
+                try:
+                    self._consume(json.JSONDecoder().raw_decode(self._held, self._at)[1])
+                except ValueError as error:
+                    if self._ended:
+                        raise self.fault("broken JSON") from error
+                else:
                     raise
             except ValueError as error:  # an integer of more than 4,300 digits
                 raise self.fault("a number too long to read") from error
@@ -179,16 +199,8 @@ class _Text:
         line = self._before + self._held.count("\n", 0, at) + 1
         return DataError(f"{self._shown}, line {line}: {problem}")
 
-    def _skipped_value(self) -> bool:
-        """Skip a value that is not strict JSON; False until all of it is buffered."""
-        try:
-            _, end = json.JSONDecoder().raw_decode(self._held, self._at)
-        except ValueError as error:
-            if self._ended:
-                raise self.fault("broken JSON") from error
-            return False
+    def _consume(self, end: int) -> None:
         self.raw, self._at = self._held[self._at : end], end
-        return True
 
     def _more(self, size: int = _CHUNK) -> bool:
         block = self._stream.read(size)
@@ -199,44 +211,61 @@ class _Text:
         return bool(block)
 
 
-def _items(text: _Text, file: InputFile, number: int, around: dict[str, Any] | None = None) -> Iterator[Row]:
-    """The objects and texts of a list whose bracket was consumed, numbered from `number` + 1."""
-    if text.skip_to() == "]":
-        text.take("]")
-        return
-    while True:
-        number += 1
-        file.lines = number
-        yield from _row(text, file, number, around, texts=True)
-        if text.skip_to() != ",":
-            text.take("]")
-            return
-        text.take(",")
-
-
-def _lists(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
-    """The objects of the lists in a list whose bracket was consumed, such as pages that a script collected."""
-    while text.skip_to() != "]":
-        text.take("[")
-        yield from _items(text, file, max(number, file.lines))
-        if text.skip_to() == ",":
-            text.take(",")
-    text.take("]")
-
-
 def _row(
-    text: _Text, file: InputFile, number: int, around: dict[str, Any] | None = None, texts: bool = False
+    text: _Text, file: InputFile, around: dict[str, Any] | None = None, texts: bool = False
 ) -> Iterator[Row]:
     """The next value if it is a proper object or, with `texts`, a text; otherwise it is reported."""
+    file.lines += 1
     try:
         value = text.value()
         if texts and isinstance(value, str):
             value = {"text": value}
-        row = Row(number, checked_object(value, text.raw), text.raw, around)
+        row = Row(file.lines, checked_object(value, text.raw), text.raw, around)
     except LineError as error:
-        file.bad(number, error, text.raw)
+        file.bad(file.lines, error, text.raw)
     else:
         yield row
+
+
+def _items(text: _Text, file: InputFile) -> Iterator[Row]:
+    """The objects and texts of a list, and of lists in it, such as pages that a script collected."""
+    are_pages = None
+    for opening in text.elements("["):
+        are_pages = opening == "[" if are_pages is None else are_pages
+        if not are_pages:
+            yield from _row(text, file, texts=True)
+            continue
+        for _ in text.elements("["):
+            yield from _row(text, file, texts=True)
+
+
+def _keyed(text: _Text, file: InputFile) -> Iterator[Row]:
+    """The posts in the next object, whose keys are their ids."""
+    for _ in text.elements("{"):
+        key = text.key()
+        for row in _row(text, file):
+            yield row._replace(values={"id": key, **row.values})
+
+
+def _by_columns(text: _Text, file: InputFile) -> Iterator[Row]:
+    """The posts in the next object, whose values are columns."""
+    try:
+        columns = text.value()
+    except LineError as error:
+        raise text.fault(str(error)) from error
+    names, data = columns.get("columns"), columns.get("data")
+    if isinstance(names, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
+        columns = {name: list(column) for name, column in zip(names, zip(*data))}
+    columns = {
+        name: dict(enumerate(column)) if isinstance(column, list) else column
+        for name, column in columns.items()
+    }
+    if not all(isinstance(column, dict) for column in columns.values()):
+        raise text.fault(_REMEDY)
+    for key in dict.fromkeys(key for column in columns.values() for key in column):
+        file.lines += 1
+        values = {name: column.get(key) for name, column in columns.items()}
+        yield Row(file.lines, values, json.dumps(values, ensure_ascii=False))
 
 
 def _beside(text: _Text) -> dict[str, Any]:
@@ -247,144 +276,63 @@ def _beside(text: _Text) -> dict[str, Any]:
     return {INCLUDES: beside} if isinstance(beside, dict) else {}
 
 
-def _whole(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
-    """The next object, which is a post."""
-    file.lines = number + 1
-    yield from _row(text, file, number + 1)
-
-
-def _keyed(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
-    """The posts in the next object, whose keys are their ids."""
-    text.take("{")
-    while True:
-        key = text.value()
-        text.take(":")
-        number += 1
-        file.lines = number
-        for row in _row(text, file, number):
-            yield Row(number, {"id": key, **row.values}, row.raw)
-        if text.skip_to() != ",":
-            text.take("}")
-            return
-        text.take(",")
-
-
-def _by_columns(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
-    """The posts in the next object, whose values are columns."""
-    try:
-        columns = text.value()
-    except LineError as error:
-        raise text.fault(str(error)) from error
-    names, data = columns.get("columns"), columns.get("data")
-    if isinstance(names, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
-        columns = {name: dict(enumerate(column)) for name, column in zip(names, zip(*data))}
-    columns = {
-        name: dict(enumerate(column)) if isinstance(column, list) else column
-        for name, column in columns.items()
-    }
-    if not all(isinstance(column, dict) for column in columns.values()):
-        raise text.fault(_REMEDY)
-    numbers = dict.fromkeys(key for column in columns.values() for key in column)
-    for key in numbers:
-        number += 1
-        file.lines = number
-        values = {name: column.get(key) for name, column in columns.items()}
-        yield Row(number, values, json.dumps(values, ensure_ascii=False))
-
-
 def _only_list(
-    text: _Text,
-    file: InputFile,
-    number: int,
-    keys: list[str],
-    beside: Mapping[str, Any] = MappingProxyType({}),
+    text: _Text, file: InputFile, keys: list[str], beside: dict[str, Any] | None = None
 ) -> Iterator[Row]:
     """The objects of the only list of objects in the next object, whose keys are appended to `keys`."""
-    text.take("{")
-    found: list[str] = []
-    around = dict(beside)
-    first_key = True
-    while text.skip_to() != "}":
-        if not first_key:
-            text.take(",")
-        first_key = False
-        key = text.lenient_value()
-        if not isinstance(key, str):
-            raise text.fault("broken JSON: a key must be a string")
+    lists: list[str] = []
+    around = dict(beside or {})
+    for _ in text.elements("{"):
+        key = text.key()
         keys.append(key)
-        text.take(":")
         opening = text.skip_to()
         if key in DATA and opening == "{":
-            yield from _only_list(text, file, number, keys)
-            continue
-        if key in NESTED and opening == "{":
-            yield from _nested(text, file, file.lines, keys)
-            continue
-        if opening != "[":
+            yield from _only_list(text, file, keys)
+        elif key in NESTED and opening == "{":
+            yield from _nested(text, file, keys)
+        elif opening != "[":
             value = text.lenient_value()
             if key == _WHOLE and isinstance(value, dict):
-                file.lines = number + 1
-                yield Row(number + 1, {key: value}, text.raw)
+                file.lines += 1
+                yield Row(file.lines, {key: value}, text.raw)
             elif not isinstance(value, dict):
                 around[key] = value
-            continue
-        first = len(found) == 0
-        rows = _list_in_object(text, file, number if first else file.lines, around)
-        if is_beside(key, keys):
-            before = file.lines
-            for _ in rows:
-                pass
-            file.lines = before
-            continue
-        row = next(rows, None)
-        if row is None:
-            continue
-        found.append(key)
-        if first or _TOGETHER.issuperset(found):
-            yield row
-            yield from rows
         else:
-            for _ in rows:
+            before = file.lines
+            rows = _list_in_object(text, file, around)
+            row = None if is_beside(key, keys) else next(rows, None)
+            if row is not None:
+                lists.append(key)
+                if len(lists) == 1 or _TOGETHER.issuperset(lists):
+                    yield row
+                    yield from rows
+            for _row_beside in rows:
                 pass
-    text.take("}")
-    if len(found) > 1 and not _TOGETHER.issuperset(found):
+            if is_beside(key, keys):
+                file.lines = before
+    if len(lists) > 1 and not _TOGETHER.issuperset(lists):
         raise text.fault(
-            f"several lists of objects ({', '.join(found)}); keep one of them: jq -c '.{found[0]}[]'"
+            f"several lists of objects ({', '.join(lists)}); keep one of them: jq -c '.{lists[0]}[]'"
         )
 
 
-def _nested(text: _Text, file: InputFile, number: int, keys: list[str]) -> Iterator[Row]:
+def _nested(text: _Text, file: InputFile, keys: list[str]) -> Iterator[Row]:
     """The objects in the lists of the objects in the list of an object, such as the messages of all chats."""
-    text.take("{")
-    while text.skip_to() != "}":
-        text.lenient_value()
-        text.take(":")
+    for _ in text.elements("{"):
+        text.key()
         if text.skip_to() != "[":
             text.lenient_value()
-        else:
-            text.take("[")
-            while text.skip_to() != "]":
-                yield from _only_list(text, file, number, keys)
-                number = file.lines
-                if text.skip_to() == ",":
-                    text.take(",")
-            text.take("]")
-        if text.skip_to() == ",":
-            text.take(",")
-    text.take("}")
+            continue
+        for _ in text.elements("["):
+            yield from _only_list(text, file, keys)
 
 
-def _list_in_object(
-    text: _Text, file: InputFile, number: int, around: dict[str, Any] | None = None
-) -> Iterator[Row]:
+def _list_in_object(text: _Text, file: InputFile, around: dict[str, Any]) -> Iterator[Row]:
     """The objects of a list; none if its first item is not an object."""
-    text.take("[")
-    opening = text.skip_to()
-    if opening == "{":
-        yield from _items(text, file, number, around)
-        return
-    while text.skip_to() != "]":
-        text.lenient_value()
-        if text.skip_to() == ",":
-            text.take(",")
-    text.take("]")
+    are_objects = None
+    for opening in text.elements("["):
+        are_objects = opening == "{" if are_objects is None else are_objects
+        if are_objects:
+            yield from _row(text, file, around, texts=True)
+        else:
+            text.lenient_value()

@@ -11,7 +11,7 @@ from linker.data.io.formats.json_lines import json_object
 from linker.data.io.line_errors import LineError
 
 #: Lists that API responses have beside their list of posts.
-BESIDE = frozenset(("accounts", "errors", "hashtags", "matching_rules"))
+_BESIDE = frozenset(("accounts", "errors", "hashtags", "matching_rules"))
 # Keys of a response beside its list.
 _ABOUT = frozenset(
     ("cursor", "data", "error", "errors", "etag", "kind", "meta", "pageInfo", "paging", "result")
@@ -26,22 +26,21 @@ DATA = ("data", "result")
 INCLUDES = "includes"
 # Lists of posts in objects that have an id themselves: Telegram Desktop, ActivityPub.
 _NAMED = frozenset(("messages", "orderedItems"))
-_SPACE = re.compile(r"[ \t\r\n]*")
-_KEY = re.compile(r'[\s,]*("(?:[^"\\]|\\.)*")\s*:')
+_KEY = re.compile(r'[\s,]*("(?:[^"\\]|\\.)*")\s*:\s*')
 _DIGIT = re.compile(r"\d")
 # The beginning of a column: the first row's number, and its value.
-_COLUMN = re.compile(r'\s*\{\s*"\d+"\s*:\s*[^\s{]')
+_COLUMN = re.compile(r'\{\s*"\d+"\s*:\s*[^\s{]')
 # The beginning of a list of values; of the first column, not one of fractions, which may be a vector of a post.
-_VALUES = re.compile(r'\s*\[\s*("|-?\d|null|true|false|NaN)')
-_WHOLE_VALUES = re.compile(r'\s*\[\s*("|-?\d+\s*[,\]]|null|true|false|NaN)')
-_ROWS = re.compile(r"\s*\[\s*\[")
-_OPENING = re.compile(r"\s*\[\s*\{")
+_VALUES = re.compile(r'\[\s*("|-?\d|null|true|false|NaN)')
+_WHOLE_VALUES = re.compile(r'\[\s*("|-?\d+\s*[,\]]|null|true|false|NaN)')
+_ROWS, _OPENING = re.compile(r"\[\s*\["), re.compile(r"\[\s*\{")
+_DECODER = json.JSONDecoder()
 
 
 def is_list_around_posts(value: dict[str, Any]) -> bool:
     """Return whether an object has an id, but its list is known to be one of posts."""
     return any(isinstance(value.get(key), dict) for key in NESTED) or bool(
-        _NAMED.intersection(lists_of_objects(value))
+        _NAMED.intersection(_lists_of_objects(value))
     )
 
 
@@ -70,59 +69,56 @@ def is_page(
             value = json_object(line.decode("utf-8", "surrogateescape"))
         except LineError:
             return False
-        return is_list_around_posts(value) or (
-            len(lists_of_objects(opened_data(value))) == 1 and not is_post(value)
-        )
-    text, decoder = line.decode("utf-8", "replace"), json.JSONDecoder()
-    position, known = text.index("{") + 1, False
+        is_list = len(_lists_of_objects(opened_data(value))) == 1 and not is_post(value)
+        return is_list_around_posts(value) or is_list
+    text = line.decode("utf-8", "replace")
+    position, has_known = text.index("{") + 1, False
     try:  # key after key, up to the list
         while match := _KEY.match(text, position):
-            key, start = json.loads(match[1]), _end_of_space(text, match.end())
+            key, start = json.loads(match[1]), match.end()
             if key in NESTED and text[start : start + 1] == "{":
                 return True
-            if _OPENING.match(text, match.end()):
-                return not known or key in _NAMED
-            value, position = decoder.raw_decode(text, start)
-            known |= not isinstance(value, list) and is_known(key)
+            if _OPENING.match(text, start):
+                return not has_known or key in _NAMED
+            value, position = _DECODER.raw_decode(text, start)
+            has_known |= not isinstance(value, list) and is_known(key)
     except ValueError:
         pass
     return False
 
 
 def is_keyed(text: str, is_post: Callable[[dict[str, Any]], bool]) -> bool:
-    """Return whether an object has posts as values and their ids as keys, by its first two entries.
+    """Return whether an object, or its beginning, has posts as values and their ids as keys, by its first two entries.
 
     Args:
         text: the object, or its beginning.
         is_post: whether an object is a post.
     """
-    decoder, position = json.JSONDecoder(), _end_of_space(text, 0) + 1
+    position = text.index("{") + 1
     posts: list[dict[str, Any]] = []
     try:
         while len(posts) < 2 and (match := _KEY.match(text, position)):
             if not _DIGIT.search(match[1]):  # `tweet` and `quoted` are not ids
                 return False
-            value, position = decoder.raw_decode(text, _end_of_space(text, match.end()))
+            value, position = _DECODER.raw_decode(text, match.end())
             if not isinstance(value, dict) or not is_post(value):
                 return False
             posts.append(value)
     except (ValueError, RecursionError):
         return False
-    return len(posts) == 2 and 2 * len(posts[0].keys() & posts[1].keys()) >= len(
-        posts[0].keys() | posts[1].keys()
-    )
+    if len(posts) < 2:
+        return False
+    first, second = (post.keys() for post in posts)
+    return 2 * len(first & second) >= len(first | second)
 
 
 def is_by_columns(text: str) -> bool:
-    """Return whether an object has columns as values, with a value for each row, as pandas writes data frames.
+    """Return whether an object, or its beginning, has columns as values, as pandas writes data frames.
 
     The values of a column are in an object with the rows' numbers, or in a list; or the object has the lists
     `columns` and, with a list for each row, `data`.
-
-    Args:
-        text: the object, or its beginning.
     """
-    decoder, position = json.JSONDecoder(), _end_of_space(text, 0) + 1
+    position = text.index("{") + 1
     lengths: dict[str, int] = {}
     columns = lists = 0
     try:
@@ -134,7 +130,7 @@ def is_by_columns(text: str) -> bool:
             if not is_list and not _COLUMN.match(text, start):
                 return False
             columns, lists = columns + 1, lists + is_list
-            value, position = decoder.raw_decode(text, _end_of_space(text, start))
+            value, position = _DECODER.raw_decode(text, start)
             items = value if isinstance(value, list) else value.values()
             if any(isinstance(item, (dict, list)) for item in items):
                 return False
@@ -144,12 +140,7 @@ def is_by_columns(text: str) -> bool:
     return columns > 0 and (not lists or (lists == columns > 1 and len(set(lengths.values())) == 1))
 
 
-def _end_of_space(text: str, position: int) -> int:
-    match = _SPACE.match(text, position)
-    return match.end() if match else position
-
-
-def lists_of_objects(value: dict[str, Any]) -> list[str]:
+def _lists_of_objects(value: dict[str, Any]) -> list[str]:
     """Return the keys whose values are lists with at least one object, without those that are beside another list."""
     return [
         key
@@ -162,7 +153,7 @@ def lists_of_objects(value: dict[str, Any]) -> list[str]:
 
 def is_beside(key: str, keys: Container[str]) -> bool:
     """Return whether a list is beside one of posts, by its key and all keys (so far) of its object."""
-    return key in BESIDE or (key in _OF_AN_ACCOUNT and "personal_information" in keys)
+    return key in _BESIDE or (key in _OF_AN_ACCOUNT and "personal_information" in keys)
 
 
 def is_empty_page(page: dict[str, Any]) -> bool:
@@ -177,7 +168,7 @@ def items_of(page: dict[str, Any]) -> list[dict[str, Any]]:
     Where the page has records beside its list that the objects name by id, each object has them beside it, too.
     """
     values = opened_data(page)
-    keys = lists_of_objects(values)
+    keys = _lists_of_objects(values)
     items = [item for item in values[keys[0]] if isinstance(item, dict)] if len(keys) == 1 else []
     if isinstance(beside := page.get(INCLUDES), dict):
         return [{"data": item, INCLUDES: beside} for item in items]
