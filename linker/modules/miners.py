@@ -71,7 +71,7 @@ class AllPairsMiner(Miner):
 class AlignedMiner(Miner):
     """Selects the i-th article with the i-th post, for batches of pairs.
 
-    Articles or posts without a counterpart, such as posts of a memory bank, are left out.
+    Articles or posts without a counterpart are left out.
     """
 
     chooses = False

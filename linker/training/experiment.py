@@ -114,8 +114,8 @@ class Experiment:
         if workers.is_main:
             _describe(splits, model)
         self._prepare_loss(model, splits, checkpointer.log_dir / "teacher-cache", workers)
-        facts = {"linker_version": __version__, "torch_version": torch.__version__}
-        checkpointer.begin(_fingerprint(model, splits), facts, workers.is_main)
+        metadata = {"linker_version": __version__, "torch_version": torch.__version__}
+        checkpointer.begin(_fingerprint(model, splits), metadata, workers.is_main)
 
         def write_model(result: TrainingResult) -> None:
             """Write the model folder; the model holds the best weights."""

@@ -20,7 +20,6 @@ from linker.training.callbacks import Callback
 from linker.training.checkpointing.checkpointer import Checkpointer, seed_rank
 from linker.training.checkpointing.signals import GracefulExit, StopSignals
 from linker.training.loss_rule import LossRule
-from linker.training.memory_bank import CrossBatchMemory
 from linker.training.optimizers import Optimizer, Schedule, scale_learning_rate
 from linker.training.training_state import TrainingResult, TrainingState, TrainingTask
 from linker.training.validation import METRICS, dev_metrics
@@ -43,7 +42,6 @@ class Trainer:
         checkpoint_seconds: maximum number of seconds between two checkpoints; every epoch ends with one.
         chunk_tokens: encode at most this many tokens at a time, everything twice: the same gradients in memory bounded
             by the chunk. Null encodes a batch at once.
-        memory: the memory bank: also compare articles with posts of earlier batches.
         loss_rule: lowers the learning rate and ends the run by the training loss, in addition to `patience`.
         precision: of the encoder's computations; weights, mining and loss are always float32. `auto`: bfloat16 if the
             device multiplies it natively, else float32. float16 needs a GPU.
@@ -62,7 +60,6 @@ class Trainer:
         callbacks: list[Callback] | None = None,
         checkpoint_seconds: float = 600.0,
         chunk_tokens: int | None = None,
-        memory: CrossBatchMemory | None = None,
         loss_rule: LossRule | None = None,
         precision: Precision = "float32",
         initial_weight: float = 0.0,
@@ -77,7 +74,7 @@ class Trainer:
         self.epochs, self.patience, self.metric, self.max_grad_norm = epochs, patience, metric, max_grad_norm
         self.callbacks = callbacks or []
         self.checkpoint_seconds, self.chunk_tokens = checkpoint_seconds, chunk_tokens
-        self.memory, self.loss_rule, self.precision = memory, loss_rule, precision
+        self.loss_rule, self.precision = loss_rule, precision
         self.initial_weight = initial_weight
 
     def start(self, task: TrainingTask) -> TrainingState:
@@ -95,7 +92,6 @@ class Trainer:
             precision=self.precision,
             chunk_tokens=self.chunk_tokens,
             max_norm=self.max_grad_norm,
-            memory=self.memory,
         )
 
     def train(

@@ -27,7 +27,6 @@ from linker.training.batch_sampler import BatchSampler, PairBatch
 from linker.training.distributed.context import DistributedContext
 from linker.training.distributed.errors import add_step_context
 from linker.training.grad_cache import CachedBatch
-from linker.training.memory_bank import CrossBatchMemory, MemoryBank
 from linker.training.optimizers import Optimizer, Schedule, set_step
 
 
@@ -92,7 +91,6 @@ class TrainingState:
         precision: of the encoder's computations.
         chunk_tokens: encode at most this many tokens at a time; None encodes a batch at once.
         max_norm: gradients longer than this are shortened to it; None leaves them as they are.
-        memory: settings of the memory bank; None trains without one.
 
     Attributes:
         result: the history of the run.
@@ -117,11 +115,10 @@ class TrainingState:
         precision: Precision = "float32",
         chunk_tokens: int | None = None,
         max_norm: float | None = None,
-        memory: CrossBatchMemory | None = None,
     ) -> None:
         self.task, self.result, self.workers = task, TrainingResult(), task.workers
         self.model, self.miner, self.loss, self.data = task.model, task.miner, task.loss, task.train
-        self.sampler, self.chunk_tokens, self.max_norm, self.memory = sampler, chunk_tokens, max_norm, memory
+        self.sampler, self.chunk_tokens, self.max_norm = sampler, chunk_tokens, max_norm
         self.steps = sampler.count(self.data)
         self.articles = [self.model.article_tokens(article) for article in self.data.articles]
         self.posts = [self.model.post_tokens(post) for post in self.data.posts]
@@ -141,7 +138,6 @@ class TrainingState:
         self._lower = lower_type(precision, device)
         self.optimizer = optimizer.build(self.parameters)
         self.scheduler = schedule.build(self.optimizer, self.steps * epochs)
-        self.memory_bank = MemoryBank(memory.posts if memory else 0)
         self.scaler = torch.amp.GradScaler(device.type, enabled=precision == "float16")
         self.step = self.batch = 0
         self.loss_sum = self.count_sum = 0.0
@@ -217,8 +213,6 @@ class TrainingState:
         assert vectors.grad is not None
         own.backward(vectors.grad[torch.tensor(mine, dtype=torch.int64, device=vectors.device)])
         self.workers.sum_gradients(self._model_parameters, self._loss_parameters)
-        if self.memory is not None:
-            self.memory_bank.enqueue(batch.posts, of_batch.detach()[len(batch.articles) :])
         return value, figures
 
     def _texts(self, batch: PairBatch) -> list[EncodedText]:
@@ -233,13 +227,9 @@ class TrainingState:
             batch: the batch.
         """
         count = len(batch.articles)
-        articles, posts, rows = vectors[:count], vectors[count:], batch.posts
-        if self.memory is not None and self.step >= self.memory.after_steps:
-            earlier, remembered = self.memory_bank.excluding(rows)
-            if remembered is not None:
-                posts, rows = torch.cat([posts, remembered]), rows + earlier
-        pairs = self.miner(articles, posts, self._relevance(batch.articles, rows).to(vectors.device))
-        return self.loss.batch_loss(articles, posts, pairs, rows)
+        articles, posts = vectors[:count], vectors[count:]
+        pairs = self.miner(articles, posts, self._relevance(batch.articles, batch.posts).to(vectors.device))
+        return self.loss.batch_loss(articles, posts, pairs, batch.posts)
 
     def _encode(self, texts: Any) -> Tensor:
         if not texts:  # There are fewer texts than processes.
@@ -289,8 +279,7 @@ class TrainingState:
         schedule = {
             name: value for name, value in self.scheduler.state_dict().items() if name != "lr_lambdas"
         }
-        tensors.update({f"memory/{name}": tensor for name, tensor in self.memory_bank.state().items()})
-        facts = {
+        metadata = {
             "scaler": self.scaler.state_dict(),
             "step": self.step,
             "batch": self.batch,
@@ -300,14 +289,16 @@ class TrainingState:
             "optimizer": {"values": plain, "groups": optimizer["param_groups"]},
             "schedule": schedule,
         }
-        return tensors, facts
+        return tensors, metadata
 
-    def restore(self, parts: Callable[[str], dict[str, Tensor]], facts: dict[str, Any], same: bool) -> None:
+    def restore(
+        self, parts: Callable[[str], dict[str, Tensor]], metadata: dict[str, Any], same: bool
+    ) -> None:
         """Restore what `state` returned.
 
         Args:
-            parts: returns the tensors of `model`, `loss`, `miner`, `memory` or `optimizer`.
-            facts: the JSON values.
+            parts: returns the tensors of `model`, `loss`, `miner` or `optimizer`.
+            metadata: the JSON values.
             same: whether the config is unchanged; otherwise learning rates and schedule are those of the new config.
 
         Raises:
@@ -316,16 +307,15 @@ class TrainingState:
         try:
             for part, module in self._modules().items():
                 module.load_state_dict(parts(part))
-            self.memory_bank.restore(parts("memory"), self.workers.device)
-            if facts["scaler"] and self.scaler.is_enabled():
-                self.scaler.load_state_dict(facts["scaler"])
-            _load_optimizer(self.optimizer, parts("optimizer"), facts["optimizer"], same)
+            if metadata["scaler"] and self.scaler.is_enabled():
+                self.scaler.load_state_dict(metadata["scaler"])
+            _load_optimizer(self.optimizer, parts("optimizer"), metadata["optimizer"], same)
         except (RuntimeError, ValueError, KeyError) as error:
             raise LinkerError(f"the checkpoint does not fit the config: {error}") from error
-        self.step, self.batch = facts["step"], facts["batch"]
-        self.loss_sum, self.count_sum = facts["loss_sum"], facts["count_sum"]
+        self.step, self.batch = metadata["step"], metadata["batch"]
+        self.loss_sum, self.count_sum = metadata["loss_sum"], metadata["count_sum"]
         if same:
-            self.scheduler.load_state_dict({"lr_lambdas": [None], **facts["schedule"]})
+            self.scheduler.load_state_dict({"lr_lambdas": [None], **metadata["schedule"]})
         else:
             set_step(self.scheduler, self.step)
 
@@ -334,15 +324,15 @@ class TrainingState:
 
 
 def _load_optimizer(
-    optimizer: TorchOptimizer, tensors: dict[str, Tensor], facts: dict[str, Any], same: bool
+    optimizer: TorchOptimizer, tensors: dict[str, Tensor], metadata: dict[str, Any], same: bool
 ) -> None:
-    values: dict[int, dict[str, Any]] = {int(i): dict(value) for i, value in facts["values"].items()}
+    values: dict[int, dict[str, Any]] = {int(i): dict(value) for i, value in metadata["values"].items()}
     for key, tensor in tensors.items():
         index, name = key.split("/", 1)
         values.setdefault(int(index), {})[name] = tensor
-    groups = facts["groups"] if same else optimizer.state_dict()["param_groups"]
+    groups = metadata["groups"] if same else optimizer.state_dict()["param_groups"]
     count = _count(groups)
-    if _count(facts["groups"]) != count:
+    if _count(metadata["groups"]) != count:
         raise ValueError("the number of trained weights differs")
     optimizer.load_state_dict({"state": values, "param_groups": groups})
 

@@ -1,4 +1,4 @@
-"""Large batches in small memory: chunks, and the memory of earlier batches."""
+"""Large batches in small memory, by chunks."""
 
 import math
 
@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from linker.training.grad_cache import CachedBatch
-from linker.training.memory_bank import MemoryBank
 from linker.training.rng_state import get_rng_state, seed_everything, set_rng_state
 from tests.helpers.process_groups import (
     ENCODERS,
@@ -107,40 +106,11 @@ def test_a_training_in_chunks_is_the_same_training(tmp_path):
 
 
 @pytest.mark.slow
-def test_two_processes_with_chunks_and_a_memory_compute_what_one_does(tmp_path):
-    setting = with_trainer(Setting(), chunk_tokens=150, memory={"posts": 30, "after_steps": 2})
+def test_two_processes_with_chunks_compute_what_one_does(tmp_path):
+    setting = with_trainer(Setting(), chunk_tokens=150)
     alone = train_alone(setting, tmp_path)
     for record in train_together(setting, tmp_path, 2):
         assert same(alone, record, 1e-9) >= 20
-
-
-def test_the_memory_holds_the_newest_vector_of_each_post_and_no_more_than_it_may():
-    memory = MemoryBank(4)
-    assert memory.excluding([1]) == ([], None)
-    memory.enqueue([1, 2, 3], torch.tensor([[1.0], [2.0], [3.0]]))
-    memory.enqueue([2, 9], torch.tensor([[20.0], [90.0]]))
-    assert memory.rows == [1, 3, 2, 9]
-    rows, vectors = memory.excluding([3, 7])
-    assert rows == [1, 2, 9]
-    assert vectors is not None
-    assert vectors.flatten().tolist() == [1, 20, 90]
-    memory.enqueue([5], torch.tensor([[50.0]]))
-    assert memory.rows == [3, 2, 9, 5]
-    again = MemoryBank(4)
-    again.restore(memory.state(), torch.device("cpu"))
-    assert again.rows == memory.rows
-    assert again.vectors is not None
-    assert memory.vectors is not None
-    assert torch.equal(again.vectors, memory.vectors)
-
-
-def test_articles_meet_the_posts_of_earlier_batches(tmp_path):
-    setting = with_trainer(Setting("mean"), memory={"posts": 1000, "after_steps": 1}, epochs=1)
-    record = train_alone(setting, tmp_path)
-    widths = [record[f"mined {step} negatives"].shape[1] for step in range(3)]
-    data = build_training(setting)[-1]
-    assert widths[0] < widths[1] < widths[2] <= len(data.posts)
-    assert any(record[f"mined {step} positives"].any() for step in range(3))
 
 
 def test_random_states_come_back_whole():

@@ -25,36 +25,36 @@ class Checkpoint:
 
     Attributes:
         tensors: weights and other tensors, by name.
-        facts: the rest, as JSON values.
+        metadata: the rest, as JSON values.
     """
 
     tensors: dict[str, Tensor]
-    facts: dict[str, Any]
+    metadata: dict[str, Any]
 
     @property
     def step(self) -> int:
         """Number of steps done."""
-        return self.facts["step"]
+        return self.metadata["step"]
 
     @property
     def position(self) -> str:
         """How far the run had come, for messages."""
-        facts = self.facts
-        return f"at epoch {len(facts['epochs']) + 1}, batch {facts['batch']} of {facts['steps_in_epoch']}"
+        metadata = self.metadata
+        return f"at epoch {len(metadata['epochs']) + 1}, batch {metadata['batch']} of {metadata['steps_in_epoch']}"
 
     def part(self, name: str) -> dict[str, Tensor]:
         """Return the tensors whose names begin with `name/`, under the rest of their names."""
         return {key[len(name) + 1 :]: t for key, t in self.tensors.items() if key.startswith(f"{name}/")}
 
     def write(self, path: Path) -> None:
-        """Write the file: the facts as JSON and a SHA-256 of facts and tensors in its header.
+        """Write the file: the metadata as JSON and a SHA-256 of metadata and tensors in its header.
 
         Raises:
             LinkerError: if it cannot be written; nothing is left half-written.
         """
-        facts = json_text({"format": FORMAT, **self.facts})
+        metadata = json_text({"format": FORMAT, **self.metadata})
         tensors = {name: t.detach().cpu().contiguous() for name, t in self.tensors.items()}
-        header = {"facts": facts, "sha256": _digest(facts, tensors)}
+        header = {"metadata": metadata, "sha256": _digest(metadata, tensors)}
         with atomic_write(path, "wb") as file:
             file.write(save(tensors, metadata=header))
 
@@ -69,18 +69,18 @@ class Checkpoint:
             with safe_open(path, framework="pt") as file:
                 header = file.metadata() or {}
                 tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
-            facts = json.loads(header["facts"])
+            metadata = json.loads(header["metadata"])
         except (OSError, SafetensorError, KeyError, ValueError) as error:
             raise LinkerError(f"{path}: not a complete checkpoint ({error})") from error
-        if header.get("sha256") != _digest(header["facts"], tensors):
+        if header.get("sha256") != _digest(header["metadata"], tensors):
             raise LinkerError(f"{path}: damaged, its contents do not match its checksum")
-        if facts["format"] > FORMAT:
+        if metadata["format"] > FORMAT:
             raise LinkerError(f"{path}: written by a newer version of linker; upgrade linker")
-        return cls(tensors, facts)
+        return cls(tensors, metadata)
 
 
-def _digest(facts: str, tensors: dict[str, Tensor]) -> str:
-    digest = hashlib.sha256(facts.encode("utf-8", "surrogatepass"))
+def _digest(metadata: str, tensors: dict[str, Tensor]) -> str:
+    digest = hashlib.sha256(metadata.encode("utf-8", "surrogatepass"))
     for name in sorted(tensors):
         tensor = tensors[name]
         digest.update(f"\n{name} {tensor.dtype} {list(tensor.shape)}\n".encode())

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -30,7 +30,7 @@ from linker.training.training_state import TrainingResult, TrainingState
 #: Weights after the last epoch, in the model folder.
 LAST = "last.safetensors"
 #: Number of checkpoints kept: the newest, and the one before it in case the newest is damaged.
-KEPT = 2
+CHECKPOINTS = 2
 LOCK_SECONDS = 10.0
 #: Number of differences shown if a config has changed.
 SHOWN = 20
@@ -47,7 +47,7 @@ class Checkpointer:
         out: the model folder of the run.
 
     Attributes:
-        facts: JSON values written into every checkpoint in addition to the state of the run.
+        metadata: JSON values written into every checkpoint in addition to the state of the run.
         on_resume: called in the main process when a run resumes; the model then holds the best weights.
     """
 
@@ -55,7 +55,7 @@ class Checkpointer:
         self.out = out
         self.log_dir = out.with_name(out.name + "-log")
         self.folder = self.log_dir / "checkpoints"
-        self.facts: dict[str, Any] = {}
+        self.metadata: dict[str, Any] = {}
         self.on_resume: Callable[[TrainingResult], None] = lambda result: None
         self._found: Checkpoint | None = None
         self._same_config = True
@@ -70,7 +70,7 @@ class Checkpointer:
         """
         self._check_files()
         checkpoint, problems = self._newest()
-        if checkpoint is not None and not checkpoint.facts["finished"]:
+        if checkpoint is not None and not checkpoint.metadata["finished"]:
             raise LinkerError(
                 f"{self.out}: contains an unfinished run, {checkpoint.position}; "
                 "continue it with --resume, replace it with --overwrite, or choose another folder with --out"
@@ -108,7 +108,7 @@ class Checkpointer:
             self._check_files()
             for path in (self.out / CONFIG, self._path(0)):
                 check_writable(path)
-        self.facts = {"config": config}
+        self.metadata = {"config": config}
         if not resume:
             return
         if workers.is_main:
@@ -120,35 +120,33 @@ class Checkpointer:
         if step is not None and not workers.is_main:
             self._found = Checkpoint.read(self._path(step))
 
-    def begin(self, data: str, facts: dict[str, Any], is_main: bool) -> None:
+    def begin(self, data: str, metadata: dict[str, Any], is_main: bool) -> None:
         """Lock the folder, and remove what a resumed run does not need.
 
         Args:
             data: a fingerprint of what the run is trained and measured on.
-            facts: JSON values for every checkpoint.
+            metadata: JSON values for every checkpoint.
             is_main: whether this is the process that writes.
 
         Raises:
             LinkerError: if the data have changed, or another process trains into this folder.
         """
-        if self._found is not None and self._found.facts["data"] != data:
+        if self._found is not None and self._found.metadata["data"] != data:
             raise LinkerError(
                 "cannot resume: articles, posts, their order, or the words that have vectors have changed since the "
                 "run started (other data); restore the old files, or start again with --overwrite"
             )
-        self.facts |= {"data": data, **facts}
+        self.metadata |= {"data": data, **metadata}
         if not is_main:
             return
         self._acquire_lock()
         self._remove_half_written()
+        if self._found is None:
+            for path in self.folder.glob("step-*"):
+                path.unlink()
         for step in self._steps():
-            if self._found is None:
-                _remove(self._path(step))
-            elif step > self._found.step:
+            if self._found is not None and step > self._found.step:
                 self._path(step).rename(self._path(step).with_suffix(".damaged"))
-        if self._found is None and self.folder.is_dir():
-            for path in self.folder.glob("step-*.damaged"):
-                _remove(path)
 
     def restore(self, state: TrainingState) -> bool:
         """Restore state, history and RNG states from the checkpoint that `open` found.
@@ -161,13 +159,10 @@ class Checkpointer:
         """
         if self._found is None:
             return False
-        part, facts, result = self._found.part, self._found.facts, state.result
-        state.restore(part, facts, self._same_config)
-        result.epochs, result.losses, result.best_epoch = (
-            facts["epochs"],
-            facts["losses"],
-            facts["best_epoch"],
-        )
+        part, metadata, result = self._found.part, self._found.metadata, state.result
+        state.restore(part, metadata, self._same_config)
+        for name in ("epochs", "losses", "best_epoch"):
+            setattr(result, name, metadata[name])
         if result.best_epoch:
             now = {name: tensor.detach().clone() for name, tensor in state.model.state_dict().items()}
             best = part("best")
@@ -178,7 +173,7 @@ class Checkpointer:
                 state.model.load_state_dict(result.best_state)
                 self.on_resume(result)
                 state.model.load_state_dict(now)
-        rank, rng_states = state.workers.rank, facts["chance"]
+        rank, rng_states = state.workers.rank, metadata["chance"]
         if rank < len(rng_states):
             set_rng_state(rng_states[rank])
         else:
@@ -209,32 +204,24 @@ class Checkpointer:
         rng_states = state.workers.all_gather_object(get_rng_state())
         if not state.workers.is_main:
             return
-        tensors, facts = state.state()
+        tensors, metadata = state.state()
         result = state.result
         for name, tensor in result.best_state.items():
             # Weights that equal the current ones, such as a frozen table of word vectors, are stored once.
             if not torch.equal(tensor, tensors[f"model/{name}"]):
                 tensors[f"best/{name}"] = tensor
-        facts |= {
+        metadata |= {
             "finished": finished,
             "epochs": result.epochs,
             "losses": result.losses,
             "best_epoch": result.best_epoch,
             "chance": rng_states,
-            **self.facts,
+            **self.metadata,
         }
-        self.write(Checkpoint(tensors, facts))
-
-    def write(self, checkpoint: Checkpoint) -> None:
-        """Write a checkpoint, then remove all but the newest two.
-
-        Raises:
-            LinkerError: if it cannot be written; the previous ones are kept.
-        """
-        checkpoint.write(self._path(checkpoint.step))
+        Checkpoint(tensors, metadata).write(self._path(state.step))
         _sync(self.folder)
-        for old in self._steps()[KEPT:]:
-            _remove(self._path(old))
+        for step in self._steps()[CHECKPOINTS:]:
+            self._path(step).unlink()
 
     def close(self) -> None:
         """Release the lock."""
@@ -258,7 +245,7 @@ class Checkpointer:
             info(f"{problem}; using the checkpoint before it")
         changes = [
             f"{path}: {_shown(old, '(new)')} → {_shown(new, '(gone)')}"
-            for path, old, new in diff_configs(self._found.facts["config"], config)
+            for path, old, new in diff_configs(self._found.metadata["config"], config)
         ]
         self._same_config = not changes
         if changes and not allow_config_change:
@@ -306,7 +293,7 @@ class Checkpointer:
         patterns += [(self.log_dir, ".train.jsonl.*"), (self.folder, ".step-*")]
         for folder, pattern in patterns:
             for path in list(folder.glob(pattern)):
-                _remove(path)
+                path.unlink()
 
     def _acquire_lock(self) -> None:
         """Make sure that no other process on this machine trains into this folder until this one ends."""
@@ -338,26 +325,14 @@ def seed_rank(seed: int, rank: int) -> None:
         seed_everything((seed + 7_919 * rank) % 2**32)
 
 
-def _remove(path: Path) -> None:
-    """Remove a file, or a folder in its place."""
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
-
-
 def _sync(folder: Path) -> None:
     """Make a new file name survive a power failure, if the system can."""
-    try:
+    with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        pass
-    finally:
-        os.close(descriptor)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _shown(value: Any, absent: str) -> str:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import linker
+from benchmarks.mteb import MtebModel
 from linker.common.errors import ModelError
-from linker.evaluation.mteb import MtebModel
 
 ROOT = Path(__file__).parents[2]
 CORPUS = [
