@@ -121,7 +121,7 @@ def in_processes(
         futures = {pool.submit(_call, *task): number for number, task in enumerate(tasks)}
         try:
             for future in as_completed(futures):
-                yield futures[future], future.result()
+                yield futures.pop(future), future.result()  # no other reference holds the result
         except BrokenProcessPool as error:
             raise LinkerError(
                 "a worker process was killed, perhaps for lack of memory; run the command again with fewer --workers"

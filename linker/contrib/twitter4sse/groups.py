@@ -1,33 +1,21 @@
-"""Groups of tweets: links sorted by key on disk, and the tweets of one key together."""
+"""Groups of tweets: the tweets of one key together."""
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import json
+import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from typing import Any
 
-from linker.common.databases import open_database
+from linker.contrib.twitter4sse.extraction import hash_of
 from linker.contrib.twitter4sse.pair_miners import Member
 
-_TABLE = """
-PRAGMA journal_mode = OFF;
-PRAGMA synchronous = OFF;
-PRAGMA cache_size = -65536;
-CREATE TABLE link (hash BLOB, key TEXT, role TEXT, place INTEGER, record TEXT, PRIMARY KEY (hash, key, role, place))
-WITHOUT ROWID;
-BEGIN;
+_BY_KEY = """
+SELECT key, role, record FROM link JOIN unit ON unit.id = link.unit ORDER BY hash, key, role, number, row
 """
-
-
-def hash_of(key: str) -> int:
-    """Return 64 bits of a key's hash, which put groups in a random but reproducible order."""
-    return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "big")
 
 
 class Group:
@@ -83,46 +71,24 @@ def _order(entry: tuple[int, Member]) -> tuple[int, str]:
 
 
 def read_groups(
-    parts: Sequence[Path], keep: int, counts: dict[str, Counter[str]], folder: Path
+    database: sqlite3.Connection, size: int, counts: dict[str, Counter[str]]
 ) -> Iterator[tuple[str, Group]]:
     """Yield the groups with children in the order of the hashes of their keys.
 
-    The links are sorted by a database in `folder`, so memory does not grow with them.
-
     Args:
-        parts: files of `extract`, in the order of their units.
-        keep: number of children that are kept per group.
-        counts: receives the fates of the children that are not kept, by prefix of their keys.
-        folder: where to sort.
-
-    Raises:
-        LinkerError: if there is no room to sort.
+        database: links of `extracted_links`.
+        size: number of children that are kept per group.
+        counts: receives the fates of the other children, by prefix of their keys.
     """
-    path = folder / "links.db"
-    path.unlink(missing_ok=True)
-    with open_database(path) as database:
-        database.executescript(_TABLE)
-        database.executemany("INSERT INTO link VALUES (?, ?, ?, ?, ?)", _rows(parts))
-        links = database.execute("SELECT key, role, record FROM link ORDER BY hash, key, role, place")
-        for key, rows in groupby(links, itemgetter(0)):
-            of_key = next(counts[prefix] for prefix in counts if key.startswith(prefix))
-            group = Group()
-            for _, role, record in rows:  # children before parents
-                if role == "child":
-                    fate = group.add(Member(*json.loads(record)), keep)
-                    if fate is not None:
-                        of_key[fate] += 1
-                elif group.children:
-                    group.set_parent(json.loads(record))
-            if group.children:
-                yield key, group
-
-
-def _rows(parts: Sequence[Path]) -> Iterator[tuple[bytes, str, str, int, str]]:
-    place = 0
-    for part in parts:
-        with gzip.open(part, "rt", encoding="utf-8", newline="\n") as file:
-            for line in file:
-                key, role, record = json.loads(line)
-                yield hash_of(key).to_bytes(8, "big"), key, role, place, json.dumps(record)
-                place += 1
+    for key, rows in groupby(database.execute(_BY_KEY), itemgetter(0)):
+        of_key = next(counts[prefix] for prefix in counts if key.startswith(prefix))
+        group = Group()
+        for _, role, record in rows:  # children before parents
+            if role == "child":
+                fate = group.add(Member(*json.loads(record)), size)
+                if fate is not None:
+                    of_key[fate] += 1
+            elif group.children:
+                group.set_parent(json.loads(record))
+        if group.children:
+            yield key, group

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -16,7 +15,7 @@ from linker.common.files import write_lines
 from linker.common.locks import only_writer
 from linker.contrib.twitter4sse.archives import UNIT_BYTES
 from linker.contrib.twitter4sse.cleaning import TweetFilter, clean, text_hash
-from linker.contrib.twitter4sse.extraction import ExtractionConfig, extract_links
+from linker.contrib.twitter4sse.extraction import ExtractionConfig, extracted_links
 from linker.contrib.twitter4sse.groups import read_groups
 from linker.contrib.twitter4sse.pair_miners import PairMiner
 from linker.contrib.twitter4sse.report import Report
@@ -99,7 +98,7 @@ def mine_benchmarks(
         negatives: number of candidates per query that belong to other queries.
         workers: number of processes; the results do not depend on it.
         on_error: "strict" stops at a damaged archive, "skip" uses the lines before the damage.
-        unit_bytes: compressed size after which a part is finished.
+        unit_bytes: compressed size of what is read at a time.
 
     Raises:
         DataError: if an archive or training set cannot be read, or the archives yield no query.
@@ -107,12 +106,14 @@ def mine_benchmarks(
     """
     out, filter = Path(out), filter or TweetFilter()
     miners = {"q": PairMiner.by_name("quotes")(), "r": PairMiner.by_name("replies")()}
-    config, work = ExtractionConfig(miners, filter, on_error), out / "benchmarks.parts"
-    with only_writer(out):
-        parts, report = extract_links(archives, config, work, workers, unit_bytes)
+    config, work = ExtractionConfig(miners, filter, on_error), out / "benchmarks.links.db"
+    with (
+        only_writer(out),
+        extracted_links(archives, config, work, workers, unit_bytes) as (database, report),
+    ):
         sets = [SetBuilder(name, parent, queries, positives, negatives) for name, (_, parent) in SETS.items()]
         links = {prefix: report.links[miner.child] for prefix, miner in miners.items()}
-        for key, group in track(read_groups(parts, positives + 1, links, work), "grouping tweets"):
+        for key, group in track(read_groups(database, positives + 1, links), "grouping tweets"):
             children = group.members()
             links[key[0]]["kept in groups"] += len(children)
             for builder in sets:
@@ -124,8 +125,7 @@ def mine_benchmarks(
             write_lines(out / "train" / path.name, excluded.other_pairs(path, counts_of))
         settings = {"queries": queries, "positives": positives, "negatives": negatives, **vars(filter)}
         report.write(out / "benchmarks.report.json", settings)
-        shutil.rmtree(work)
-        return report
+    return report
 
 
 def _write_sets(out: Path, sets: list[SetBuilder], report: Report) -> ExcludedTweets:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from linker.common.files import write_lines
 from linker.common.locks import only_writer
 from linker.contrib.twitter4sse.archives import UNIT_BYTES
 from linker.contrib.twitter4sse.cleaning import TweetFilter
-from linker.contrib.twitter4sse.extraction import ExtractionConfig, extract_links
+from linker.contrib.twitter4sse.extraction import ExtractionConfig, extracted_links
 from linker.contrib.twitter4sse.groups import Group, read_groups
 from linker.contrib.twitter4sse.pair_miners import Member, Pair, PairMiner
 from linker.contrib.twitter4sse.report import Report
@@ -36,7 +35,7 @@ def mine_pairs(
 ) -> Report:
     """Write the pairs of archives in a reproducible random order, and a report beside them.
 
-    The finished parts of an interrupted run are reused from `<out>.parts`, which is removed at the end.
+    An interrupted run continues from `<out>.links.db`, which is removed at the end.
 
     Args:
         archives: files and folders.
@@ -47,7 +46,7 @@ def mine_pairs(
         max_pairs: size of a random sample; None writes all pairs.
         workers: number of processes; the results do not depend on it.
         on_error: "strict" stops at a damaged archive, "skip" uses the lines before the damage.
-        unit_bytes: compressed size after which a part is finished.
+        unit_bytes: compressed size of what is read at a time.
 
     Raises:
         DataError: if an archive is missing, unreadable or damaged, or if none contains a tweet.
@@ -55,12 +54,14 @@ def mine_pairs(
     """
     out = Path(out)
     filter = filter or TweetFilter()
-    work = out.with_name(f"{out.name}.parts")
+    work = out.with_name(f"{out.name}.links.db")
     config = ExtractionConfig({"": miner}, filter, on_error)
-    with only_writer(out):
-        parts, report = extract_links(archives, config, work, workers, unit_bytes)
+    with (
+        only_writer(out),
+        extracted_links(archives, config, work, workers, unit_bytes) as (database, report),
+    ):
         links = report.links.setdefault(miner.child, Counter())
-        groups = track(read_groups(parts, _CHILDREN, {"": links}, work), "pairing tweets")
+        groups = track(read_groups(database, _CHILDREN, {"": links}), "pairing tweets")
         report.results["pairs"] = Counter()
         write_lines(
             out, _lines(_pairs(groups, miner, links), miner.child, max_pairs, report.results["pairs"])
@@ -68,8 +69,7 @@ def mine_pairs(
         report.write(
             report_path(out), {"miner": type(miner).__name__, **vars(filter), "max_pairs": max_pairs}
         )
-        shutil.rmtree(work)
-        return report
+    return report
 
 
 def _pairs(

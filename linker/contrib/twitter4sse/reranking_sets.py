@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from linker.contrib.twitter4sse.groups import hash_of
+from linker.contrib.twitter4sse.extraction import hash_of
 from linker.contrib.twitter4sse.pair_miners import Member
 from linker.evaluation.benchmarks.reranking import Candidate, Reranking
 

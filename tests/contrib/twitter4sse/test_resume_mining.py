@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -25,8 +27,8 @@ from linker.contrib.twitter4sse.pair_miners import PairMiner
 extract = extraction.extract
 
 def slowly(*task):
-    extract(*task)
     time.sleep(0.3)
+    return extract(*task)
 
 extraction.extract = slowly
 mine_pairs.mine_pairs([sys.argv[1]], PairMiner.by_name("quotes")(), sys.argv[2], unit_bytes=1)
@@ -47,8 +49,18 @@ def folder(tmp_path: Path) -> Path:
 def mine(folder: Path, name: str, workers: int = 1, unit_bytes: int = 1) -> tuple[bytes, bytes]:
     out = folder / name
     mine_pairs([folder / "in"], PairMiner.by_name("quotes")(), out, workers=workers, unit_bytes=unit_bytes)
-    assert not (folder / f"{name}.parts").exists()
+    assert not (folder / f"{name}.links.db").exists()
     return out.read_bytes(), report_path(out).read_bytes()
+
+
+def finished_units(work: Path) -> list[str]:
+    if not work.exists():
+        return []
+    with closing(sqlite3.connect(work)) as database:
+        try:
+            return [name for (name,) in database.execute("SELECT name FROM unit")]
+        except sqlite3.OperationalError:  # no table yet
+            return []
 
 
 def test_any_number_of_processes_and_units_gives_the_same_bytes(folder: Path) -> None:
@@ -60,19 +72,19 @@ def test_any_number_of_processes_and_units_gives_the_same_bytes(folder: Path) ->
 
 def test_a_killed_run_resumes_where_it_was(folder: Path) -> None:
     expected = mine(folder, "whole.jsonl.gz")
-    out, work = folder / "killed.jsonl.gz", folder / "killed.jsonl.gz.parts"
+    out, work = folder / "killed.jsonl.gz", folder / "killed.jsonl.gz.links.db"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(folder / "in"), str(out)], env=environment)
     try:
         deadline = time.monotonic() + 30
-        while len(list(work.glob("*.part"))) < 3:
+        while len(finished_units(work)) < 3:
             assert process.poll() is None, "ended by itself"
             assert time.monotonic() < deadline
             time.sleep(0.02)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    finished = {path: path.stat().st_mtime_ns for path in work.glob("*.part")}
+    finished = finished_units(work)
     assert not out.exists()
     assert 3 <= len(finished) < 10
 
@@ -90,11 +102,11 @@ def test_a_killed_run_resumes_where_it_was(folder: Path) -> None:
 
 
 def test_a_changed_archive_is_read_again(folder: Path) -> None:
-    work = folder / "out.jsonl.gz.parts"
+    work = folder / "out.jsonl.gz.links.db"
     (folder / "in" / "9.json").write_bytes("x".encode("utf-16"))
     with pytest.raises(DataError, match="UTF-16"):
         mine(folder, "out.jsonl.gz")
-    assert len(list(work.glob("*.part"))) == 8
+    assert len(finished_units(work)) == 8
     write(folder / "in" / "9.json", [v1(9001, quotes=v1(500))])
     mine(folder, "out.jsonl.gz")
     assert "500" in {pair["parent_id"] for pair in read_pairs(folder / "out.jsonl.gz")}
@@ -120,7 +132,7 @@ def test_strict_after_skip_looks_at_the_damaged_archive_again(folder: Path) -> N
     out = folder / "out.jsonl"
     miner = PairMiner.by_name("quotes")()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("linker.contrib.twitter4sse.mine_pairs.shutil.rmtree", lambda folder: None)
+        patch.setattr(Path, "unlink", lambda path: None)
         mine_pairs([folder / "in"], miner, out, on_error="skip")
     with pytest.raises(DataError, match="damaged or cut short"):
         mine_pairs([folder / "in"], miner, out)
