@@ -26,14 +26,14 @@ class Locking:
         self.folder, self.first, self.last, self.dies = folder, first, last, dies
 
     def __call__(self) -> None:
-        from linker.training.checkpointing.checkpointer import Checkpointer
+        from linker.training.checkpointing.checkpoint import Checkpoint
 
         bow_to_rights()
-        save, closed = Checkpointer.write, False
+        save, closed = Checkpoint.write, False
 
-        def guarded(checkpoints, checkpoint):
+        def guarded(checkpoint, path):
             nonlocal closed
-            folder = checkpoints.folder if self.folder == "checkpoints" else Path(self.folder)
+            folder = path.parent if self.folder == "checkpoints" else Path(self.folder)
             if self.first <= checkpoint.step <= self.last and not closed:
                 folder.chmod(0o555)
                 closed = True
@@ -43,12 +43,12 @@ class Locking:
                 folder.chmod(0o755)
                 closed = False
             try:
-                save(checkpoints, checkpoint)
+                save(checkpoint, path)
             finally:
                 if checkpoint.step == self.dies:
                     die()
 
-        Checkpointer.write = guarded  # type: ignore[method-assign]
+        Checkpoint.write = guarded  # type: ignore[method-assign]
 
 
 def bow_to_rights() -> None:

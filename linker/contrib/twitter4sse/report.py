@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,8 @@ from typing import Any
 
 from rich.table import Table
 
-from linker.common.files import atomic_write
+from linker.common.console import table_of_counts
+from linker.common.files import write_json
 
 
 @dataclass
@@ -40,24 +40,13 @@ class Report:
             whole[name] = _section("in all", rest, counts["made"])
         return whole
 
-    def write(self, path: str | Path, settings: dict[str, Any]) -> None:
-        """Write the report and the settings of the run as JSON to `path`."""
-        with atomic_write(path) as file:
-            content = {"settings": settings, **self.sections(), "damaged archives": self.damaged}
-            json.dump(content, file, indent=2, ensure_ascii=False)
-            file.write("\n")
+    def write(self, path: Path, settings: dict[str, Any]) -> None:
+        """Write the report and the settings of the run as JSON."""
+        write_json(path, {"settings": settings, **self.sections(), "damaged archives": self.damaged})
 
     def table(self) -> Table:
         """Return the report as a table for the terminal."""
-        table = Table(box=None, pad_edge=False)
-        for name, justify in (("", "left"), ("count", "right"), ("share", "right")):
-            table.add_column(name, justify=justify)  # type: ignore[arg-type]
-        for section, counts in self.sections().items():
-            whole = next(iter(counts.values()))
-            for i, (name, count) in enumerate(counts.items()):
-                label = f"{section} {name}" if i == 0 else f"  {name}"
-                table.add_row(label, f"{count:,}", "" if i == 0 or not whole else f"{count / whole:.1%}")
-        return table
+        return table_of_counts(self.sections())
 
 
 def _plural(word: str) -> str:

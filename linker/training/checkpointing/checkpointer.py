@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -143,7 +144,7 @@ class Checkpointer:
         self._remove_half_written()
         if self._found is None:
             for path in self.folder.glob("step-*"):
-                path.unlink()
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
         for step in self._steps():
             if self._found is not None and step > self._found.step:
                 self._path(step).rename(self._path(step).with_suffix(".damaged"))
