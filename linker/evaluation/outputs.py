@@ -49,7 +49,8 @@ def evaluate_models(
     articles = without_dates(linked.articles) if ignore_dates else linked.articles
     for number, (reference, model) in enumerate(zip(models, loaded)):
         stderr.print(
-            f"{reference.name}: scoring {len(linked.posts):,} posts for {len(linked.articles):,} articles",
+            f"{reference.name}: scoring {len(linked.posts):,} posts for {len(linked.articles):,} "
+            f"article{'s' * (len(linked.articles) != 1)}",
             style="dim",
             highlight=False,
             markup=False,
