@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, cast
@@ -14,6 +15,7 @@ from linker.annotation.formats.label_format import LabelFormat
 from linker.annotation.formats.records import summary_of
 from linker.annotation.session.journal import Action
 from linker.annotation.session.session import Session
+from linker.common.errors import DataError
 from linker.data.io.records import read_posts
 from linker.data.labels.reading import read_labels
 from linker.data.labels.records import ImportedLabel
@@ -150,3 +152,10 @@ def test_the_posts_of_an_export_are_those_that_were_labeled(
         text = post.text.replace("\r\n", "\n")
         assert (again.text.replace("\r\n", "\n"), again.created_at) == (text, post.created_at)
         assert again.language == post.language
+
+
+def test_tasks_of_prodigy_without_answers_are_no_labels(session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "tasks.jsonl"
+    write(path, "prodigy", [replace(one, value=None, annotator=None) for one in session.labeled(True)])
+    with pytest.raises(DataError, match="none has a label under the key"):
+        read_labels(path)

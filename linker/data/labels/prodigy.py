@@ -25,6 +25,11 @@ class ProdigyReader:
         """Return whether a record is a task of Prodigy."""
         return any(name in values for name in _HASHES) or values.get("answer") in _ANSWERS
 
+    @staticmethod
+    def asks(values: Mapping[str, Any]) -> bool:
+        """Return whether a record is a task without an answer, whose `label` is the question."""
+        return values.get("label") == "RELEVANT" and isinstance(values.get("meta"), Mapping)
+
     def read(self, row: Row, collector: Collector) -> None:
         """Read the label of a task.
 

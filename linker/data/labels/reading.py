@@ -120,6 +120,8 @@ def _tool(format: str | None, head: Sequence[Mapping[str, Any]]) -> Any:
     for name, reader in readers.items():
         if format == name or (format is None and head and any(reader.wrote(values) for values in head)):
             return reader()
+    if format is None and head and all(prodigy.ProdigyReader.asks(values) for values in head):
+        return prodigy.ProdigyReader()
     return None
 
 
