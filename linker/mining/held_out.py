@@ -17,8 +17,6 @@ from linker.mining.store import LinkStore
 #: Fate of posts about articles of a development set.
 HELD_OUT = "of articles in --not-in"
 _AT_ONCE = 5_000
-# Pairs of titles that are compared at once.
-_PAIRS = 100_000
 
 
 class HeldOut:
@@ -29,17 +27,20 @@ class HeldOut:
     """
 
     def __init__(self, articles: Iterable[Article]) -> None:
-        keys, titles = set(), set()
+        keys: set[str | None] = set()
+        titles: set[str] = set()
         for article in articles:
-            if (key := link_key(article.url or article.id)) is not None:
-                keys.add(key)
+            keys.add(link_key(article.url or article.id))
             if normal_form(article.title):
                 titles.add(article.title)
-        self._keys = frozenset(keys)
+        self._keys = keys - {None}
         self._signed = signatures(sorted(titles))  # (titles, 48)
-        bands = band_keys(self._signed)  # (titles, bands)
-        self._order = np.argsort(bands, axis=0, kind="stable")
-        self._bands = np.take_along_axis(bands, self._order, axis=0)
+        # By band, titles by their key in it.
+        self._titles: list[dict[int, list[int]]] = []
+        for band in band_keys(self._signed).T:
+            self._titles.append({})
+            for title, key_ in enumerate(band.tolist()):
+                self._titles[-1].setdefault(key_, []).append(title)
 
     @classmethod
     def read(cls, files: Sequence[str]) -> HeldOut:
@@ -57,40 +58,31 @@ class HeldOut:
         return cls(articles)
 
     def holds(self, articles: Sequence[tuple[str, str]]) -> np.ndarray:
-        """Return which articles are in the development set: by their key, or by a near-duplicate title.
+        """Return which articles are in the development set, bool: by their key, or by a near-duplicate title.
 
         Args:
             articles: link key and title; an empty title is no duplicate of another.
-
-        Returns:
-            bool, one per article.
         """
-        found = np.array([key in self._keys for key, _ in articles], dtype=bool)
-        asked = [i for i, (_, title) in enumerate(articles) if not found[i] and normal_form(title)]
-        if asked and len(self._signed):
-            found[asked] = self._alike(signatures([articles[i][1] for i in asked]))
-        return found
+        held = np.array([key in self._keys for key, _ in articles], dtype=bool)
+        others = [i for i, (_, title) in enumerate(articles) if not held[i] and normal_form(title)]
+        if others and len(self._signed):
+            signed = signatures([articles[i][1] for i in others])
+            held[others] = [self._is_like(*title) for title in zip(signed, band_keys(signed).tolist())]
+        return held
 
-    def _alike(self, signed: np.ndarray) -> np.ndarray:
-        """Which signatures are similar to one of the set, of those that share a band with it."""
-        alike = np.zeros(len(signed), dtype=bool)
-        for number, band in enumerate(band_keys(signed).T):
-            known = self._bands[:, number]
-            first, last = np.searchsorted(known, band, "left"), np.searchsorted(known, band, "right")
-            for i in np.flatnonzero((last > first) & ~alike):
-                for start in range(first[i], last[i], _PAIRS):
-                    others = self._order[start : min(start + _PAIRS, last[i]), number]
-                    alike[i] |= bool(((self._signed[others] == signed[i]).mean(axis=1) >= LIKE).any())
-        return alike
+    def _is_like(self, signature: np.ndarray, bands: list[int]) -> bool:
+        """Whether a title is similar to one of the set, of those that share a band with it."""
+        near = (titles[band] for titles, band in zip(self._titles, bands) if band in titles)
+        return any(((self._signed[some] == signature).mean(axis=1) >= LIKE).any() for some in near)
 
 
 def drop_held_out(store: LinkStore, held_out: HeldOut) -> None:
     """Drop posts about articles of a development set."""
     rows = store.run("SELECT id, key, title FROM article")
-    held: list[tuple[int]] = []
-    while some := rows.fetchmany(_AT_ONCE):
-        flags = held_out.holds([(key, title) for _, key, title in some])
-        held += [(some[i][0],) for i in flags.nonzero()[0].tolist()]
     store.run("CREATE TABLE held (article INTEGER PRIMARY KEY)")
-    store.database.executemany("INSERT INTO held VALUES (?)", held)
+    while some := rows.fetchmany(_AT_ONCE):
+        held = held_out.holds([row[1:] for row in some])
+        store.database.executemany(
+            "INSERT INTO held VALUES (?)", [row[:1] for row, is_held in zip(some, held) if is_held]
+        )
     store.drop(HELD_OUT, "SELECT place FROM post JOIN held USING (article)")

@@ -19,7 +19,6 @@ from linker.data.types import Article
 from linker.mining.store import LinkStore
 
 _PAGES = (".html", ".htm", ".xhtml", ".pdf", ".txt", ".md")
-_AT_ONCE = 1_000
 # A card that five pages or more of a site share is that of the site: a paywall, a consent page, the home page.
 _SHARED = 5
 
@@ -71,26 +70,20 @@ def add_known_articles(store: LinkStore, files: Sequence[Path], bad_lines: BadLi
         Number of articles in the files, by fate.
     """
     counts: Counter[str] = Counter()
-    rows = []
     for file in files:
         for article in _articles(store, file, bad_lines, counts):
             key = link_key(article.url or article.id)
             if key is None:
                 counts["without an address"] += 1
                 continue
-            published = None if article.published is None else article.published.timestamp()
-            rows.append((article.title, article.text, published, store.article_of(key)))
-            if len(rows) == _AT_ONCE:
-                _add(store, rows, counts)
-                rows = []
-    _add(store, rows, counts)
+            published = article.published and article.published.timestamp()
+            changed = store.run(
+                "UPDATE article SET title = ?, text = ?, published = ?, source = 'given' "
+                "WHERE id = ? AND source IS NULL",
+                [article.title, article.text, published, store.article_of(key)],
+            )
+            counts["linked by posts" if changed.rowcount else "not linked, or read before"] += 1
     return counts
-
-
-def _add(store: LinkStore, rows: list[tuple[str, str, float | None, int]], counts: Counter[str]) -> None:
-    linked = store.add_texts(rows)
-    counts["linked by posts"] += linked
-    counts["not linked, or read before"] += len(rows) - linked
 
 
 def _articles(store: LinkStore, file: Path, bad_lines: BadLines, counts: Counter[str]) -> Iterator[Article]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from linker.common.console import progress_bar, track
 from linker.common.errors import DataError, LinkerError
@@ -43,6 +43,9 @@ class NoPairsError(DataError):
         self.report = report
 
 
+# Streams deliver some posts twice.
+_NUMBERED = "SELECT place, row_number() OVER (PARTITION BY id ORDER BY place) AS n FROM post"
+_REPEATED = f"SELECT place FROM ({_NUMBERED}) WHERE n > 1"
 # Posts between two updates of the bar.
 _SHOWN = 1_000
 #: The files of an output folder.
@@ -87,7 +90,7 @@ def mine_links(
     with only_writer(out), _working_folder(out) as work, LinkStore.open(work / "posts.db") as store:
         report = _read(posts, columns or PostColumns(), store, options, on_error)
         steps: tuple[Callable[[], None], ...] = (
-            store.drop_repeated,
+            partial(store.drop, "met again", _REPEATED),
             partial(follow_redirects, store, articles, options),
             store.resolve_threads,
             partial(store.drop_bots, options),
@@ -100,7 +103,7 @@ def mine_links(
             step()
         if missing is not None:
             write_missing(store, missing)
-        report.later = store.fates()
+        report.later = Counter(dict(store.run("SELECT fate, count(*) FROM dropped GROUP BY fate")))
         report.fates[SHORTENED] += report.later.pop(SHORTENED, 0)
         select_pairs(store, options, report.later)
         made = work / "set"
@@ -109,7 +112,11 @@ def mine_links(
             raise NoPairsError(_nothing(report), report)
         write_training_set(store, made, options.dev)
         report.result = summary(store)
-        write_json(made / "report.json", {"settings": _settings(options), **report.as_json()})
+        settings = {
+            name: sorted(value) if isinstance(value, frozenset) else value
+            for name, value in vars(options).items()
+        }
+        write_json(made / "report.json", {"settings": settings, **report.sections(), **report.result})
         _publish(made, out)
     return report
 
@@ -164,26 +171,17 @@ def _with_progress(read: Iterable[Post], posts: Sequence[str], bad_lines: BadLin
 
 
 def _nothing(report: Report) -> str:
-    section = report.sections()["linked posts"]
+    linked = report.sections()["linked posts"]
     reasons = ", ".join(
-        f"{count:,} {name}" for name, count in section.items() if name not in ("found", "pairs")
+        f"{count:,} {fate}" for fate, count in linked.items() if fate not in ("found", "pairs")
     )
-    remedy = (
-        "give the articles with --articles"
-        if section.get(NO_TEXT)
-        else "the options of `linker mine links` set these limits"
-    )
+    remedy = "the options of `linker mine links` set these limits"
+    if linked.get(NO_TEXT):
+        remedy = "give the articles with --articles"
     return (
-        f"no pair of article and post is left: of {report.posts:,} posts {section['found']:,} link to one article "
+        f"no pair of article and post is left: of {report.posts:,} posts {linked['found']:,} link to one article "
         f"({reasons or 'no links'}); {remedy}"
     )
-
-
-def _settings(options: MiningOptions) -> dict[str, Any]:
-    return {
-        name: sorted(value) if isinstance(value, frozenset) else value
-        for name, value in vars(options).items()
-    }
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +36,7 @@ _LATER = (
     SAME_TEXT,
     TOO_MANY_OF_AUTHOR,
 )
+_MORE = re.compile(r"more than \d+")
 
 
 @dataclass
@@ -62,7 +64,7 @@ class Report:
     def sections(self) -> dict[str, dict[str, int]]:
         """Return the sections of counts: first the total, then its parts in the order of the filters."""
         linked = self.posts - self.fates.total()
-        later = sorted(self.later.items(), key=lambda item: _place(item[0]))
+        later = sorted(self.later.items(), key=lambda item: _LATER.index(_MORE.sub("more than {}", item[0])))
         sections = {
             "lines": {
                 "read": self.posts + self.bad_lines + self.left_out.total(),
@@ -89,10 +91,6 @@ class Report:
             }
         return sections
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the report as JSON values."""
-        return {**self.sections(), **self.result}
-
     def table(self) -> Table:
         """Return the report as a table for the terminal."""
         table = table_of_counts(self.sections())
@@ -107,13 +105,3 @@ class Report:
         for site, counts in self.result.get("sites", {}).items():
             table.add_row(f"site {site}", f"{counts['pairs']:,}", f"{counts['articles']:,} articles")
         return table
-
-
-def _place(fate: str) -> int:
-    start = fate.split(" of a")[0]
-    for i, name in enumerate(_LATER):
-        if name == fate:
-            return i
-    kind = TOO_MANY_OF_AUTHOR if fate.endswith("author") else TOO_MANY
-    assert start.startswith("more than")
-    return _LATER.index(kind)

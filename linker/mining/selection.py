@@ -11,7 +11,7 @@ from linker.common.console import track
 from linker.data.near_duplicates import LIKE, normal_form, signatures
 from linker.mining.cleaning import ARTICLE_WORDS, POST_WORDS, cleaned, copied_grams, has_words
 from linker.mining.options import MiningOptions
-from linker.mining.store import Candidate, LinkStore, hash_of
+from linker.mining.store import POSTS, LinkStore, hash_of
 
 _DAY = 86_400
 # Posts whose signatures are computed at once: fewer would cost more time each.
@@ -25,7 +25,8 @@ COPIES = "copies of another post of the article"
 TOO_MANY = "more than {} of an article"
 SAME_TEXT = "same text as a post of another article"
 TOO_MANY_OF_AUTHOR = "more than {} of an author"
-Pair = tuple[int, int, str, int]
+_ArticlePosts = tuple[int, list[tuple[int, str]]]
+"""An article, and places and texts of its posts."""
 
 
 def set_windows(store: LinkStore, days: tuple[int, int]) -> None:
@@ -38,19 +39,25 @@ def set_windows(store: LinkStore, days: tuple[int, int]) -> None:
         store: where posts and articles are.
         days: days before and after the date.
     """
-    found = []
-    for article, rows in groupby(store.times(), itemgetter(0)):
-        times = [(published, time) for _, published, time in rows]
-        published = times[0][0]
-        if published is None:
-            begins = published = densest([time for _, time in times], sum(days) * _DAY)
-        else:
-            begins = published - days[0] * _DAY
-        found.append((begins, published, article))
-        if len(found) == _AT_ONCE:
-            store.set_windows(found)
-            found = []
-    store.set_windows(found)
+    store.run("CREATE TABLE span (article INTEGER PRIMARY KEY, begins REAL, published REAL)")
+    times = store.run(
+        f"SELECT article, published, time FROM {POSTS} JOIN article ON article.id = article "
+        "WHERE fate IS NULL AND time IS NOT NULL ORDER BY article, time"
+    )
+
+    def windows() -> Iterator[tuple[int, float, float]]:
+        for (article, published), rows in groupby(times, itemgetter(0, 1)):
+            if published is None:
+                begins = published = densest([time for _, _, time in rows], sum(days) * _DAY)
+            else:
+                begins = published - days[0] * _DAY
+            yield article, begins, published
+
+    store.database.executemany("INSERT INTO span VALUES (?, ?, ?)", windows())
+    store.run(
+        "UPDATE article SET (begins, published) = (SELECT begins, published FROM span WHERE article = id) "
+        "WHERE id IN (SELECT article FROM span)"
+    )
 
 
 def densest(times: Sequence[float], length: float) -> float:
@@ -72,59 +79,66 @@ def densest(times: Sequence[float], length: float) -> float:
 def select_pairs(store: LinkStore, options: MiningOptions, counts: Counter[str]) -> None:
     """Clean the posts of each article and store those that become pairs; count the fates of the others."""
     length = sum(options.days) * _DAY
-    batch: list[tuple[int, list[tuple[int, str]]]] = []
+    posts = store.run(
+        f"SELECT article, article.title, article.text, begins, place, time, post.text FROM {POSTS} "
+        "JOIN article ON article.id = article WHERE fate IS NULL ORDER BY article, draw, place"
+    )
+    total = store.count("post") - store.count("dropped")
+    batch: list[_ArticlePosts] = []
     waiting = 0
-    posts = track(store.candidates(), "cleaning posts", store.count("post") - store.count("dropped"))
-    for article, rows in groupby(posts, itemgetter(0)):
-        kept = _of_article(((*row[1:4], row[4]) for row in rows), length, options, counts)
-        if kept:
-            batch.append((article, kept))
-            waiting += len(kept)
+    for (article, title, text), rows in groupby(track(posts, "cleaning posts", total), itemgetter(0, 1, 2)):
+        texts = _cleaned((row[3:] for row in rows), title, text, length, options, counts)
+        batch.append((article, texts))
+        waiting += len(texts)
         if waiting >= _AT_ONCE:
-            store.add_pairs(_distinct(batch, options.max_per_article, counts))
+            _add_pairs(store, batch, options.max_per_article, counts)
             batch, waiting = [], 0
-    store.add_pairs(_distinct(batch, options.max_per_article, counts))
-    counts[SAME_TEXT] += store.drop_pairs(
-        "SELECT post FROM (SELECT post, row_number() OVER (PARTITION BY hash ORDER BY draw, post) AS n FROM pair "
-        "JOIN post ON place = post) WHERE n > 1"
-    )
-    counts[TOO_MANY_OF_AUTHOR.format(options.max_per_author)] += store.drop_pairs(
-        "SELECT post FROM (SELECT post, row_number() OVER (PARTITION BY author ORDER BY draw, post) AS n FROM pair "
-        "JOIN post ON place = post WHERE author IS NOT NULL) WHERE n > ?",
-        options.max_per_author,
-    )
+    _add_pairs(store, batch, options.max_per_article, counts)
+    too_many_of_author = TOO_MANY_OF_AUTHOR.format(options.max_per_author)
+    for fate, column, most in (
+        (SAME_TEXT, "hash", 1),
+        (too_many_of_author, "author", options.max_per_author),
+    ):
+        counts[fate] += store.run(
+            f"DELETE FROM pair WHERE post IN (SELECT post FROM (SELECT post, row_number() OVER (PARTITION BY {column} "
+            f"ORDER BY draw, post) AS n FROM pair JOIN post ON place = post WHERE {column} IS NOT NULL) WHERE n > ?)",
+            [most],
+        ).rowcount
 
 
-def _of_article(
-    rows: Iterable[tuple[str, str, float | None, Candidate]],
+def _cleaned(
+    posts: Iterable[tuple[float | None, int, float | None, str]],
+    title: str,
+    text: str,
     length: float,
     options: MiningOptions,
     counts: Counter[str],
 ) -> list[tuple[int, str]]:
     """Places and cleaned texts of the posts of one article that are in its window and have words of their own."""
-    kept: list[tuple[int, str]] = []
-    grams = None
-    too_many = TOO_MANY.format(options.max_per_article)
-    for title, text, begins, post in rows:
-        if grams is None:
-            grams, known = copied_grams(title, text), has_words(f"{title}\n{text}", ARTICLE_WORDS)
-        if not known:
+    texts: list[tuple[int, str]] = []
+    grams, has_text = copied_grams(title, text), has_words(f"{title}\n{text}", ARTICLE_WORDS)
+    for begins, place, time, post in posts:
+        if not has_text:
             counts[NO_TEXT] += 1
-        elif post.time is not None and begins is not None and not begins <= post.time <= begins + length:
+        elif time is not None and begins is not None and not begins <= time <= begins + length:
             counts[OUTSIDE] += 1
-        elif len(kept) == _SPARE * options.max_per_article:
-            counts[too_many] += 1
-        elif not has_words(clean := cleaned(post.text, grams), POST_WORDS):
+        elif len(texts) == _SPARE * options.max_per_article:
+            counts[TOO_MANY.format(options.max_per_article)] += 1
+        elif not has_words(clean := cleaned(post, grams), POST_WORDS):
             counts[FEW_WORDS] += 1
         else:
-            kept.append((post.place, clean))
-    return kept
+            texts.append((place, clean))
+    return texts
+
+
+def _add_pairs(store: LinkStore, batch: list[_ArticlePosts], most: int, counts: Counter[str]) -> None:
+    store.database.executemany("INSERT INTO pair VALUES (?, ?, ?, ?)", _distinct(batch, most, counts))
 
 
 def _distinct(
-    batch: Sequence[tuple[int, list[tuple[int, str]]]], most: int, counts: Counter[str]
-) -> Iterator[Pair]:
-    """Pairs of distinct posts, at most `most` an article."""
+    batch: list[_ArticlePosts], most: int, counts: Counter[str]
+) -> Iterator[tuple[int, int, str, int]]:
+    """Pairs of distinct posts, at most `most` an article: place, article, text, hash of its normal form."""
     signed = signatures([text for _, posts in batch for _, text in posts])
     start = 0
     for article, posts in batch:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from linker.articles.links.link_key import host_of, link_key
 from linker.common.databases import Database, open_database
@@ -38,6 +36,8 @@ BEGIN;
 """
 _AT_ONCE = 5_000
 _DAY = 86_400
+#: All posts; the fate of those that are kept is null.
+POSTS = "post LEFT JOIN dropped ON dropped.post = place"
 #: Fewer links of an author say nothing about the share of one site.
 FEW_LINKS = 10
 
@@ -46,14 +46,6 @@ def hash_of(text: str) -> int:
     """Return 64 bits of a text's hash as a signed integer."""
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
-
-
-class Candidate(NamedTuple):
-    """A post of an article, as the next filters see it."""
-
-    place: int
-    time: float | None
-    text: str
 
 
 class LinkStore(Database):
@@ -81,24 +73,15 @@ class LinkStore(Database):
     def add(self, post: Post, link: Link) -> None:
         """Add a post and its link."""
         article = hash_of(link.key) if link.key else None
-        author = post.extra.get("author")
-        self._place += 1
-        self._posts.append(
-            (
-                self._place,
-                post.id,
-                bare_id(post.id),
-                hash_of(post.id),
-                article,
-                link.thread or None,
-                hash_of(author) if isinstance(author, str) and author else None,
-                None if post.created_at is None else post.created_at.timestamp(),
-                post.text,
-                post.language,
-                post.extra.get("url") if isinstance(post.extra.get("url"), str) else None,
-                bool(link.title),
-            )
+        author, url = (
+            value if isinstance(value, str) and value else None
+            for value in map(post.extra.get, ("author", "url"))
         )
+        time = post.created_at and post.created_at.timestamp()
+        self._place += 1
+        ids = (self._place, post.id, bare_id(post.id), hash_of(post.id), article, link.thread or None)
+        values = (author and hash_of(author), time, post.text, post.language, url, bool(link.title))
+        self._posts.append((*ids, *values))
         if article is not None:
             self._articles.append((article, link.key, host_of(link.key), link.url, link.shortened))
             if link.title or link.description:
@@ -118,14 +101,6 @@ class LinkStore(Database):
             "INSERT INTO card VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET posts = posts + 1", self._cards
         )
         self._posts, self._articles, self._cards = [], [], []
-
-    def drop_repeated(self) -> None:
-        """Drop posts whose id was met before: streams deliver some posts twice."""
-        self.drop(
-            "met again",
-            "SELECT place FROM (SELECT place, row_number() OVER (PARTITION BY id ORDER BY place) AS n FROM post) "
-            "WHERE n > 1",
-        )
 
     def redirect(self, short: str, url: str) -> None:
         """Give posts with a shortened link the article at an address; not if no post has the link.
@@ -174,10 +149,7 @@ class LinkStore(Database):
 
     def drop_bots(self, options: MiningOptions) -> None:
         """Drop all posts of authors with too many links a day, or with nearly all links to one site."""
-        links = (
-            "post LEFT JOIN dropped ON dropped.post = place "
-            "WHERE fate IS NULL AND author IS NOT NULL AND thread IS NULL"
-        )
+        links = f"{POSTS} WHERE fate IS NULL AND author IS NOT NULL AND thread IS NULL"
         self.run("CREATE TABLE bot (author INTEGER PRIMARY KEY, fate TEXT)")
         self.run(
             "INSERT OR IGNORE INTO bot SELECT author, 'by authors with too many links a day' FROM "
@@ -199,49 +171,9 @@ class LinkStore(Database):
         )
         self.run("INSERT OR IGNORE INTO dropped SELECT place, bot.fate FROM post JOIN bot USING (author)")
 
-    def fates(self) -> Counter[str]:
-        """Return the number of dropped posts by fate."""
-        return Counter(dict(self.run("SELECT fate, count(*) FROM dropped GROUP BY fate")))
-
     def drop(self, fate: str, places: str) -> None:
         """Drop the posts that a query selects, if they were not dropped before."""
         self.run(f"INSERT OR IGNORE INTO dropped SELECT place, ? FROM ({places})", [fate])
-
-    def times(self) -> Iterator[tuple[int, float | None, float]]:
-        """Yield article, its date and the time of a post, for all posts with a time, by article and time."""
-        yield from self.run(
-            "SELECT article, published, time FROM post LEFT JOIN dropped ON dropped.post = place "
-            "JOIN article ON article.id = article WHERE fate IS NULL AND time IS NOT NULL ORDER BY article, time"
-        )
-
-    def candidates(self) -> Iterator[tuple[int, str, str, float | None, Candidate]]:
-        """Yield article, title, text, beginning of its window, and a post; posts in random order."""
-        rows = self.run(
-            "SELECT article, article.title, article.text, begins, place, time, post.text FROM post "
-            "LEFT JOIN dropped ON dropped.post = place JOIN article ON article.id = article WHERE fate IS NULL "
-            "ORDER BY article, draw, place"
-        )
-        for article, title, text, begins, *rest in rows:
-            yield article, title, text, begins, Candidate(*rest)
-
-    def add_pairs(self, pairs: Iterable[tuple[int, int, str, int]]) -> None:
-        """Add pairs: place of the post, article, cleaned text, hash of its normal form."""
-        self.database.executemany("INSERT INTO pair VALUES (?, ?, ?, ?)", pairs)
-
-    def drop_pairs(self, posts: str, *values: object) -> int:
-        """Delete the pairs of the posts that a query selects, and return their number."""
-        return self.run(f"DELETE FROM pair WHERE post IN ({posts})", values).rowcount
-
-    def set_windows(self, windows: Sequence[tuple[float, float, int]]) -> None:
-        """Set beginning of the window and date of articles: (begins, published, article)."""
-        self.database.executemany("UPDATE article SET begins = ?, published = ? WHERE id = ?", windows)
-
-    def add_texts(self, texts: Sequence[tuple[str, str, float | None, int]]) -> int:
-        """Set title, text and date of linked articles that have none yet, and return the number of them."""
-        return self.database.executemany(
-            "UPDATE article SET title = ?, text = ?, published = ?, source = 'given' WHERE id = ? AND source IS NULL",
-            texts,
-        ).rowcount
 
     def has_article(self, key: str | None) -> bool:
         """Return whether a post links to the article with this key."""

@@ -8,6 +8,8 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from linker.common.errors import DataError
 from linker.data.near_duplicates import linked_groups, signatures
@@ -52,21 +54,13 @@ def stories(articles: Sequence[Headed]) -> np.ndarray:
     Returns:
         int64, one per article: index of the first article of its story.
     """
-    first = linked_groups(signatures([f"{article.title}\n{article.lead}" for article in articles]))
-    leaders = _by_titles(articles)
-    root = np.arange(len(articles), dtype=np.int64)
-
-    def find(i: int) -> int:
-        while root[i] != i:
-            root[i] = root[root[i]]
-            i = int(root[i])
-        return i
-
-    for groups in (first, leaders):
-        for i, leader in enumerate(groups.tolist()):
-            a, b = sorted((find(i), find(leader)))
-            root[b] = a
-    return np.array([find(i) for i in range(len(articles))], dtype=np.int64)
+    alike = linked_groups(signatures([f"{article.title}\n{article.lead}" for article in articles]))
+    ends = np.concatenate([alike, _by_titles(articles)])
+    starts = np.tile(np.arange(len(articles)), 2)
+    links = coo_array((np.ones(len(ends), dtype=bool), (starts, ends)), shape=(len(articles),) * 2)
+    _, story = connected_components(links, directed=False)
+    _, first = np.unique(story, return_index=True)
+    return first[story].astype(np.int64)
 
 
 def _by_titles(articles: Sequence[Headed]) -> np.ndarray:

@@ -11,13 +11,22 @@ from typing import Any
 
 from linker.common.files import write_lines
 from linker.mining.linked_post import SHORTENED
-from linker.mining.store import LinkStore
+from linker.mining.store import POSTS, LinkStore
 from linker.mining.stories import Headed, dev_part, stories
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _LEAD = 2_000
 _SITES = 20
-_AT_ONCE = 10_000
+_TIMES = {"published", "created_at"}
+_ARTICLES = (
+    "SELECT key AS id, title, text, url, published, story, split FROM article WHERE split IS NOT NULL "
+    "ORDER BY published IS NOT NULL, published, key"
+)
+_POSTS = (
+    "SELECT post.id AS id, pair.text AS text, key AS article_id, time AS created_at, lang, post.url AS url FROM pair "
+    "JOIN post ON place = pair.post JOIN article ON article.id = pair.article "
+    "ORDER BY time IS NOT NULL, time, draw, place"
+)
 
 
 def write_training_set(store: LinkStore, folder: Path, dev: float) -> None:
@@ -46,8 +55,8 @@ def write_training_set(store: LinkStore, folder: Path, dev: float) -> None:
         ),
     )
     del rows, headed
-    write_lines(folder / "articles.jsonl", map(_line, _articles(store)))
-    write_lines(folder / "posts.jsonl", map(_line, _posts(store)))
+    write_lines(folder / "articles.jsonl", _lines(store, _ARTICLES))
+    write_lines(folder / "posts.jsonl", _lines(store, _POSTS))
 
 
 def write_missing(store: LinkStore, path: Path) -> None:
@@ -59,55 +68,27 @@ def write_missing(store: LinkStore, path: Path) -> None:
         store: articles and the posts that are kept so far.
         path: the file, JSON Lines.
     """
-    rows = store.run(
-        "SELECT article.url, count(*) FROM post LEFT JOIN dropped ON dropped.post = place "
-        "JOIN article ON article.id = article WHERE (fate IS NULL OR fate = ?) AND source IS NOT 'given' "
-        "GROUP BY article.id ORDER BY count(*) DESC, key",
-        [SHORTENED],
+    query = (
+        f"SELECT article.url AS url, count(*) AS posts FROM {POSTS} JOIN article ON article.id = article "
+        f"WHERE (fate IS NULL OR fate = '{SHORTENED}') AND source IS NOT 'given' "
+        "GROUP BY article.id ORDER BY count(*) DESC, key"
     )
-    write_lines(path, (_line({"url": url, "posts": posts}) for url, posts in rows))
+    write_lines(path, _lines(store, query))
 
 
-def _articles(store: LinkStore) -> Iterator[dict[str, Any]]:
-    for key, url, title, text, published, story, split in store.run(
-        "SELECT key, url, title, text, published, story, split FROM article WHERE split IS NOT NULL "
-        "ORDER BY published IS NOT NULL, published, key"
-    ):
-        yield {
-            "id": key,
-            "title": title,
-            "text": text,
-            "url": url,
-            "published": _date(published),
-            "story": story,
-            "split": split,
-        }
+def _lines(store: LinkStore, query: str) -> Iterator[str]:
+    """JSON Lines of the rows of a query, with its names of columns; what is unknown is left out."""
+    rows = store.run(query)
+    names = [column[0] for column in rows.description]
+    for row in rows:
+        filled = {name: value for name, value in zip(names, row) if value is not None}
+        for name in _TIMES & filled.keys():
+            filled[name] = _date(filled[name])
+        yield json.dumps(filled, ensure_ascii=False) + "\n"
 
 
-def _posts(store: LinkStore) -> Iterator[dict[str, Any]]:
-    for post, text, article, time, lang, url in store.run(
-        "SELECT post.id, pair.text, key, time, lang, post.url FROM pair JOIN post ON place = pair.post "
-        "JOIN article ON article.id = pair.article ORDER BY time IS NOT NULL, time, draw, place"
-    ):
-        yield {
-            "id": post,
-            "text": text,
-            "article_id": article,
-            "created_at": _date(time),
-            "lang": lang,
-            "url": url,
-        }
-
-
-def _line(row: dict[str, Any]) -> str:
-    return (
-        json.dumps({name: value for name, value in row.items() if value is not None}, ensure_ascii=False)
-        + "\n"
-    )
-
-
-def _date(seconds: float | None) -> str | None:
-    return None if seconds is None else (_EPOCH + timedelta(seconds=seconds)).isoformat()
+def _date(seconds: float) -> str:
+    return (_EPOCH + timedelta(seconds=seconds)).isoformat()
 
 
 def summary(store: LinkStore) -> dict[str, Any]:
@@ -118,9 +99,10 @@ def summary(store: LinkStore) -> dict[str, Any]:
         "SELECT count(DISTINCT story), sum(source = 'card') FROM article WHERE split IS NOT NULL"
     ).fetchone()
     parts = {
-        split: {"articles": articles, "pairs": of_part, "from": _day(start), "to": _day(end)}
+        split: {"articles": articles, "pairs": of_part, "from": start, "to": end}
         for split, articles, of_part, start, end in store.run(
-            "SELECT split, count(DISTINCT article.id), count(*), min(published), max(published) FROM pair "
+            "SELECT split, count(DISTINCT article.id), count(*), date(min(published), 'unixepoch'), "
+            "date(max(published), 'unixepoch') FROM pair "
             "JOIN article ON article.id = article GROUP BY split ORDER BY split DESC"
         )
     }
@@ -140,7 +122,3 @@ def summary(store: LinkStore) -> dict[str, Any]:
         "parts": parts,
         "sites": sites,
     }
-
-
-def _day(seconds: float | None) -> str | None:
-    return (_date(seconds) or "")[:10] or None
