@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from linker.data.io.known_columns import normal
@@ -14,13 +14,13 @@ from linker.data.labels.collector import Collector, about_post, named_like_label
 from linker.data.labels.records import ImportedLabel
 from linker.data.labels.values import Parsed
 
-_FLAT = (".responses", ".suggestion")
-
 
 class _Answer(NamedTuple):
+    question: str
     user: str
     value: Any
-    status: str
+    status: str = ""
+    is_suggestion: bool = False
 
 
 class ArgillaReader:
@@ -33,7 +33,7 @@ class ArgillaReader:
     def wrote(values: Mapping[str, Any]) -> bool:
         """Return whether a record is one of Argilla."""
         return ("responses" in values and ("fields" in values or "suggestions" in values)) or any(
-            key.endswith(_FLAT) for key in values
+            key.endswith((".responses", ".suggestion")) for key in values
         )
 
     def prepare(self, records: Sequence[Mapping[str, Any]], collector: Collector) -> None:
@@ -42,22 +42,20 @@ class ArgillaReader:
         good: Counter[str] = Counter()
         for values in records:
             try:
-                parts = _responses(values), _suggestions(values)
+                for answer in list(_answers(values)):
+                    parsed = collector.parse_or_none(answer.value)
+                    answers[answer.question] += 1
+                    good[answer.question] += parsed is not None and parsed.value is not None
             except LineError:  # reported when it is read
                 continue
-            for part in parts:
-                for question, given in part.items():
-                    answers[question] += len(given)
-                    parsed = [collector.parse_or_none(one.value) for one in given]
-                    good[question] += sum(one is not None and one.value is not None for one in parsed)
-        fitting = [q for q in answers if good[q] and 2 * good[q] >= answers[q]]
-        found = named_like_labels(answers) or (fitting[0] if len(fitting) == 1 else None)
-        self._question = found or "label"
+        fitting = [question for question in answers if 2 * good[question] >= answers[question]]
+        chosen = named_like_labels(answers) or (fitting[0] if len(fitting) == 1 else None)
+        self._question = chosen or "label"
         questions = ", ".join(answers) or "none"
-        collector.where = f' under the question "{found}"' if found else f" (questions: {questions})"
+        collector.where = f' under the question "{chosen}"' if chosen else f" (questions: {questions})"
         collector.keys.update(f"question {question}" for question in answers)
-        if found and normal(found) != "label":
-            collector.notes.append(f'labels from the question "{found}"')
+        if chosen and normal(chosen) != "label":
+            collector.notes.append(f'labels from the question "{chosen}"')
 
     def read(self, row: Row, collector: Collector) -> None:
         """Read the labels of a record.
@@ -68,32 +66,34 @@ class ArgillaReader:
         values = row.values
         metadata = _object(values.get("metadata") or {}, "metadata")
         names = metadata.get("annotators") or []
-        known_users = {user_id(str(name)): str(name) for name in names if isinstance(names, list)}
-        responses = _responses(values)
-        notes = {answer.user: text_in(answer.value) for answer in responses.get("note", [])}
+        users = {user_id(str(name)): str(name) for name in names if isinstance(names, list)} | {
+            user_id(""): None
+        }
+        answers = list(_answers(values))
+        notes = {answer.user: text_in(answer.value) for answer in answers if answer.question == "note"}
+        fields = values.get("fields") if isinstance(values.get("fields"), Mapping) else values
+        about = about_post(metadata, (fields or {}).get("text"), metadata.get("article_id"))
         labels = []
-        for answer in responses.get(self._question, []):
-            if answer.status == "draft":
+        for answer in answers:
+            if answer.question != self._question or answer.status == "draft":
                 continue
             # Argilla writes discarded responses without a status, and mostly without a value.
             skipped = answer.status == "discarded" or answer.value is None
             parsed = Parsed("skip") if skipped else collector.parse(answer.value, row.line)
-            name = None if answer.user == user_id("") else known_users.get(answer.user, answer.user or None)
-            if parsed.value is not None:
-                labels.append((name, parsed, notes.get(answer.user, ""), False))
-        for answer in _suggestions(values).get(self._question, []):
-            parsed = collector.parse(answer.value, row.line)
-            if parsed.value is not None:
-                labels.append((answer.user or "suggestion", parsed, "", True))
-        fields = values.get("fields") if isinstance(values.get("fields"), Mapping) else values
-        about = about_post(metadata, (fields or {}).get("text"), metadata.get("article_id"))
-        post_id = _post_id(values, metadata) if labels else ""
-        made = [
-            ImportedLabel(post_id, name, one.value, note, None, row.line, one.choice, machine, **about)
-            for name, one, note, machine in labels
-            if one.value is not None
-        ]
-        collector.record(values, made)
+            if parsed.value is None:
+                continue
+            if answer.is_suggestion:
+                name, note = answer.user or "suggestion", ""
+            else:
+                name = users.get(answer.user, answer.user or None)
+                note = notes.get(answer.user, "")
+            labels.append(
+                ImportedLabel(
+                    _post_id(values, metadata), name, parsed.value, note, None, row.line, parsed.choice,
+                    answer.is_suggestion, **about,
+                )
+            )  # fmt: skip
+        collector.record(values, labels)
 
 
 def user_id(name: str) -> str:
@@ -102,48 +102,42 @@ def user_id(name: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, text))
 
 
-def _responses(values: Mapping[str, Any]) -> dict[str, list[_Answer]]:
-    found: dict[str, list[_Answer]] = {}
-    given = values.get("responses")
-    if isinstance(given, list):  # Argilla 1
-        for item in given:
-            response = _object(item, "responses")
-            user, status = text_in(response.get("user_id")), text_in(response.get("status"))
-            answers = _object(response.get("values") or {}, "values")
-            for question, answer in answers.items():
-                value = answer.get("value") if isinstance(answer, Mapping) else answer
-                found.setdefault(question, []).append(_Answer(user, value, status))
-    elif given is not None:
-        for question, answers in _object(given, "responses").items():
-            for item in answers if isinstance(answers, list) else []:
+def _answers(values: Mapping[str, Any]) -> Iterator[_Answer]:
+    """The responses of a record, then its suggestions: of Argilla 1, of Argilla 2, and of data sets of Hugging Face."""
+    responses, suggestions = values.get("responses"), values.get("suggestions") or {}
+    for item in responses if isinstance(responses, list) else []:
+        response = _object(item, "responses")
+        for question, answer in _object(response.get("values") or {}, "values").items():
+            value = answer.get("value") if isinstance(answer, Mapping) else answer
+            yield _Answer(question, text_in(response.get("user_id")), value, text_in(response.get("status")))
+    if responses is not None and not isinstance(responses, list):
+        for question, items in _object(responses, "responses").items():
+            for item in items if isinstance(items, list) else []:
                 answer = _object(item, question)
                 user, status = text_in(answer.get("user_id")), text_in(answer.get("status"))
-                found.setdefault(question, []).append(_Answer(user, answer.get("value"), status))
-    for key, answers in values.items():
-        if key.endswith(".responses") and isinstance(answers, list):
-            question = key.removesuffix(".responses")
-            users, states = (values.get(f"{key}.{name}") or [] for name in ("users", "status"))
-            for place, value in enumerate(answers):
-                user = text_in(users[place]) if place < len(users) else ""
-                status = text_in(states[place]) if place < len(states) else ""
-                found.setdefault(question, []).append(_Answer(user, value, status))
-    return found
-
-
-def _suggestions(values: Mapping[str, Any]) -> dict[str, list[_Answer]]:
-    given = values.get("suggestions") or {}
-    found: dict[str, list[_Answer]] = {}
-    if isinstance(given, list):  # Argilla 1
-        given = {one.get("question_name") or "label": one for one in given if isinstance(one, Mapping)}
-    for question, item in _object(given, "suggestions").items():
+                yield _Answer(question, user, answer.get("value"), status)
+    for key, items in values.items():
+        if key.endswith(".responses") and isinstance(items, list):
+            users, states = (
+                [*map(text_in, values.get(f"{key}.{name}") or [])] for name in ("users", "status")
+            )
+            for place, value in enumerate(items):
+                user, status = (some[place] if place < len(some) else "" for some in (users, states))
+                yield _Answer(key.removesuffix(".responses"), user, value, status)
+    if isinstance(suggestions, list):
+        suggestions = {
+            item.get("question_name") or "label": item for item in suggestions if isinstance(item, Mapping)
+        }
+    found = {}
+    for question, item in _object(suggestions, "suggestions").items():
         suggestion = item if isinstance(item, Mapping) else {"value": item}
-        if suggestion.get("value") is not None:
-            found[question] = [_Answer(text_in(suggestion.get("agent")), suggestion["value"], "")]
+        found[question] = (text_in(suggestion.get("agent")), suggestion.get("value"))
     for key, value in values.items():
-        if key.endswith(".suggestion") and value is not None:
-            agent = text_in(values.get(f"{key}.agent"))
-            found[key.removesuffix(".suggestion")] = [_Answer(agent, value, "")]
-    return found
+        if key.endswith(".suggestion"):
+            found[key.removesuffix(".suggestion")] = (text_in(values.get(f"{key}.agent")), value)
+    for question, (agent, value) in found.items():
+        if value is not None:
+            yield _Answer(question, agent, value, is_suggestion=True)
 
 
 def _post_id(values: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:

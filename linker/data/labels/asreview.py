@@ -9,7 +9,7 @@ import zipfile
 from contextlib import closing
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from linker.common.errors import DataError
 from linker.data.io.line_errors import BadLines, LineError
@@ -21,15 +21,14 @@ from linker.data.labels.table import TableReader
 #: The file of an archive by which a project is recognized.
 CONFIG = "project.json"
 _RESULTS, _RECORDS = "results.db", "data_store.db"
+#: Of a file of the archive, unpacked.
 _MOST_BYTES = 1 << 30
-"""Of a file of the archive, unpacked."""
 _QUERY = (
     "SELECT record.dataset_row, results.label, results.user_id, results.note, results.time "
     "FROM results JOIN {records} AS record ON record.record_id = results.record_id "
     "WHERE results.label IS NOT NULL ORDER BY record.dataset_row"
 )
 _NO_LABEL = -1
-_Columns: TypeAlias = "dict[str, str | None]"
 
 
 def read_project(path: Path, collector: Collector) -> None:
@@ -41,25 +40,32 @@ def read_project(path: Path, collector: Collector) -> None:
         DataError: if it is damaged, of another kind, of ASReview 1, or its dataset is no table.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            name, content, found = _read(path, archive)
+        with (
+            zipfile.ZipFile(path) as archive,
+            tempfile.TemporaryDirectory(prefix="linker-asreview-") as folder,
+        ):
+            data, results = _members(path, archive)
+            for member, file in ((data, Path(data).name), (results, _RESULTS), (_RECORDS, _RECORDS)):
+                if member in archive.namelist():
+                    Path(folder, file).write_bytes(_bytes(path, archive, member))
+            labels = _labels(path, Path(folder))
+            rows = _dataset(f"{path}, {data}", Path(folder, Path(data).name))
     except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, RuntimeError) as error:
         raise DataError(f"{path}: damaged archive ({error}); export the project again") from error
     except sqlite3.Error as error:
         raise DataError(f"{path}: damaged labels ({error}); export the project again") from error
-    rows = _dataset(path, name, content)
     collector.shown = str(path)
-    for number in found:
+    for number in labels:
         if not 0 <= number < len(rows):
-            raise DataError(f"{path}: a label of row {number + 1:,}, but {name} has {len(rows):,} rows")
+            raise DataError(f"{path}: a label of row {number + 1:,}, but {data} has {len(rows):,} rows")
     labeled = [
         row._replace(values={**row.values, "asreview_label": None, **columns})
         for number, row in enumerate(rows)
-        for columns in found.get(number, [{}])
+        for columns in labels.get(number, [{}])
     ]
     reader = TableReader(labeled, None, None, guarded=True, collector=collector)
     with BadLines(skippable=False) as bad_lines:
-        file = bad_lines.file(f"{path}, {name}")
+        file = bad_lines.file(f"{path}, {data}")
         for row in labeled:
             try:
                 reader.read(row, collector)
@@ -67,22 +73,8 @@ def read_project(path: Path, collector: Collector) -> None:
                 file.bad(row.line, error, row.raw)
 
 
-def _dataset(path: Path, name: str, content: bytes) -> list[Row]:
-    with tempfile.TemporaryDirectory(prefix="linker-asreview-") as folder:
-        file = Path(folder, Path(name).name)
-        file.write_bytes(content)
-        try:
-            with (
-                BadLines(skippable=False) as bad_lines,
-                open_table(bad_lines.file(str(file)), set()) as table,
-            ):
-                return list(table.rows)
-        except DataError as error:
-            raise DataError(str(error).replace(str(file), f"{path}, {name}")) from error
-
-
-def _read(path: Path, archive: zipfile.ZipFile) -> tuple[str, bytes, dict[int, list[_Columns]]]:
-    """Return name and content of the dataset, and the labels by row, as columns of an exported dataset."""
+def _members(path: Path, archive: zipfile.ZipFile) -> tuple[str, str]:
+    """Return the names of the dataset and of the labels in a project."""
     names = set(archive.namelist())
     if CONFIG not in names:
         raise DataError(f"{path}: not a project of ASReview, it has no {CONFIG}")
@@ -90,24 +82,20 @@ def _read(path: Path, archive: zipfile.ZipFile) -> tuple[str, bytes, dict[int, l
         config = _object(json.loads(_bytes(path, archive, CONFIG)), f"{path}, {CONFIG}")
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path}, {CONFIG}: not JSON ({error})") from error
-    data = [_object(item, f"{path}, {CONFIG}: datasets") for item in _list(config.get("datasets"), CONFIG)]
-    reviews = [_object(item, f"{path}, {CONFIG}: reviews") for item in _list(config.get("reviews"), CONFIG)]
+    datasets, reviews = (
+        _objects(config.get(key), f"{path}, {CONFIG}", key) for key in ("datasets", "reviews")
+    )
     results = f"reviews/{reviews[0].get('id')}/{_RESULTS}" if reviews else _RESULTS
-    if not data and "dataset_path" in config:
+    if not datasets and "dataset_path" in config:
         raise DataError(f"{path}: of ASReview 1; open it in ASReview 3 and export the project again")
-    if not data:
+    if not datasets:
         raise DataError(f"{path}: a project without a dataset")
-    name = f"data/{data[0].get('name')}"
-    if not name.lower().endswith((".csv", ".tsv", ".tab")):
-        raise DataError(f"{path}: its dataset is {name}; projects with datasets in CSV or TSV can be read")
-    if missing := [member for member in (name, results) if member not in names]:
+    data = f"data/{datasets[0].get('name')}"
+    if not data.lower().endswith((".csv", ".tsv", ".tab")):
+        raise DataError(f"{path}: its dataset is {data}; projects with datasets in CSV or TSV can be read")
+    if missing := [member for member in (data, results) if member not in names]:
         raise DataError(f"{path}: {' and '.join(missing)} missing; export the project again")
-    content = _bytes(path, archive, name)
-    with tempfile.TemporaryDirectory(prefix="linker-asreview-") as folder:
-        for member, file in ((results, _RESULTS), (_RECORDS, _RECORDS)):
-            if member in names:
-                Path(folder, file).write_bytes(_bytes(path, archive, member))
-        return name, content, _labels(path, Path(folder))
+    return data, results
 
 
 def _bytes(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
@@ -118,31 +106,34 @@ def _bytes(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
     return content
 
 
-def _labels(path: Path, folder: Path) -> dict[int, list[_Columns]]:
-    found: dict[int, list[_Columns]] = {}
+def _dataset(shown: str, file: Path) -> list[Row]:
+    try:
+        with BadLines(skippable=False) as bad_lines, open_table(bad_lines.file(str(file)), set()) as table:
+            return list(table.rows)
+    except DataError as error:
+        raise DataError(str(error).replace(str(file), shown)) from error
+
+
+def _labels(path: Path, folder: Path) -> dict[int, list[dict[str, str | None]]]:
+    """Return the labels by row, as columns of an exported dataset."""
+    labels: dict[int, list[dict[str, str | None]]] = {}
+    uri = "{}?mode=ro&immutable=1"
     # The databases are of strangers; only tables are read.
-    with closing(
-        sqlite3.connect(f"{(folder / _RESULTS).as_uri()}?mode=ro&immutable=1", uri=True)
-    ) as database:
+    with closing(sqlite3.connect(uri.format((folder / _RESULTS).as_uri()), uri=True)) as database:
         database.execute("PRAGMA trusted_schema = OFF")
         records = "record"
         if (folder / _RECORDS).exists():  # ASReview 2
-            database.execute("ATTACH ? AS store", (f"{(folder / _RECORDS).as_uri()}?mode=ro&immutable=1",))
+            database.execute("ATTACH ? AS store", (uri.format((folder / _RECORDS).as_uri()),))
             records = "store.record"
         for row, label, user, note, time in database.execute(_QUERY.format(records=records)):
             if label == _NO_LABEL:
                 continue
             if label not in (0, 1) or not isinstance(row, int):
                 raise DataError(f"{path}: a label {label!r} of row {row!r}; ASReview writes 1 and 0")
-            found.setdefault(row, []).append(
-                {
-                    "asreview_label": str(int(label)),
-                    "asreview_user_name": None if user is None else str(user),
-                    "asreview_note": str(note or ""),
-                    "asreview_time": _moment(time),
-                }
-            )
-    return found
+            columns = {"label": str(int(label)), "note": str(note or ""), "time": _moment(time)}
+            columns["user_name"] = None if user is None else str(user)
+            labels.setdefault(row, []).append({f"asreview_{name}": text for name, text in columns.items()})
+    return labels
 
 
 def _moment(time: Any) -> str | None:
@@ -158,7 +149,7 @@ def _object(value: Any, where: str) -> dict[str, Any]:
     return value
 
 
-def _list(value: Any, where: str) -> list[Any]:
+def _objects(value: Any, where: str, key: str) -> list[dict[str, Any]]:
     if value is not None and not isinstance(value, list):
         raise DataError(f"{where}: not a list")
-    return value or []
+    return [_object(item, f"{where}: {key}") for item in value or []]

@@ -5,15 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from linker.data.io.known_columns import KNOWN_NAMES, normal
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
+from linker.data.io.known_columns import KNOWN_NAMES, normal, words
 
 #: Labels. Final decisions precede those on abstracts.
-LABELS = _names(
+LABELS = words(
     "label labels relevant relevance isrelevant relevancy relevancelabel judgement judgment relevancejudgement "
     "relevancejudgment qrel finalincluded finalinclusion labelincluded included include inclusion finaldecision "
     "screeningdecision decision labelfulltextscreening labelabstractscreening abstractincluded abstractscreening "
@@ -22,42 +17,42 @@ LABELS = _names(
     "einschluss incluido inclus incluso incluído"
 )
 #: Labels in files of labels; in files of posts, these columns are often of something else.
-LOOSE_LABELS = _names(
+LOOSE_LABELS = words(
     "answer code codes coding coded rating grade value annotation annotations verdict class category choice "
     "choices accept decisionlabel judge codierung kodierung bewertung urteil entscheidung kategorie codage "
     "codification codificación codificacion codificação codifica decisión decisão décision decisione oordeel"
 )
 #: Ids of posts; `id` may be a number that a tool gave.
 IDS = (
-    *_names("postid tweetid statusid messageid msgid commentid videoid contentid itemid"),
+    *words("postid tweetid statusid messageid msgid commentid videoid contentid itemid"),
     *("docid", "documentid", "docno", "externalid"),
     *(name for name in KNOWN_NAMES["id"] if name != "guid"),
     *("guid", "recordid"),
 )
-CODERS = _names(
+CODERS = words(
     "annotator annotatorid annotatorname coder coderid codername rater raterid ratername labeler labeller labeledby "
     "labelledby codedby annotatedby reviewer reviewerid screener assessor judgeid asreviewusername asreviewuseremail "
     "codierer kodierer codierende annotateur codeur annotatore codificador codificatore anotador codeerder"
 )
 #: Coders where posts repeat; else probably authors of posts.
-LOOSE_CODERS = _names("user username userid completedby createdby email worker workerid")
-ARTICLES = _names("articleid articleids")
-MACHINES = _names("machine ismachine")
-ADJUDICATED = _names(
+LOOSE_CODERS = words("user username userid completedby createdby email worker workerid")
+ARTICLES = words("articleid articleids")
+MACHINES = words("machine ismachine")
+ADJUDICATED = words(
     "adjudicated adjudicatedlabel adjudication consensus consensuslabel gold goldlabel goldstandard resolved "
     "resolvedlabel agreed finallabel final konsens"
 )
 #: What else is read of a label and its post.
 OTHERS = {
-    "note": _names("note notes remark remarks comments bemerkung anmerkung"),
-    "time": _names("time labeledat labelledat annotatedat codedat"),
+    "note": words("note notes remark remarks comments bemerkung anmerkung"),
+    "time": words("time labeledat labelledat annotatedat codedat"),
     "machine": MACHINES,
     "choice": ("choice",),
     "sample": ("sample",),
     "text": (*KNOWN_NAMES["text"], "abstract"),
-    "author": _names("author authorid authorhash authorname"),
+    "author": words("author authorid authorhash authorname"),
     "platform": ("platform",),
-    "created_at": _names("createdat created datetime date timestamp"),
+    "created_at": words("createdat created datetime date timestamp"),
 }
 
 _OF_CODER = re.compile(

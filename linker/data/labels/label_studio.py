@@ -46,10 +46,8 @@ class LabelStudioReader:
             except LineError:  # reported when it is read
                 continue
         self._control = named_like_labels(found) or (next(iter(found)) if len(found) == 1 else None)
-        controls = ", ".join(found) or "none"
-        collector.where = (
-            f' in the control "{self._control}"' if self._control else f" (controls: {controls})"
-        )
+        where = f' in the control "{self._control}"' if self._control else ""
+        collector.where = where or f" (controls: {', '.join(found) or 'none'})"
         collector.keys.update(f"control {name}" for name in found)
 
     def read(self, row: Row, collector: Collector) -> None:
@@ -69,14 +67,13 @@ class LabelStudioReader:
                 parsed = self._parsed(annotation, row.line, collector)
                 if parsed.value is None:
                     continue
-                if machine:
-                    who = text_in(annotation.get("model_version")) or "prediction"
-                else:
-                    who = text_in(annotation.get("completed_by")) or text_in(annotation.get("annotator"))
+                names = ("model_version",) if machine else ("completed_by", "annotator")
+                who = next(filter(None, (text_in(annotation.get(name)) for name in names)), None)
+                who = who or ("prediction" if machine else None)
                 time = time_in(annotation.get("updated_at") or annotation.get("created_at"))
                 labels.append(
                     ImportedLabel(
-                        _post(data), who or None, parsed.value, _note(annotation), time, row.line, parsed.choice,
+                        _post(data), who, parsed.value, _note(annotation), time, row.line, parsed.choice,
                         machine, bool(annotation.get("ground_truth")), **about,
                     )
                 )  # fmt: skip
@@ -91,17 +88,11 @@ class LabelStudioReader:
             if (kind := _kind(region)) and (self._control in (None, _control(region)))
             if (field := region["value"].get(kind)) not in (None, [])
         ]
-        if _are_spans(_regions(annotation)):
+        if any("start" in region["value"] and "labels" in region["value"] for region in _regions(annotation)):
             raise LineError(
                 "spans", "its labels are of parts of the text; linker reads labels of whole posts"
             )
         return collector.parse(fields, line) if fields else Parsed(None)
-
-
-def _are_spans(regions: Sequence[Mapping[str, Any]]) -> bool:
-    return any(
-        "start" in value and "labels" in value for region in regions if (value := region.get("value", {}))
-    )
 
 
 def _post(data: Mapping[str, Any]) -> str:

@@ -38,9 +38,9 @@ class ProdigyReader:
         """
         values, labels = flattened(row.values), []
         collector.where = ' under the key "answer"'
-        parsed = self._value(values, row.line, collector)
+        parsed = _label(values, row.line, collector)
         if parsed.value is not None:
-            name = next((name for name in _IDS if name in values), None) or "post_id"
+            name = next((name for name in _IDS if name in values), "post_id")
             post_id, text = post_id_of(values.get(name), name), text_in(values.get("text")) or None
             if not post_id and text is None:
                 raise LineError("no post", "post_id is missing, so the label belongs to no post")
@@ -49,51 +49,31 @@ class ProdigyReader:
             time = exact if exact and time in (None, exact.replace(microsecond=0)) else time
             who = text_in(values.get("_annotator_id")) or text_in(values.get("_session_id")) or None
             about = about_post(values, text, values.get("article_id") or values.get("article"))
+            note = text_in(values.get("note"))
             labels.append(
-                ImportedLabel(
-                    post_id,
-                    who,
-                    parsed.value,
-                    text_in(values.get("note")),
-                    time,
-                    row.line,
-                    parsed.choice,
-                    **about,
-                )
+                ImportedLabel(post_id, who, parsed.value, note, time, row.line, parsed.choice, **about)
             )
         collector.record(row.values, labels)
 
-    def _value(self, values: Mapping[str, Any], line: int, collector: Collector) -> Parsed:
-        answer = values.get("answer")
-        if answer is None or answer == "":
-            return Parsed(None)
-        if answer not in _ANSWERS:
-            return collector.parse(answer, line)
-        if answer != "accept":
-            return Parsed(_ANSWERS[answer])
-        if "accept" in values:
-            return (
-                collector.parse(values["accept"], line)
-                if values["accept"]
-                else self._nothing_chosen(values, collector)
-            )
-        label = values.get("label")
-        if label is None or str(label).casefold() in ("relevant", ""):
-            return Parsed("relevant")
-        # Accepting the label NOT of a binary task says that the post is not relevant; any other label is the question.
-        known_label = collector.parse_or_none(label)
-        return (
-            known_label if known_label is not None and known_label.value is not None else Parsed("relevant")
-        )
 
-    @staticmethod
-    def _nothing_chosen(values: Mapping[str, Any], collector: Collector) -> Parsed:
-        """Return the label of a task in which no option was chosen: none if an option means `not`."""
+def _label(values: Mapping[str, Any], line: int, collector: Collector) -> Parsed:
+    answer = values.get("answer")
+    if answer is None or answer == "":
+        return Parsed(None)
+    if answer not in _ANSWERS:
+        return collector.parse(answer, line)
+    if answer != "accept":
+        return Parsed(_ANSWERS[answer])
+    if values.get("accept"):
+        return collector.parse(values["accept"], line)
+    if "accept" in values:  # no option was chosen: no label if an option means `not`
         options = values.get("options")
-        names = (
-            [option.get("id") for option in options if isinstance(option, Mapping)]
-            if isinstance(options, list)
-            else []
-        )
-        meanings = [collector.parse_or_none(name) for name in names]
-        return Parsed(None) if any(parsed and parsed.value == "not" for parsed in meanings) else Parsed("not")
+        options = options if isinstance(options, list) else []
+        meanings = [collector.parse_or_none(o.get("id")) for o in options if isinstance(o, Mapping)]
+        return Parsed(None if any(parsed and parsed.value == "not" for parsed in meanings) else "not")
+    label = values.get("label")
+    if label is None or str(label).casefold() in ("relevant", ""):
+        return Parsed("relevant")
+    # Accepting the label NOT of a binary task says that the post is not relevant; any other label is the question.
+    known_label = collector.parse_or_none(label)
+    return known_label if known_label is not None and known_label.value is not None else Parsed("relevant")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -36,8 +36,8 @@ _MISSING = """
 """
 
 
-def _words(text: str) -> Iterable[str]:
-    return (word.strip() for line in text.split("\n") for word in line.split("|") if word.strip())
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in re.split(r"[|\n]", text) if word.strip()]
 
 
 _VALUES: dict[str, LabelValue | None] = {
@@ -100,12 +100,15 @@ def parse_label(field: Any, names: Mapping[str, LabelValue] | None = None) -> Pa
         if name.casefold() == text.casefold():
             return Parsed(value, choice=name)
     word = re.sub(r"[\s_-]+", " ", text).strip().casefold()
-    number = _number(text)
-    if number is not None:
-        return _of_number(number, field)
-    if word not in _VALUES:
-        raise UnknownLabelError(_shown(field))
-    return Parsed(_VALUES[word])
+    if re.fullmatch(r"[+-]?\d{1,6}([.,]\d*)?", text):
+        number = float(text.replace(",", "."))
+        if number == -1:  # ASReview: no label; TREC: not judged
+            return Parsed(None)
+        if number >= 0:
+            return Parsed("relevant" if number else "not", grade=None if number in (0, 1) else number)
+    elif word in _VALUES:
+        return Parsed(_VALUES[word])
+    raise UnknownLabelError(_shown(field))
 
 
 def parse_or_none(field: Any, names: Mapping[str, LabelValue] | None = None) -> Parsed | None:
@@ -136,22 +139,6 @@ def _opened(field: Any) -> Any:
             field = field[0]
         else:
             return field
-
-
-def _number(text: str) -> float | None:
-    if not re.fullmatch(r"[+-]?\d{1,6}([.,]\d*)?", text):
-        return None
-    return float(text.replace(",", "."))
-
-
-def _of_number(number: float, field: Any) -> Parsed:
-    if number in (0, 1):
-        return Parsed("relevant" if number else "not")
-    if number == -1:  # ASReview: no label; TREC: not judged
-        return Parsed(None)
-    if number < 0:
-        raise UnknownLabelError(_shown(field))
-    return Parsed("relevant", grade=number)
 
 
 def _shown(field: Any) -> str:
