@@ -14,8 +14,7 @@ import pytest
 
 from linker.annotation.session.session import Session
 from linker.data.platforms.platform import Platform
-from tests.data.platforms.case import DID, URL
-from tests.data.platforms.records import CASES
+from tests.data.platforms.exports import DID, EXPORTS, URL
 from tests.helpers.forked import run_linker
 
 ARTICLE = "The dam broke at night and the river rose, says the news of today"
@@ -43,7 +42,7 @@ LINKED = (
     ),
 )
 #: Formats with a post that is no copy of another format's; records of Zeeschuimer and listings are of what is in them.
-DISTINCT = set(CASES) - {"zeeschuimer", "reddit_listing", "youtube_minet", "tiktok_research"}
+DISTINCT = set(EXPORTS) - {"zeeschuimer", "reddit_listing", "youtube_minet", "tiktok_research"}
 
 
 def address(name: str) -> str:
@@ -72,7 +71,7 @@ def distinct(name: str, content: str) -> str:
 def exports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("formats")
     (folder / "exports").mkdir()
-    for name, cases in CASES.items():
+    for name, cases in EXPORTS.items():
         path = folder / "exports" / f"{name}{Path(cases[0].name).suffix}"
         path.write_text(distinct(name, cases[0].content), encoding="utf-8")
     return folder
@@ -86,7 +85,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def assert_recognized(messages: str) -> None:
     found = dict(re.findall(r"exports/(\w+)\.\w+: read as (.+?): \d", messages))
-    assert found == {name: Platform.by_name(name).title for name in CASES}
+    assert found == {name: Platform.by_name(name).title for name in EXPORTS}
 
 
 def test_ranked(exports: Path) -> None:
@@ -151,7 +150,7 @@ def test_mined_and_every_record_accounted_for(exports: Path) -> None:
             "title": f"Report on {name}: {ARTICLE}",
             "text": f"Officials of {name} explained it.",
         }
-        for name in CASES
+        for name in EXPORTS
     ]
     (exports / "articles.jsonl").write_text("".join(json.dumps(row) + "\n" for row in articles))
     done = run(exports, "mine", "links", "exports/*", "--articles", "articles.jsonl", "--out", "set")

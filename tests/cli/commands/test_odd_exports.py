@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from linker.data.platforms.platform import Platform
-from tests.data.platforms.odd_exports import ODD_EXPORTS
+from tests.data.platforms.exports import EXPORTS
 from tests.helpers.forked import run_linker
 
+#: The oddest export of each format.
+ODD_EXPORTS = [exports[-1] for exports in EXPORTS.values()]
 ARTICLE = "The dam broke at night and the river rose, says the news of today"
 
 
@@ -18,7 +20,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("odd")
     for number, export in enumerate(ODD_EXPORTS):
         (folder / str(number)).mkdir()
-        (folder / str(number) / export.name).write_bytes(export.data())
+        export.write(folder / str(number))
     (folder / "article.txt").write_text(f"{ARTICLE}.\n\n" + "The dam broke and the river rose. " * 10)
     return folder
 
@@ -33,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ids=lambda command: command[0],
 )
 def test_every_file_is_recognized(command: tuple[str, ...], folder: Path) -> None:
-    files = [f"{number}/{export.name}" for number, export in enumerate(ODD_EXPORTS)]
+    files = [f"{number}/{export.file_name}" for number, export in enumerate(ODD_EXPORTS)]
     if command[0] == "corpus":
         pytest.importorskip("lance")
         command = (*command[:2], *files, *command[2:])
@@ -42,4 +44,6 @@ def test_every_file_is_recognized(command: tuple[str, ...], folder: Path) -> Non
     done = run_linker(folder, *command)
     assert done.returncode == 0, done.stderr
     for number, export in enumerate(ODD_EXPORTS):
-        assert f"{number}/{export.name}: read as {Platform.by_name(export.format).title}: " in done.stderr
+        assert (
+            f"{number}/{export.file_name}: read as {Platform.by_name(export.format).title}: " in done.stderr
+        )

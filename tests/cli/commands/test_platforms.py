@@ -16,11 +16,11 @@ from linker.data.io.columns import PairColumns, PostColumns
 from linker.data.platforms.platform import hashed
 from linker.data.readers.articles_and_posts import ArticlesAndPosts
 from linker.data.readers.texts import Texts
-from tests.data.platforms.records import CASES
+from tests.data.platforms.exports import EXPORTS
 from tests.helpers.forked import run_linker
 
-JETSTREAM = CASES["bluesky_jetstream"][0].content
-STATUSES = CASES["mastodon"][1].content
+JETSTREAM = EXPORTS["bluesky_jetstream"][0].content
+STATUSES = EXPORTS["mastodon"][1].content
 ARTICLE = "The dam broke at night and the river rose, says the news of today"
 
 

@@ -24,9 +24,9 @@ from linker.common.errors import DataError
 from linker.data import PostColumns, read_posts
 from linker.data.io.line_errors import BadLines
 from linker.data.io.records import posts_of_records, stream_posts
-from tests.data.platforms.records import CASES
+from tests.data.platforms.exports import EXPORTS
 
-JETSTREAM = CASES["bluesky_jetstream"][0].content.splitlines()
+JETSTREAM = EXPORTS["bluesky_jetstream"][0].content.splitlines()
 DELETED, POST, LIKE, DELETION = JETSTREAM[0], JETSTREAM[1], JETSTREAM[4], JETSTREAM[8]
 WINDOW_2_31 = 21 << 3  # RFC 8878, 3.1.1.1.2: 10 plus the upper five bits
 
@@ -199,7 +199,7 @@ def test_ids_hold_times(
 
 @pytest.mark.parametrize("window", [17 << 3, WINDOW_2_31])
 def test_zstd_with_the_window_of_reddit_dumps(window: int, tmp_path: Path) -> None:
-    data = CASES["reddit_comments"][0].content.encode()
+    data = EXPORTS["reddit_comments"][0].content.encode()
     block = struct.pack("<I", 1 | len(data) << 3)[:3]  # the last one, raw
     path = tmp_path / "RC_2026-01.zst"
     path.write_bytes(b"\x28\xb5\x2f\xfd\x00" + bytes([window]) + block + data)
@@ -252,7 +252,7 @@ def damaged(value: Any, draw: Any) -> Any:
 
 ONE_A_LINE = {
     name: [json.loads(line) for line in case.content.splitlines()]
-    for name, cases in CASES.items()
+    for name, cases in EXPORTS.items()
     for case in cases[:1]
     if case.name == "posts.jsonl"
 }

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from linker.data import Post, read_posts
-from tests.data.platforms.threads import THREADS
+from tests.data.platforms.exports import EXPORTS
 
 MESSAGE = {
     "id": 1,
@@ -66,15 +66,17 @@ def test_documents_on_one_line_are_read_like_those_on_several(
 def test_long_threads_and_contexts_are_read_as_short_ones(
     tmp_path: Path, indent: int | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (thread,) = (json.loads(case.content) for case in THREADS["bluesky_api"] if case.name == "thread.json"
-                 and '"threadgate"' in case.content)  # fmt: skip
+    threads = [export for export in EXPORTS["bluesky_api"] if export.name == "thread.json"]
+    (thread,) = (json.loads(export.content) for export in threads if '"threadgate"' in export.content)
     node = thread["thread"]["replies"][0]
     for number in range(5_000):  # 2 MB
         post = {**node["post"], "uri": f"{node['post']['uri']}x{number}"}
         thread["thread"]["replies"].append({**node, "post": post, "replies": []})
     assert len(read(tmp_path / "thread.json", json.dumps(thread, indent=indent))) == 5_004
     assert f"5,004 posts of 5,007 records in 1 {'item' if indent else 'line'};" in capsys.readouterr().err
-    (context,) = (json.loads(case.content) for case in THREADS["mastodon"] if case.name == "context.json")
+    (context,) = (
+        json.loads(export.content) for export in EXPORTS["mastodon"] if export.name == "context.json"
+    )
     status = context["descendants"][0]
     context["descendants"] += [{**status, "id": f"x{number}"} for number in range(5_000)]
     posts = read(tmp_path / "context.json", json.dumps(context, indent=indent))

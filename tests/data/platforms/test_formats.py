@@ -9,13 +9,12 @@ import pytest
 
 from linker.data import Post, PostColumns, read_posts
 from linker.data.platforms.platform import Platform, hashed
-from tests.data.platforms.case import Case
-from tests.data.platforms.records import CASES
+from tests.data.platforms.exports import EXPORTS, Export
 
 EVERY = [
-    pytest.param(name, case, id=f"{name}-{i}")
-    for name, cases in CASES.items()
-    for i, case in enumerate(cases)
+    pytest.param(export, id=f"{name}-{number}")
+    for name, exports in EXPORTS.items()
+    for number, export in enumerate(exports)
 ]
 ALIASES = {"truth_social": "mastodon"}
 
@@ -25,30 +24,27 @@ def flat(post: Post) -> dict[str, Any]:
     return {"id": post.id, "text": post.text, "created_at": created_at, **post.extra}
 
 
-@pytest.mark.parametrize(("name", "case"), EVERY)
-def test_recognized_and_read(
-    name: str, case: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / case.name
-    path.write_text(case.content, encoding="utf-8")
-    found = [flat(post) for post in read_posts(str(path), PostColumns(authors="plain"))]
-    assert len(found) == len(case.posts)
-    for post, expected in zip(found, case.posts):
+@pytest.mark.parametrize("export", EVERY)
+def test_recognized_and_read(export: Export, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = export.write(tmp_path)
+    posts = [flat(post) for post in read_posts(str(path), PostColumns(authors="plain"))]
+    assert len(posts) == len(export.posts)
+    for post, expected in zip(posts, export.posts):
         assert {key: post.get(key) for key in expected} == expected
-        assert post["platform"] == expected.get("platform", name)
-    title = Platform.by_name(name).title
-    assert capsys.readouterr().err == f"{path}: read as {title}: {case.left_out}\n"
+        assert post["platform"] == expected.get("platform", export.format)
+    title = Platform.by_name(export.format).title
+    assert capsys.readouterr().err == f"{path}: read as {title}: {export.report}\n"
 
 
-@pytest.mark.parametrize(("name", "case"), EVERY)
-def test_authors_are_hashed_and_formats_can_be_forced(name: str, case: Case, tmp_path: Path) -> None:
-    path = tmp_path / case.name
-    path.write_text(case.content, encoding="utf-8")
-    for post, expected in zip(read_posts(str(path), PostColumns(format=name)), case.posts):
+@pytest.mark.parametrize("export", [param for param in EVERY if not param.values[0].is_paged])
+def test_authors_are_hashed_and_formats_can_be_forced(export: Export, tmp_path: Path) -> None:
+    posts = read_posts(str(export.write(tmp_path)), PostColumns(format=export.format))
+    assert len(posts) == len(export.posts)
+    for post, expected in zip(posts, export.posts):
         assert "author_name" not in post.extra
         if "author" in expected:
             assert post.extra["author"] == hashed(expected["author"])
 
 
-def test_every_format_has_a_case() -> None:
-    assert {ALIASES.get(name, name) for name in Platform.available()} == set(CASES)
+def test_every_format_has_an_export() -> None:
+    assert {ALIASES.get(name, name) for name in Platform.available()} == set(EXPORTS)

@@ -12,11 +12,10 @@ from linker.common.errors import DataError
 from linker.data import PostColumns, read_posts
 from linker.data.io.records import posts_of_records
 from linker.data.platforms.platform import hashed
-from tests.data.platforms.case import lines
-from tests.data.platforms.records import CASES
+from tests.data.platforms.exports import EXPORTS, lines
 
-SUBMISSION = json.loads(CASES["reddit_submissions"][0].content.splitlines()[0])
-COMMENT = json.loads(CASES["reddit_comments"][0].content.splitlines()[0])
+SUBMISSION = json.loads(EXPORTS["reddit_submissions"][0].content.splitlines()[0])
+COMMENT = json.loads(EXPORTS["reddit_comments"][0].content.splitlines()[0])
 
 
 def reddit(number: int) -> tuple[list[str], list[str]]:
@@ -60,7 +59,7 @@ def test_submissions_and_comments_in_one_file(
 def test_records_of_other_formats_are_read_by_theirs(
     tmp_path: Path, names: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cases = [CASES[name][0] for name in names]
+    cases = [EXPORTS[name][0] for name in names]
     path = tmp_path / "posts.jsonl"
     path.write_text("".join(case.content for case in cases))
     posts = {post.id: post for post in read_posts(str(path))}
@@ -74,7 +73,7 @@ def test_records_of_other_formats_are_read_by_theirs(
 
 
 def test_deletions_of_all_formats_are_honored(tmp_path: Path) -> None:
-    cases = [CASES["x_1"][0], CASES["mastodon_stream"][0], CASES["bluesky_tap"][0]]
+    cases = [EXPORTS["x_1"][0], EXPORTS["mastodon_stream"][0], EXPORTS["bluesky_tap"][0]]
     path = tmp_path / "posts.jsonl"
     path.write_text("".join(case.content for case in cases))
     ids = {post["id"] for case in cases for post in case.posts}
