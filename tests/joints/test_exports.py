@@ -138,7 +138,7 @@ def test_a_copy_of_the_session_exports_the_same(session: Session, tmp_path: Path
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
-@pytest.mark.parametrize("name", ["csv", "jsonl", "xlsx"])
+@pytest.mark.parametrize("name", ["asreview", "csv", "doccano", "jsonl", "prodigy", "xlsx"])
 def test_the_posts_of_an_export_are_those_that_were_labeled(
     session: Session, name: str, tmp_path: Path
 ) -> None:

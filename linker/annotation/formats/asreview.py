@@ -64,7 +64,7 @@ def _row(group: Sequence[LabeledPost]) -> list[Any]:
     value: LabelValue = "relevant" if 2 * relevant > len(given) else "not"
     included = "" if 2 * relevant == len(given) else _INCLUDED[value]
     one = given[0] if len(given) == 1 else None
-    created, origin = first.post.created_at, about(first.post)
+    origin = about(first.post)
     return [
         first.post.id,
         first.post.text,
@@ -74,7 +74,7 @@ def _row(group: Sequence[LabeledPost]) -> list[Any]:
         one.time.isoformat() if one and one.time else "",
         first.article_id,
         first.score,
-        created.isoformat() if created else "",
+        origin.get("created_at", ""),
         first.sample or "",
         *(origin.get(name, "") for name in ("lang", "platform", "author", "url", "source")),
     ]

@@ -35,7 +35,7 @@ class JsonLinesFormat(LabelFormat):
 
 def flat(record: LabeledPost) -> dict[str, Any]:
     """Return a label as one flat object."""
-    created, time = record.post.created_at, record.time
+    time = record.time
     return {
         "post_id": record.post.id,
         "text": record.post.text,
@@ -45,7 +45,7 @@ def flat(record: LabeledPost) -> dict[str, Any]:
         "annotator": record.annotator,
         "note": record.note,
         "time": time and time.isoformat(),
-        "created_at": created and created.isoformat(),
+        "created_at": None,
         **({"choice": record.choice} if record.choice is not None else {}),
         **({"machine": True} if record.machine else {}),
         **({"adjudicated": True} if record.adjudicated else {}),
@@ -61,10 +61,11 @@ def is_of_platform(name: str) -> bool:
 
 
 def about(post: Post) -> dict[str, str]:
-    """Return the language of a post and where it is from, as far as known: by platform, author and time, it is found
-    without an id."""
+    """Return when, where and in which language a post was written, as far as known: by platform, author and time, it is
+    found without an id."""
+    created = post.created_at.isoformat() if post.created_at else ""
     fields = {name: text_in(post.extra.get(name)) for name in ("platform", "author", "url")}
-    fields = {"lang": post.language or "", **fields, "source": post.source}
+    fields = {"created_at": created, "lang": post.language or "", **fields, "source": post.source}
     return {name: value for name, value in fields.items() if value}
 
 
@@ -84,9 +85,10 @@ class DoccanoFormat(LabelFormat):
 
 def _example(record: LabeledPost) -> dict[str, Any]:
     # A key that only some examples have becomes NaN in doccano, which its database refuses.
-    texts = dict.fromkeys(("lang", "platform", "author", "url", "source", "sample"), "")
     values = {key: value for key, value in flat(record).items() if not is_of_platform(key)}
-    texts |= {key: "" if value is None else value for key, value in values.items()}
+    texts = {key: "" if value is None else value for key, value in values.items()}
+    for key in ("lang", "platform", "author", "url", "source", "sample"):
+        texts.setdefault(key, "")
     return texts | {"label": [record.value] if record.value else []}
 
 

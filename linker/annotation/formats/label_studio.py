@@ -39,6 +39,7 @@ class LabelStudioFormat(LabelFormat):
             post, score = group[0].post, group[0].score
             data = {"text": post.text, "post_id": post.id, "article_id": group[0].article_id, "score": score}
             data |= about(post)
+            data.pop("created_at", None)  # Label Studio gives this name to the time of the annotation
             prediction = {
                 "model_version": "linker",
                 "score": score / 100,

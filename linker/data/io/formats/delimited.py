@@ -24,6 +24,7 @@ _GUARDED: dict[tuple[str, ...], re.Pattern[str]] = {
     ("rank", "score", "id", "text"): FORMULA,
     ("post_id", "text", "article_id", "score"): SIGN,
     ("post_id", "abstract", "included", "annotator"): SIGN,
+    ("text", "label", "post_id", "meta"): SIGN,
 }
 
 
