@@ -14,6 +14,7 @@ from linker.data.io.columns import Columns, MissingColumnsError, PostColumns
 from linker.data.io.date_styles import DateStyle
 from linker.data.io.dates import AmbiguousDateError, at_time, day_first, is_day, is_time_of_day, parse_date
 from linker.data.io.fields import has_no_id, is_missing, is_rounded, put_paths
+from linker.data.io.formats.delimited import guard_of
 from linker.data.io.known_columns import FULLER, KNOWN_NAMES, OTHER_TIMES, TITLES, normal
 from linker.data.io.line_errors import InputFile
 from linker.data.io.rows import Row, Table
@@ -133,6 +134,8 @@ def columns_of(columns: Columns, table: Table, path: str) -> FileColumns:
         _is_like_all(name, [row.values.get(name) for row in head]) for name in table.columns or ()
     )
     renamed = renamed.of_file({}, styles)
+    if isinstance(renamed, PostColumns) and guard_of(head[0].values):
+        renamed.plain = True  # linker wrote the file: what looks like HTML is what the author wrote
     return FileColumns(renamed, rows, present, detection.likely, detection.notes, has_header)
 
 

@@ -26,7 +26,6 @@ from linker.data.io.fields import (
     seems_rounded,
 )
 from linker.data.io.folders import check_renamed, files_with_records
-from linker.data.io.formats.delimited import guard_of
 from linker.data.io.line_errors import BadLines, InputFile, LineError, OnError
 from linker.data.io.platform_rows import deleted_by, deleted_in, post_rows, recognized
 from linker.data.io.rows import Row, Table
@@ -280,14 +279,10 @@ def iter_rows(path: str, columns: Columns, bad_lines: BadLines, deleted: set[byt
             found.check(shown)
         bad_lines.note(shown, [*table.notes, *found.notes])
         present: dict[str, None] = {}
-        read_with = found.columns
-        for number, row in enumerate(found.rows):
-            if number == 0 and isinstance(read_with, PostColumns) and guard_of(row.values):
-                read_with = copy(read_with)
-                read_with.plain = True  # linker wrote the file: what looks like HTML is what the author wrote
+        for row in found.rows:
             if table.columns is None and not row.values.keys() <= present.keys():
                 present.update(dict.fromkeys(row.values))
-            yield file, read_with, row
+            yield file, found.columns, row
         if present:
             found.columns.check(list(present), shown, found.likely)
         report_left_out(file, found.columns, bad_lines)
