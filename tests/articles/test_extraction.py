@@ -53,14 +53,6 @@ def test_markup_and_addresses_tell_date_and_hour(
     assert published(head, body, url) == day(2021, 5, 14, *time)
 
 
-def test_of_several_dates_that_of_publication_counts() -> None:
-    head = (
-        '<meta property="article:modified_time" content="2022-01-02T08:30:00Z">'
-        '<meta property="article:published_time" content="2021-05-14T08:30:00Z">'
-    )
-    assert published(head) == day(2021, 5, 14, 8, 30)
-
-
 def test_a_date_to_come_counts_where_the_page_has_no_other() -> None:
     page = Page("", (ROOT / "data" / "article.html").read_text(encoding="utf-8"), "html")
     assert extract_article(page, "a").published == day(2031, 4, 30, 15, 30)

@@ -146,28 +146,11 @@ def test_without_a_content_type_the_content_decides(site, article_html: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("body", "type_"),
-    [
-        ("né – “x”".encode(), "text/html; charset=iso-8859-1"),  # UTF-8 announced as something else
-        ("né – “x”".encode("cp1252"), "text/html; charset=utf-8"),
-        ("né – “x”".encode("cp1252"), "text/html; charset=iso-8859-1"),
-        ("né – “x”".encode("cp1252"), "text/html"),
-        ("né – “x”".encode("cp1252"), "text/html; charset=no-such-thing"),
-        ("né – “x”".encode("cp1252"), "text/html; charset=base64"),
-        ("né – “x”".encode("utf-8-sig"), "text/html; charset=ascii"),
-        ("né – “x”".encode("utf-16"), "text/html"),
-        ("né – “x”".encode("utf-16-le"), "text/html; charset=utf-16le"),
-    ],
+    ("charset", "codec"), [("iso-8859-1", "cp1252"), ("base64", "cp1252"), ("utf-16le", "utf-16-le")]
 )
-def test_charsets(site, body: bytes, type_: str) -> None:
-    assert fetch(site.on("/a", body, type_=type_), allow_private=True).content == "né – “x”"
-
-
-@pytest.mark.parametrize("charset", ["windows-1251", "shift_jis", "iso-2022-jp", "euc-kr"])
-def test_a_meta_tag_names_the_charset(site, charset: str) -> None:
-    word = {"windows-1251": "Правда", "euc-kr": "신문"}.get(charset, "新聞")
-    html = f'<html><head><meta http-equiv="Content-Type" content="text/html; charset={charset}"></head>{word}'
-    assert word in fetch(site.on("/a", html.encode(charset)), allow_private=True).content
+def test_the_header_names_the_charset(site, charset: str, codec: str) -> None:
+    url = site.on("/a", "né – “x”".encode(codec), type_=f"text/html; charset={charset}")
+    assert fetch(url, allow_private=True).content == "né – “x”"
 
 
 # Sizes and packings

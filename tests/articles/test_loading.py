@@ -59,24 +59,6 @@ def test_an_empty_extraction_says_what_to_do(site) -> None:
         load_articles(site.on("/app", script))
 
 
-def test_a_paywalled_beginning_is_refused_and_forced(site, article_html: str) -> None:
-    start = article_html.index("<p>The animals")
-    end = article_html.index("</article>")
-    wall = "<p>Already a subscriber? Sign in to continue reading.</p>"
-    url = site.on("/cut", article_html[:start] + wall + article_html[end:])
-    with pytest.raises(
-        StubError, match=r"/cut: only \d+ words were found.*the rest is missing.*save it as HTML"
-    ):
-        load_articles(url)
-    (article,) = load_articles(url, force=True)
-    assert "paper mill" in article.text
-    assert load_articles(site.on("/short", article_html))
-    paragraph = "<p>" + "The river rose again in the night and nobody slept. " * 20 + "</p>"
-    assert load_articles(
-        site.on("/long", article_html.replace("</article>", paragraph + wall + "</article>"))
-    )
-
-
 def test_a_scrap_is_refused_and_forced(site) -> None:
     url = site.on("/menu", "<html><body><nav>Home</nav></body></html>")
     with pytest.raises(StubError, match=r"only 1 word was found \('Home'\)"):
