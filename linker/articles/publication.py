@@ -15,14 +15,10 @@ Published: TypeAlias = "str | date | datetime"
 
 
 def publication_date(value: Published, name: str) -> datetime:
-    """Return a publication date in UTC; midnight means that only the day is known.
-
-    Args:
-        value: as `parse_date` reads it.
-        name: where it is from, for the message.
+    """Return a publication date in UTC, as `parse_date` reads it; midnight means that only the day is known.
 
     Raises:
-        DataError: if it is not a date.
+        DataError: if it is not a date; begins with `name`.
     """
     try:
         return parse_date(value)

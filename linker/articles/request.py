@@ -142,12 +142,7 @@ def request(
 
 
 def unpacked_body(response: Response, chunks: Iterator[bytes], max_bytes: int) -> Iterator[bytes]:
-    """Yield the decompressed body of a response.
-
-    Args:
-        response: the response, for its headers.
-        chunks: the body as transferred.
-        max_bytes: maximum size, decompressed.
+    """Yield the decompressed body of a response, from the chunks that were transferred.
 
     Raises:
         RequestError: as soon as it exceeds `max_bytes`; if it is damaged, incomplete, or compressed not by gzip.

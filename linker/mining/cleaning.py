@@ -67,12 +67,7 @@ def copied_grams(title: str, text: str) -> frozenset[Gram]:
 
 
 def cleaned(text: str, grams: frozenset[Gram]) -> str:
-    """Return a post's text without links, runs of tokens that it shares with the article, and share-button leftovers.
-
-    Args:
-        text: the post.
-        grams: the runs of the article, from `copied_grams`; longer common runs are removed as a whole.
-    """
+    """Return a post's text without links, share-button leftovers, and runs of tokens with `grams` of the article."""
     if "@" in text or "＠" in text:
         text = _VIA.sub(" ", text)
     text = _without_copies(_without_links(text), grams)

@@ -59,12 +59,7 @@ def missing_columns(option: str, file: str) -> DataError:
 
 
 def add_known_articles(store: LinkStore, files: Sequence[Path], bad_lines: BadLines) -> Counter[str]:
-    """Give linked articles the title, text and date that they have in the user's files.
-
-    Args:
-        store: the linked articles.
-        files: from `article_files`; WARC files, tables (JSON Lines, CSV, Parquet, ...) and pages.
-        bad_lines: where bad lines are reported.
+    """Give linked articles the title, text and date that they have in files from `article_files`.
 
     Returns:
         Number of articles in the files, by fate.

@@ -20,10 +20,7 @@ _COLUMNS = {"url", "final_url", "canonical_url"}
 def follow_redirects(store: LinkStore, sources: Sequence[str], options: MiningOptions) -> None:
     """Give posts with nothing but a shortened link the article that it leads to; drop those where this is unknown.
 
-    Args:
-        store: the linked posts.
-        sources: files and folders of articles; only `states.csv` in folders of `linker fetch` counts.
-        options: sites that do not publish articles, and exceptions.
+    Of the sources, only `states.csv` in folders of `linker fetch` counts.
 
     Raises:
         DataError: if such a file cannot be read.

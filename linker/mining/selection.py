@@ -34,10 +34,6 @@ def set_windows(store: LinkStore, days: tuple[int, int]) -> None:
 
     The window of an article with a date begins `days[0]` days before it. That of another article are the days in which
     most of its posts were written, so that one wrong clock does not move it; its date is the first of these posts.
-
-    Args:
-        store: where posts and articles are.
-        days: days before and after the date.
     """
     store.run("CREATE TABLE span (article INTEGER PRIMARY KEY, begins REAL, published REAL)")
     times = store.run(
@@ -61,12 +57,7 @@ def set_windows(store: LinkStore, days: tuple[int, int]) -> None:
 
 
 def densest(times: Sequence[float], length: float) -> float:
-    """Return the time that begins a window of this length with the most times, the earliest of several.
-
-    Args:
-        times: ascending, not empty.
-        length: of the window; its end belongs to it.
-    """
+    """Return which of some ascending times begins a closed window of this length with the most; the earliest one."""
     most, best, end = 0, times[0], 0
     for start, time in enumerate(times):
         while end < len(times) and times[end] <= time + length:

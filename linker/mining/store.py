@@ -103,12 +103,7 @@ class LinkStore(Database):
         self._posts, self._articles, self._cards = [], [], []
 
     def redirect(self, short: str, url: str) -> None:
-        """Give posts with a shortened link the article at an address; not if no post has the link.
-
-        Args:
-            short: key of the shortened link.
-            url: address of the article.
-        """
+        """Give posts with a shortened link, by its key, the article at an address; not if no post has the link."""
         key = link_key(url)
         source = hash_of(short)
         if (

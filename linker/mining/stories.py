@@ -25,14 +25,7 @@ _RAREST, _LATEST = 6, 200
 
 
 class Headed(NamedTuple):
-    """An article as far as stories depend on it.
-
-    Attributes:
-        key: the key of its links.
-        time: its date in seconds since 1970; None: unknown.
-        title: its title.
-        lead: the beginning of its text.
-    """
+    """An article as far as stories depend on it; the time is in seconds since 1970, None: unknown."""
 
     key: str
     time: float | None

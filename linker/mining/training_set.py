@@ -30,12 +30,7 @@ _POSTS = (
 
 
 def write_training_set(store: LinkStore, folder: Path, dev: float) -> None:
-    """Write `articles.jsonl` and `posts.jsonl`, in order of time; dev are the latest stories.
-
-    Args:
-        store: articles and pairs; receives story and part of the articles.
-        folder: an existing folder.
-        dev: share of the articles in dev.
+    """Write `articles.jsonl` and `posts.jsonl`, in order of time; dev, a share of the articles, are the latest stories.
 
     Raises:
         DataError: if all articles are of one story.
@@ -62,11 +57,7 @@ def write_training_set(store: LinkStore, folder: Path, dev: float) -> None:
 def write_missing(store: LinkStore, path: Path) -> None:
     """Write the links to articles without a text of the user's, and shortened links to unknown pages: `url`, `posts`.
 
-    Those of most posts come first.
-
-    Args:
-        store: articles and the posts that are kept so far.
-        path: the file, JSON Lines.
+    Those of most posts come first. Posts that are kept so far count.
     """
     query = (
         f"SELECT article.url AS url, count(*) AS posts FROM {POSTS} JOIN article ON article.id = article "

@@ -44,12 +44,9 @@ _Done = tuple[_Job, Outcome | BaseException, int]
 
 
 class Crawler:
-    """Visits the waiting pages of a store.
+    """Visits the waiting pages of a store, which only the thread that calls `run` uses.
 
-    Args:
-        store: the pages; used by the thread that calls `run` only.
-        options: settings.
-        archive: receives the responses, and gives those that it has; None: responses are not kept.
+    The archive receives the responses, and gives those that it has; None: they are not kept.
     """
 
     def __init__(self, store: CrawlStore, options: CrawlOptions, archive: CrawlArchive | None) -> None:

@@ -40,12 +40,7 @@ class Stopped(Exception):  # noqa: N818  (not an error)
 
 
 class Hosts:
-    """Lets one request at a time through to each host, and waits between two of them.
-
-    Args:
-        delay: minimum number of seconds between two requests.
-        max_wait: longest wait in seconds for a turn.
-    """
+    """Lets one request at a time through to each host, and waits `delay` seconds between two, `max_wait` at most."""
 
     def __init__(self, delay: float, max_wait: float) -> None:
         self.stop = threading.Event()

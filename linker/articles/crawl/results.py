@@ -70,13 +70,7 @@ class CrawlReport:
 
 
 def write_results(store: CrawlStore, folder: Path, report: CrawlReport) -> None:
-    """Write `articles.jsonl` and `states.csv`, and count into the report.
-
-    Args:
-        store: the crawl.
-        folder: an existing folder.
-        report: receives states and articles.
-    """
+    """Write `articles.jsonl` and `states.csv` into a folder, and count states and articles into the report."""
     report.states.clear()
     report.articles = 0
     write_lines(folder / "states.csv", _states(store, report))

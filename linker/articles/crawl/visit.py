@@ -103,85 +103,72 @@ def origin_of(url: str) -> str:
 
 
 def visit_page(url: str, rules: Rules, ask: Ask) -> Outcome:
-    """Visit a page; redirects are followed as long as they stay on the site.
-
-    Args:
-        url: address of the page, which `rules` allow.
-        rules: robots.txt of the site.
-        ask: sends a request.
-    """
+    """Visit a page that the rules of its site allow; redirects are followed as long as they stay on the site."""
     outcome = Outcome("fetched", url)
+
+    def may_follow(target: str) -> bool:
+        if origin_of(target) != origin_of(url):
+            outcome.state, outcome.target = "redirected", target
+        elif not rules.allows(target):
+            outcome.state, outcome.url = "robots.txt", target
+        return outcome.state == "fetched"
+
+    response = _last_response(outcome, ask, False, may_follow)
+    if response is not None:
+        _judge(response, outcome)
+    return outcome
+
+
+def visit_robots(origin: str, ask: Ask) -> Outcome:
+    """Visit the robots.txt of a site. Where it is missing, everything is allowed (RFC 9309, section 2.3.1)."""
+    outcome = Outcome("fetched", f"{origin}/robots.txt")
+    response = _last_response(outcome, ask, True, lambda target: True)
+    if response is None:
+        is_lost = outcome.state in ("other status", "redirect loop")
+        is_unread = outcome.state in ("too large", "not an address")
+        outcome.state = "fetched" if is_lost else "no connection" if is_unread else outcome.state
+    elif response.is_success:
+        outcome.rules = response.body[:MAX_ROBOTS].decode("utf-8", "replace")
+    elif response.status == 429 or response.status >= 500:
+        _fail(response, outcome)
+    outcome.detail = outcome.detail and f"robots.txt: {outcome.detail}"
+    return outcome
+
+
+def _last_response(
+    outcome: Outcome, ask: Ask, robots: bool, may_follow: Callable[[str], bool]
+) -> Response | None:
+    """Return the response at the end of the redirects; None: there is none, the outcome has the reason."""
     # Cookies are kept across redirects: some sites redirect in circles without them.
     cookies = httpx.Cookies()
     while True:
-        response = _ask(outcome, ask, cookies, False)
-        if response is None:
-            return outcome
+        try:
+            response = ask(outcome.url, cookies, robots)
+        except RequestError as error:
+            outcome.state, outcome.detail = error.kind, str(error)
+            return None
+        outcome.responses.append(response)
+        outcome.status = response.status
         if not response.redirects:
-            _judge(response, outcome)
-            return outcome
+            return response
         outcome.hops += 1
         if not response.target:
             outcome.state, outcome.detail = "other status", "redirects without a valid address"
         elif outcome.hops > MAX_REDIRECTS:
             outcome.state, outcome.detail = "redirect loop", f"redirects more than {MAX_REDIRECTS} times"
-        elif origin_of(response.target) != origin_of(url):
-            outcome.state, outcome.target = "redirected", response.target
-        else:
+        elif may_follow(response.target):
             outcome.url = response.target
-            if rules.allows(outcome.url):
-                continue
-            outcome.state = "robots.txt"
-        return outcome
-
-
-def visit_robots(origin: str, ask: Ask) -> Outcome:
-    """Visit the robots.txt of a site. Where it is missing, everything is allowed (RFC 9309, section 2.3.1).
-
-    Args:
-        origin: scheme, host and port of the site.
-        ask: sends a request.
-    """
-    outcome = Outcome("fetched", f"{origin}/robots.txt")
-    while True:
-        response = _ask(outcome, ask, httpx.Cookies(), True)
-        if response is None:
-            outcome.detail = f"robots.txt: {outcome.detail}"
-            if outcome.state in ("too large", "not an address"):
-                outcome.state = "no connection"
-            return outcome
-        if not response.redirects:
-            break
-        outcome.hops += 1
-        if not response.target or outcome.hops > MAX_REDIRECTS:
-            return outcome
-        outcome.url = response.target
-    if response.is_success:
-        outcome.rules = response.body[:MAX_ROBOTS].decode("utf-8", "replace")
-    elif response.status == 429 or response.status >= 500:
-        _fail(response, outcome, "robots.txt: ")
-    return outcome
-
-
-def _ask(outcome: Outcome, ask: Ask, cookies: httpx.Cookies, robots: bool) -> Response | None:
-    """Ask for the address of the outcome, which receives the response, or the state of one that did not come."""
-    try:
-        response = ask(outcome.url, cookies, robots)
-    except RequestError as error:
-        outcome.state, outcome.detail = error.kind, str(error)
+            continue
         return None
-    outcome.responses.append(response)
-    outcome.status = response.status
-    return response
 
 
-def _fail(response: Response, outcome: Outcome, prefix: str = "") -> None:
+def _fail(response: Response, outcome: Outcome) -> None:
     """Give the outcome the state of a status that is neither a success nor a redirect."""
     status = response.status
     states: dict[int, State] = dict.fromkeys((401, 402, 403, 407, 451), "login or blocked")
     states |= {404: "not found", 410: "not found", 429: "rate limited"}
     outcome.state = states.get(status, "server error" if status >= 500 else "other status")
-    outcome.detail = f"{prefix}status {status}"
+    outcome.detail = f"status {status}"
     outcome.retry_at = response.retry_after(time.time())
 
 

@@ -32,12 +32,7 @@ _IN_LISTS = ("li", "td", "th", "dd", "dt", "h2", "h3", "h4", "blockquote", "pre"
 
 
 class Body(NamedTuple):
-    """The text of an article.
-
-    Attributes:
-        text: the text.
-        left_out: what looks like a further part of it but was not taken; empty if there is none.
-    """
+    """The text of an article, and what looks like a further part of it but was not taken; empty if there is none."""
 
     text: str
     left_out: str
@@ -47,12 +42,7 @@ def whole_body(tree: Any, text: str, declared: str, heading: Any) -> Body:
     """Return the text with the parts of the article that the extraction left out.
 
     A part is added if it is in the same container as the text or in one with the same tags and classes around it.
-
-    Args:
-        tree: the page.
-        text: as extracted.
-        declared: the text that the page declares for search engines; may be empty.
-        heading: the element of the title; None: unknown.
+    `declared` is the text that the page has for search engines, `heading` the element of the title; None: unknown.
     """
     if word_count(declared) > max(_LONGER * word_count(text), word_count(text) + 10):
         return Body(declared, "")

@@ -45,14 +45,8 @@ _OTHER_STORY = re.compile(
 def date_of(tree: Any, found: Described, title: Any, address: str | None) -> str | None:
     """Return when the article was published, in ISO 8601, by what the page declares or shows; None: not there.
 
-    In this order: JSON-LD and meta tags, a time near the title, the address. A time to come counts where there is no
-    other.
-
-    Args:
-        tree: the page.
-        found: what its JSON-LD says.
-        title: the element of the title; None: unknown.
-        address: address of the page, if known.
+    In this order: JSON-LD (`found`) and meta tags, a time near the element of the title (None: unknown), the address. A
+    time to come counts where there is no other.
     """
     links = [link for link in (address, *addresses_of(tree)) if link]
     near, far = _times(tree, title)
@@ -152,12 +146,7 @@ def _is_other_story(element: Any) -> bool:
 
 
 def drop_other_stories(tree: Any, heading: Any) -> None:
-    """Remove from a page what is of other stories, of videos and of the site.
-
-    Args:
-        tree: the page; changed.
-        heading: the element of the title, which stays; None: unknown.
-    """
+    """Remove from a page what is of other stories, of videos and of the site, but not the heading (None: unknown)."""
     kept = set() if heading is None else {heading, *heading.iterancestors()}
     body = next(iter(tree.iter("body")), None)
     for element in list(body.iter()) if body is not None else ():

@@ -40,12 +40,7 @@ class HtmlText(NamedTuple):
 
 
 def text_of_html(html: str, url: str | None) -> HtmlText:
-    """Extract the article of a page. Time and memory are unbounded: may take a minute for 1 MB of attributes.
-
-    Args:
-        html: the page.
-        url: its address, if known.
-    """
+    """Extract the article of a page. Time and memory are unbounded: may take a minute for 1 MB of attributes."""
     from trafilatura import bare_extraction, load_html
 
     if (entries := stories_of_feed(html)) is not None:

@@ -64,15 +64,10 @@ def is_error(title: str) -> bool:
 
 
 def fault_of(html: str, title: str, text: str) -> Fault | None:
-    """Return why the extracted text cannot be the whole article; None if it can.
+    """Return why the text that was extracted (may be empty) cannot be the whole article; None if it can.
 
     Only visible text counts, besides two declarations for search engines (schema.org `isAccessibleForFree`,
     `article:content_tier`); menus and footers do not, since most of them offer subscriptions.
-
-    Args:
-        html: the page.
-        title: as extracted.
-        text: as extracted; may be empty.
     """
     words, plain = word_count(text), _plain(text)
     if words >= CONSENT_TEXT:

@@ -54,12 +54,7 @@ class Described(NamedTuple):
 
 
 def described(tree: Any, address: str | None) -> Described:
-    """Return what the JSON-LD of a page says about its main article, not about videos and other stories.
-
-    Args:
-        tree: the page.
-        address: its address, if known.
-    """
+    """Return what the JSON-LD of a page says about its main article, not about videos and other stories."""
     nodes = list(_nodes(tree))
     names = [_part(node, "publisher").get("name") for node in nodes]
     names += [node.get("name") for node in nodes if _types(node) & _SITES]
@@ -203,11 +198,7 @@ def _title_tag(tree: Any) -> str:
 def title_of(tree: Any, found: Described, extracted: str, address: str | None) -> str:
     """Return the title of the article, not that of the site, of an update or of another story.
 
-    Args:
-        tree: the page.
-        found: what its JSON-LD says.
-        extracted: the title that the extraction found; may be empty.
-        address: address of the page, if known.
+    `found` is what JSON-LD says, `extracted` what the extraction took for the title; may be empty.
     """
     whole = _title_tag(tree)
     headings = [(tag, text_of(h), h) for tag in ("h1", "h2") for h in tree.iter(tag)]

@@ -38,14 +38,8 @@ def stories_of_feed(text: str) -> int | None:
 def stories_of(tree: Any, text: str, host: str, is_article: bool, is_list: bool) -> int:
     """Return the number of stories on a page that is a list of them; 0 if it is an article.
 
-    A page is a list if most of its text is in parts with a link to another page as their title.
-
-    Args:
-        tree: the page.
-        text: its text, as extracted; may be empty.
-        host: host of the page; empty: unknown.
-        is_article: whether it declares to be an article.
-        is_list: whether it declares to be a list.
+    A page is a list if most of its text (as extracted; may be empty) is in parts with a link to another page as their
+    title. `is_article` and `is_list` say what it declares to be; an empty host is unknown.
     """
     body = next(iter(tree.iter("body")), tree)
     classes = body.get("class") or ""
