@@ -56,8 +56,8 @@ def calibrate(
         scores.ravel(), relevance.ravel(), "isotonic", seed=_SEED, groups=of_article
     )
     bins = reliability_bins(probabilities, relevance.ravel())
-    places = [_quantiles(scores[relevance]), _quantiles(scores), np.array([scores.min(), scores.max()])]
-    edges = np.unique(np.concatenate(places))[1:]
+    quantiles = [_quantiles(scores[relevance]), _quantiles(scores), np.array([scores.min(), scores.max()])]
+    edges = np.unique(np.concatenate(quantiles))[1:]
     relevant, everything = _counts(scores, edges, relevance), _counts(scores, edges, None)
     samples = _samples(np.asarray(relevance.any(axis=1)))
     return Calibration(
@@ -80,8 +80,8 @@ def calibrate(
 def _quantiles(scores: np.ndarray) -> np.ndarray:
     """Return quantiles of the scores, denser at the upper end."""
     ends = 1 - np.geomspace(max(1 / scores.size, 1e-6), 1 / _BINS, _BINS // 5)
-    places = np.concatenate([np.arange(_BINS) / _BINS, ends])
-    return np.asarray(np.quantile(scores, places, method="closest_observation"), dtype=np.float32)
+    shares = np.concatenate([np.arange(_BINS) / _BINS, ends])
+    return np.asarray(np.quantile(scores, shares, method="closest_observation"), dtype=np.float32)
 
 
 def _counts(scores: np.ndarray, edges: np.ndarray, chosen: np.ndarray | None) -> np.ndarray:

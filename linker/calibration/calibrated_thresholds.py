@@ -66,13 +66,13 @@ class CalibratedThresholds(Thresholds):
     def _bins_of(self, scores: np.ndarray) -> np.ndarray:
         return np.searchsorted(self._edges, np.asarray(scores, np.float32), side="right")
 
-    def _shares(self, kept: int, precision: float, recall: float) -> tuple[Share, Share]:
-        of_kept = self._of_bins @ np.bincount(self._bins[:kept], minlength=self._of_bins.shape[1])
-        left = len(self) - kept
+    def _shares(self, size: int, precision: float, recall: float) -> tuple[Share, Share]:
+        of_kept = self._of_bins @ np.bincount(self._bins[:size], minlength=self._of_bins.shape[1])
+        rest = len(self) - size
         rng = np.random.default_rng(_SEED)
         # Binomial sampling error of the posts.
-        hits = rng.binomial(kept, np.clip(of_kept / kept, 0, 1))
-        misses = rng.binomial(left, np.clip((self._totals - of_kept) / max(left, 1), 0, 1))
-        precisions, recalls = hits / kept, hits / np.maximum(hits + misses, 1)
+        hits = rng.binomial(size, np.clip(of_kept / size, 0, 1))
+        misses = rng.binomial(rest, np.clip((self._totals - of_kept) / max(rest, 1), 0, 1))
+        precisions, recalls = hits / size, hits / np.maximum(hits + misses, 1)
         precisions[0], recalls[0] = precision, recall
         return Share.elsewhere(precisions), Share.elsewhere(recalls)

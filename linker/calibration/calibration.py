@@ -11,16 +11,13 @@ import numpy as np
 
 from linker.calibration.probabilities import Bin, smoothed_rates
 from linker.calibration.thresholds import Share, Threshold, few_digits
-from linker.common.console import info, warn
+from linker.common.console import info
 from linker.common.errors import DataError
 from linker.common.files import atomic_write
-from linker.models.lexical import LexicalModel
-from linker.models.model import Model, all_submodels
 from linker.models.score_scale import UNSCALED, ScoreScale
 from linker.models.word_statistics import Statistics, WordStatistics
 from linker.version import __version__
 
-#: Format 2 has word statistics.
 FORMAT = 2
 
 
@@ -60,7 +57,7 @@ class Calibration:
         reliability: reliability on held-out articles.
         scale: the map from raw scores, which the edges are, to those that users see.
         words: counts of words in the dev set, by stop words, which posts are scored by; empty if the model compares no
-            words, or the calibration is of an earlier version.
+            words.
     """
 
     model: str
@@ -84,7 +81,7 @@ class Calibration:
 
     def table(self) -> list[Threshold]:
         """Return the thresholds with a recall of 10, 20, … 90 % on the dev set."""
-        found: list[Threshold] = []
+        thresholds: list[Threshold] = []
         taken = set[int]()
         recalls, falls = shares_above(self.relevant), shares_above(self.others)
         for wish in np.arange(1, 10) / 10:
@@ -92,17 +89,17 @@ class Calibration:
             if edge == 0 or edge in taken:
                 continue
             taken.add(edge)
-            kept = self.prior * recalls[:, edge] + (1 - self.prior) * falls[:, edge]
-            precision = self.prior * recalls[:, edge] / np.maximum(kept, 1e-300)
-            found.append(
+            shares = self.prior * recalls[:, edge] + (1 - self.prior) * falls[:, edge]
+            precision = self.prior * recalls[:, edge] / np.maximum(shares, 1e-300)
+            thresholds.append(
                 Threshold(
                     self._shown(edge),
-                    round(float(kept[0]) * self.pairs),
+                    round(float(shares[0]) * self.pairs),
                     Share.elsewhere(precision),
                     Share.elsewhere(recalls[:, edge]),
                 )
             )
-        return found
+        return thresholds
 
     def _shown(self, edge: int) -> float:
         """Return the lower edge of a bin as a score with few digits."""
@@ -135,25 +132,20 @@ class Calibration:
                 "or make another calibration"
             )
 
-    def statistics_for(self, model: Model) -> Statistics:
-        """Return the counts of words that this model is to score posts with; one line reports them."""
+    def reported_words(self) -> Statistics:
+        """Return the counts of words to score posts with; one line reports them."""
         if self.words:
-            posts = max(one.posts for one in self.words.values())
+            posts = max(statistics.posts for statistics in self.words.values())
             info(
                 f"words are as rare as in the {posts:,} posts of the calibration, so that a score means the same in "
                 "any file"
-            )
-        elif any(isinstance(part, LexicalModel) for part in all_submodels(model)):
-            warn(
-                "the calibration has no counts of words, so its probabilities depend on which posts are ranked "
-                "together; make it again with `linker calibrate`"
             )
         return self.words
 
     def write(self, path: str | Path) -> None:
         """Write the calibration as JSON."""
         values = asdict(replace(self, words={}))
-        values["words"] = {stop_words: one.as_json() for stop_words, one in self.words.items()}
+        values["words"] = {stop_words: statistics.as_json() for stop_words, statistics in self.words.items()}
         for name, digits in (("edges", 9), ("relevant", 5), ("others", 5)):
             values[name] = _rounded(values[name], digits)
         table = [asdict(threshold) for threshold in self.table()]
@@ -191,10 +183,9 @@ def _checked(path: str | Path, values: Any) -> Calibration:
             float(quality["calibration_error"]),
             float(quality["brier_score"]),
         )
-        scale = ScoreScale.from_json(values["scale"]) if "scale" in values else UNSCALED
+        scale = ScoreScale.from_json(values["scale"])
         words = {
-            stop_words: WordStatistics.from_json(of_words)
-            for stop_words, of_words in values.get("words", {}).items()
+            stop_words: WordStatistics.from_json(of_words) for stop_words, of_words in values["words"].items()
         }
         arrays = {name: np.array(values[name], np.float64) for name in ("edges", "relevant", "others")}
         names = ("model", "fingerprint", "passages")

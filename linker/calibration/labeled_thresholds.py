@@ -59,18 +59,18 @@ class LabeledThresholds(Thresholds):
     ) -> None:
         order = np.argsort(labeled)
         self._at, relevant = np.asarray(labeled)[order], np.asarray(relevant, dtype=bool)[order]
-        found = int(relevant.sum())
-        if found in (0, len(relevant)):
+        positives = int(relevant.sum())
+        if positives in (0, len(relevant)):
             raise DataError(
-                f"{found} of {len(relevant)} labeled posts are relevant: thresholds need labels of relevant posts "
+                f"{positives} of {len(relevant)} labeled posts are relevant: thresholds need labels of relevant posts "
                 "and of irrelevant ones; label more"
             )
         chosen = np.zeros(len(relevant), bool) if random is None else np.asarray(random, dtype=bool)[order]
-        self._found = _counts(relevant)
-        self._random_at, self._random_found = self._at[chosen], _counts(relevant[chosen])
+        self._positives = _counts(relevant)
+        self._random_at, self._random_positives = self._at[chosen], _counts(relevant[chosen])
         sampled, hits = int(chosen.sum()), int(relevant[chosen].sum())
         self._has_sample = sampled >= _LEAST_RANDOM and 0 < hits < sampled
-        super().__init__(scores, self._describe(len(scores), found, sampled, hits), scale)
+        super().__init__(scores, self._describe(len(scores), positives, sampled, hits), scale)
         self._fit(relevant, chosen if self._has_sample else np.ones_like(relevant))
 
     def _fit(self, relevant: np.ndarray, used: np.ndarray) -> None:
@@ -102,8 +102,8 @@ class LabeledThresholds(Thresholds):
         Raises:
             DataError: if no label is of one of these posts, or all labels are alike.
         """
-        found = {post_id: float(scores[index]) for index, post_id in enumerate(ids) if post_id in labels}
-        return cls.by_scores(scores, found, labels, scale)
+        of_labeled = {post_id: float(scores[index]) for index, post_id in enumerate(ids) if post_id in labels}
+        return cls.by_scores(scores, of_labeled, labels, scale)
 
     @classmethod
     def by_scores(
@@ -142,29 +142,32 @@ class LabeledThresholds(Thresholds):
 
     def of_raw(self, scores: np.ndarray) -> np.ndarray:
         """Return probabilities by the curve; of a score that no post has, that of the next lower one."""
-        places = np.searchsorted(self._levels, np.asarray(scores, np.float32), side="right") - 1
-        return np.asarray(self._of_levels[np.maximum(places, 0)])
+        levels = np.searchsorted(self._levels, np.asarray(scores, np.float32), side="right") - 1
+        return np.asarray(self._of_levels[np.maximum(levels, 0)])
 
-    def _shares(self, kept: int, precision: float, recall: float) -> tuple[Share, Share]:
-        known = int(np.searchsorted(self._at, kept))
-        hits = int(self._found[known])
+    def _shares(self, size: int, precision: float, recall: float) -> tuple[Share, Share]:
+        labeled = int(np.searchsorted(self._at, size))
+        hits = int(self._positives[labeled])
         if len(self._at) == len(self):
-            return _counted(precision, hits / kept), _counted(recall, hits / int(self._found[-1]))
+            return _counted(precision, hits / size), _counted(recall, hits / int(self._positives[-1]))
         if not self._has_sample:
             return Share(precision, note=self._no_interval), Share(recall, note=self._no_interval)
         rng = np.random.default_rng(_SEED)
-        low, high = self._bounds(0, kept, rng)  # relevant posts that are kept: (samples,)
-        low_left, high_left = self._bounds(kept, len(self), rng)
+        low, high = self._bounds(0, size, rng)  # relevant posts that are kept: (samples,)
+        low_left, high_left = self._bounds(size, len(self), rng)
         lows, highs = low / np.maximum(low + high_left, 1), high / np.maximum(high + low_left, 1)
-        if known == kept:
-            return _counted(precision, hits / kept), Share.of(recall, lows, highs)
-        return Share.of(precision, low / kept, high / kept), Share.of(recall, lows, highs)
+        if labeled == size:
+            return _counted(precision, hits / size), Share.of(recall, lows, highs)
+        return Share.of(precision, low / size, high / size), Share.of(recall, lows, highs)
 
     def _bounds(self, start: int, stop: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Sample lower and upper bounds of the relevant posts among the ranks from start to stop."""
-        first, last = (int(place) for place in np.searchsorted(self._at, [start, stop]))
-        known, unlabeled = int(self._found[last] - self._found[first]), stop - start - (last - first)
-        first, last = (int(place) for place in np.searchsorted(self._random_at, [start, stop]))
+        first, last = (int(rank) for rank in np.searchsorted(self._at, [start, stop]))
+        positives, unlabeled = (
+            int(self._positives[last] - self._positives[first]),
+            stop - start - (last - first),
+        )
+        first, last = (int(rank) for rank in np.searchsorted(self._random_at, [start, stop]))
         # With few labels: at most as relevant as the posts above, at least as relevant as those below.
         enough = _FEW if last > first else _ENOUGH
         above = min(first, max(last - enough, 0))
@@ -173,16 +176,16 @@ class LabeledThresholds(Thresholds):
         least = most
         if (above, below) != (first, last):
             least = np.minimum(self._share(first, below, rng), most) if below > first else np.zeros(_DRAWS)
-        return known + rng.binomial(unlabeled, least), known + rng.binomial(unlabeled, most)
+        return positives + rng.binomial(unlabeled, least), positives + rng.binomial(unlabeled, most)
 
     def _share(self, first: int, last: int, rng: np.random.Generator) -> np.ndarray:
         """Sample the share of relevant posts by these random labels (Jeffreys prior)."""
-        found = int(self._random_found[last] - self._random_found[first])
-        return rng.beta(found + 0.5, last - first - found + 0.5, _DRAWS)
+        positives = int(self._random_positives[last] - self._random_positives[first])
+        return rng.beta(positives + 0.5, last - first - positives + 0.5, _DRAWS)
 
-    def _describe(self, posts: int, found: int, sampled: int, hits: int) -> str:
+    def _describe(self, posts: int, positives: int, sampled: int, hits: int) -> str:
         """Return what the estimates are based on."""
-        labels = f"by {len(self._at):,} labels ({found:,} relevant)"
+        labels = f"by {len(self._at):,} labels ({positives:,} relevant)"
         if len(self._at) == posts:
             return f"{labels}: all posts"
         if self._has_sample:

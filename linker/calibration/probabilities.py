@@ -166,23 +166,23 @@ def prior_by_em(ratios: np.ndarray, counts: np.ndarray) -> np.ndarray:
 def reliability_bins(probabilities: np.ndarray, relevant: np.ndarray, bins: int = 10) -> list[Bin]:
     """Return the pairs in equal-width bins, without empty bins."""
     edges = np.linspace(0, 1, bins + 1)
-    places = np.minimum(np.searchsorted(edges, probabilities, side="right") - 1, bins - 1)
-    found = []
-    for place in range(bins):
-        inside = places == place
+    bin_of = np.minimum(np.searchsorted(edges, probabilities, side="right") - 1, bins - 1)
+    filled_bins = []
+    for number in range(bins):
+        inside = bin_of == number
         if count := int(inside.sum()):
             hits = int(relevant[inside].sum())
-            found.append(
+            filled_bins.append(
                 Bin(
-                    round(float(edges[place]), 12),
-                    round(float(edges[place + 1]), 12),
+                    round(float(edges[number]), 12),
+                    round(float(edges[number + 1]), 12),
                     count,
                     float(probabilities[inside].mean()),
                     hits / count,
                     *wilson_interval(hits, count),
                 )
             )
-    return found
+    return filled_bins
 
 
 def calibration_error(bins: list[Bin]) -> float:

@@ -82,7 +82,7 @@ class Threshold:
     """
 
     score: float
-    kept: int
+    size: int
     precision: Share
     recall: Share
     note: str = ""
@@ -136,20 +136,20 @@ class Thresholds:
         """
         raise NotImplementedError
 
-    def _shares(self, kept: int, precision: float, recall: float) -> tuple[Share, Share]:
-        """Return precision and recall of the best `kept` posts, 1 or more, with their intervals."""
+    def _shares(self, size: int, precision: float, recall: float) -> tuple[Share, Share]:
+        """Return precision and recall of the best `size` posts, 1 or more, with their intervals."""
         raise NotImplementedError
 
     def at(self, score: float) -> Threshold:
         """Return the estimates for the threshold at this score."""
         raw = np.float32(self.scale.least_raw(score))
-        kept = int(np.searchsorted(-self._descending, -raw, side="right"))
-        if not kept:
+        size = int(np.searchsorted(-self._descending, -raw, side="right"))
+        if not size:
             return Threshold(score, 0, Share(0, note="not known: no post is kept"), Share(0, 0, 0))
-        precision, recall = self._shares(kept, float(self._precision(kept)), float(self._recall(kept)))
-        if kept == len(self):
+        precision, recall = self._shares(size, float(self._precision(size)), float(self._recall(size)))
+        if size == len(self):
             recall = Share(1.0, note="every post is kept")
-        return Threshold(score, kept, precision, recall)
+        return Threshold(score, size, precision, recall)
 
     def table(self) -> list[Threshold]:
         """Return the thresholds that keep 10, 20, 50, 100, … posts, and all of them."""
@@ -193,11 +193,11 @@ class Thresholds:
         """Return the highest threshold with at least this estimated recall; that of all posts has a recall of 1."""
         _check_target("recall", target)
         reached = np.flatnonzero(self._recall(self._ends) >= target - _ROUNDING)
-        found = self.at(self._score_keeping(int(self._ends[reached[0]])))
-        if found.kept < len(self) or target == 1:
-            return found
+        threshold = self.at(self._score_keeping(int(self._ends[reached[0]])))
+        if threshold.kept < len(self) or target == 1:
+            return threshold
         return replace(
-            found,
+            threshold,
             note=f"; these are all posts: no higher threshold is estimated to reach a recall of {percent(target)} %",
         )
 
@@ -206,22 +206,22 @@ class Thresholds:
         """Return the expected numbers of relevant posts among the best 1, 2, … posts: float64."""
         return np.maximum(np.cumsum(self.of_raw(self._descending), dtype=np.float64), 1e-300)
 
-    def _precision(self, kept: Any) -> Any:
-        return np.minimum(self._sums[np.asarray(kept) - 1] / kept, 1)
+    def _precision(self, size: Any) -> Any:
+        return np.minimum(self._sums[np.asarray(size) - 1] / size, 1)
 
-    def _recall(self, kept: Any) -> Any:
-        return self._sums[np.asarray(kept) - 1] / self._sums[-1]
+    def _recall(self, size: Any) -> Any:
+        return self._sums[np.asarray(size) - 1] / self._sums[-1]
 
     @cached_property
     def _ends(self) -> np.ndarray:
         """Return how many posts each threshold can keep, ascending: int64. Equal scores are kept together."""
-        shown = self.scale(self._descending)
-        return np.append(np.flatnonzero(shown[1:] < shown[:-1]) + 1, len(shown))
+        scores = self.scale(self._descending)
+        return np.append(np.flatnonzero(scores[1:] < scores[:-1]) + 1, len(scores))
 
-    def _score_keeping(self, kept: int) -> float:
-        """Return a threshold with few digits that keeps the best `kept` posts, one of `_ends`."""
-        low = float(self.scale(self._descending[kept])) if kept < len(self) else -np.inf
-        return few_digits(low, float(self.scale(self._descending[kept - 1])))
+    def _score_keeping(self, size: int) -> float:
+        """Return a threshold with few digits that keeps the best `size` posts, one of `_ends`."""
+        low = float(self.scale(self._descending[size])) if size < len(self) else -np.inf
+        return few_digits(low, float(self.scale(self._descending[size - 1])))
 
 
 def _check_target(name: str, target: float) -> None:
@@ -248,9 +248,9 @@ def check_targets(
     """
     targets = {"precision": precision, "recall": recall}
     options = {**targets, "threshold": threshold}
-    given = [name for name, value in options.items() if value is not None]
-    if len(given) > 1:
-        raise LinkerError(f"{' and '.join(given)}: both set the threshold; give only one")
+    names = [name for name, value in options.items() if value is not None]
+    if len(names) > 1:
+        raise LinkerError(f"{' and '.join(names)}: both set the threshold; give only one")
     for name, value in targets.items():
         if value is None:
             continue

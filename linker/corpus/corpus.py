@@ -219,7 +219,7 @@ class Corpus:
     def _counted(self, request: RankRequest) -> AbstractContextManager[None]:
         """Score by the counts of words of the request's calibration, if there is one, not of the corpus."""
         calibration = request.calibration
-        return counted_in({} if calibration is None else calibration.statistics_for(self.model))
+        return counted_in({} if calibration is None else calibration.reported_words())
 
     def check(self, request: RankRequest, fusion: Fusion = "none") -> None:
         """Check options before any work.

@@ -129,14 +129,14 @@ class Comparison:
         self, name: str, baseline: str, paired: Mapping[tuple[str, str], tuple[np.ndarray, float]]
     ) -> list[tuple[str, str, float, tuple[float, float], float]]:
         rows = []
-        ours, theirs = self.metrics(name), self.metrics(baseline)
-        for metric in ours:
+        metrics, reference = self.metrics(name), self.metrics(baseline)
+        for metric in metrics:
             if (name, metric) in paired:
                 samples, p = paired[name, metric]
             else:
                 samples = self._samples[name][metric] - self._samples[baseline][metric]
                 p = bootstrap_p_value(samples, int(self._has_posts.sum()))
-            rows.append((name, metric, ours[metric] - theirs[metric], percentile_interval(samples), p))
+            rows.append((name, metric, metrics[metric] - reference[metric], percentile_interval(samples), p))
         return rows
 
     def _paired(
@@ -177,9 +177,11 @@ class Comparison:
             "baseline": baseline,
             "differences": [asdict(difference) for difference in self.differences(baseline)],
             "article_ids": self.article_ids,
-            "per_article": {name: _values(own.per_article) for name, own in self.evaluations.items()},
+            "per_article": {
+                name: _values(evaluation.per_article) for name, evaluation in self.evaluations.items()
+            },
             "post_ids": self.post_ids,
-            "per_post": {name: _values(own) for name, own in self.per_post.items()},
+            "per_post": {name: _values(values) for name, values in self.per_post.items()},
         }
 
 

@@ -80,8 +80,8 @@ def only_split(linked: LinkedPosts, split: str) -> LinkedPosts:
     articles = [article for article in linked.articles if article.split in (split, None)]
     if not posts or not articles:
         counts = Counter(part or "none" for part in of_post)
-        found = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
-        raise DataError(f"--split {split}: no posts with articles have it; the posts' splits are: {found}")
+        splits = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+        raise DataError(f"--split {split}: no posts with articles have it; the posts' splits are: {splits}")
     return part_of(articles, posts)
 
 

@@ -71,11 +71,11 @@ def _r_precisions(
     step = max(1, _CELLS_AT_ONCE // len(best))
     for start in range(0, len(weights), step):
         copies = weights[start : start + step, rows]
-        places, hits = copies.cumsum(axis=1), (copies * hit).cumsum(axis=1)
+        positions, hits = copies.cumsum(axis=1), (copies * hit).cumsum(axis=1)
         each = np.arange(len(copies))
         for column, r in enumerate(thresholds):
-            reached = (places < r).sum(axis=1)
-            beyond = np.where(hit[reached], places[each, reached] - r, 0)
+            reached = (positions < r).sum(axis=1)
+            beyond = np.where(hit[reached], positions[each, reached] - r, 0)
             result[start : start + step, column] = (hits[each, reached] - beyond) / r
     return result
 
@@ -86,8 +86,8 @@ def _average_precision_and_auc(
     """Both of every sample. Pairs with equal scores form one group, as in scikit-learn."""
     values, group = np.unique(-scores[relevant], return_inverse=True)
     rows = np.nonzero(relevant)[0]
-    found = sparse.csr_matrix((np.ones(len(rows)), (rows, group)), shape=(len(scores), len(values)))
-    found_in_group = np.asarray((found.T @ weights.T).T)
+    by_group = sparse.csr_matrix((np.ones(len(rows)), (rows, group)), shape=(len(scores), len(values)))
+    found_in_group = np.asarray((by_group.T @ weights.T).T)
     found_so_far = found_in_group.cumsum(axis=1)
     ascending = np.sort(scores, axis=1)
     precision_sum, irrelevant_before = np.zeros(len(weights)), np.zeros(len(weights))
@@ -204,7 +204,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """
     corrected = [0.0] * len(p_values)
     highest = 0.0
-    for place, index in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
-        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[index]))
+    for position, index in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
+        highest = max(highest, min(1.0, (len(p_values) - position) * p_values[index]))
         corrected[index] = highest
     return corrected

@@ -50,10 +50,10 @@ def write_run(
         for article_id, row in zip(article_ids, np.asarray(scores, dtype=np.float32)):
             order = rank_posts(row[None], post_ids)[0]
             raw = row[order]
-            ties, shown = np.append(False, raw[1:] == raw[:-1]), np.float32(np.inf)
+            ties, score_text = np.append(False, raw[1:] == raw[:-1]), np.float32(np.inf)
             for rank, (column, score, tied) in enumerate(zip(order, scale(raw), ties), start=1):
-                shown = run_score(score, shown, tied)
-                file.write(f"{article_id} Q0 {post_ids[column]} {rank} {shown:.9g} {tag}\n")
+                score_text = run_score(score, score_text, tied)
+                file.write(f"{article_id} Q0 {post_ids[column]} {rank} {score_text:.9g} {tag}\n")
 
 
 def write_qrels(
@@ -104,7 +104,7 @@ def read_qrels(path: str | Path) -> dict[str, dict[str, int]]:
 def _read(
     path: str | Path, width: int, columns: str, place: int, number: Callable[[str], _Number]
 ) -> dict[str, dict[str, _Number]]:
-    found: dict[str, dict[str, _Number]] = {}
+    values: dict[str, dict[str, _Number]] = {}
     with open_bytes(str(path)) as lines:
         for count, line in enumerate(lines, 1):
             where = f"{path}, line {count}"
@@ -123,14 +123,14 @@ def _read(
                 raise DataError(
                     f"{where}: {fields[place][:60]!r} is not a number; expected {columns!r}"
                 ) from error
-            if post in found.setdefault(article, {}):
+            if post in values.setdefault(article, {}):
                 raise DataError(
                     f"{where}: post {post!r} is there twice for {article!r}; remove one of the lines"
                 )
-            found[article][post] = value
-    if not found:
+            values[article][post] = value
+    if not values:
         raise DataError(f"{path}: no lines; expected {columns!r}")
-    return found
+    return values
 
 
 def _finite(text: str) -> float:
@@ -162,11 +162,11 @@ def check_ids(article_ids: Sequence[str], post_ids: Sequence[str]) -> None:
     _check("post", post_ids)
 
 
-def _check(what: str, ids: Sequence[str]) -> None:
+def _check(kind: str, ids: Sequence[str]) -> None:
     for id_ in ids:
         if not id_ or _SPACE.search(id_):
             problem = "contains white space" if id_ else "is empty"
             raise LinkerError(
-                f"{what} {'id ' if what != 'tag' else ''}{id_!r} {problem}: TREC files separate their "
+                f"{kind} {'id ' if kind != 'tag' else ''}{id_!r} {problem}: TREC files separate their "
                 "columns by white space; rename it, or write --scores, which allow any id"
             )

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from linker.common.checks import between
-from linker.modules.kernels.dropout import draw_seed, kept
+from linker.modules.kernels.dropout import draw_seed, dropout_mask
 
 
 class Dropout(nn.Module):
@@ -36,5 +36,5 @@ class Dropout(nn.Module):
         """
         if not self.training or not self.dropout:
             return x
-        mask = kept(len(x), x.shape[1], self.dropout, draw_seed(self.dropout), x.device, numbers)
+        mask = dropout_mask(len(x), x.shape[1], self.dropout, draw_seed(self.dropout), x.device, numbers)
         return torch.where(mask, x, 0) * (1 / (1 - self.dropout) if self.dropout < 1 else 0.0)

@@ -323,7 +323,7 @@ class Ranker:
 
     def _statistics(self, request: RankRequest) -> Statistics:
         """Return the counts of words to score with, those of the calibration; what they are is reported."""
-        return {} if request.calibration is None else request.calibration.statistics_for(self.model)
+        return {} if request.calibration is None else request.calibration.reported_words()
 
     def _finite(self, scores: np.ndarray) -> np.ndarray:
         if not np.isfinite(scores).all():

@@ -47,14 +47,14 @@ def use_data(config: Config, data: str | None, articles: str | None, posts: str 
             f"data.reader: --data, --articles and --posts do not apply to the reader {type_!r}; "
             "set them with -o data.reader.KEY=FILE"
         )
-    given = {"articles": articles, "posts": posts}
+    files = {"articles": articles, "posts": posts}
     problems = [
         f"--{name}: the reader {type_!r} of this config reads {' and '.join(keys)}, no {name}; use --data"
-        for name, file in given.items()
+        for name, file in files.items()
         if file is not None and name not in keys
     ]
     for key in keys:
-        file = given.get(key)
+        file = files.get(key)
         if file is not None:
             if not _is_there(file):
                 problems.append(f"--{key} {file}: file not found")
@@ -81,11 +81,11 @@ def use_vectors(config: Config, source: str) -> list[str | None]:
     Raises:
         ConfigError: if the model takes no word vectors.
     """
-    found = list(_vectors(config.get("model")))
-    if not found:
+    holders = list(_vectors(config.get("model")))
+    if not holders:
         raise ConfigError("--vectors: the model of this config takes no word vectors")
     caches = []
-    for holder in found:
+    for holder in holders:
         vectors = _component(holder, "vectors")
         if vectors.get("type") == "torchtext":
             # torchtext puts the corpus first: glove.6B.300d.

@@ -160,13 +160,13 @@ class Experiment:
 
 def _trained_part(model: Model) -> SiameseModel:
     """Return the model itself or its only submodel with weights."""
-    found = [part for part in all_submodels(model) if isinstance(part, SiameseModel)]
-    if len(found) == 1:
-        return found[0]
+    trainable = [part for part in all_submodels(model) if isinstance(part, SiameseModel)]
+    if len(trainable) == 1:
+        return trainable[0]
     problem = (
         "this model has no weights to train; use it without training, or set"
-        if not found
-        else f"this model has {len(found)} parts with weights, and a run trains one; set one"
+        if not trainable
+        else f"this model has {len(trainable)} parts with weights, and a run trains one; set one"
     )
     raise ConfigError(f"model.type: {problem} `siamese` or `transformer`")
 

@@ -140,12 +140,12 @@ class StaticEmbeddings(SiameseModel):
         """Return the distinct words, each token's place among them, and where each text begins."""
         lengths = torch.tensor([len(text.ids) for text in texts])
         tokens = torch.from_numpy(np.concatenate([text.ids for text in texts]))
-        words, places = tokens.unique(return_inverse=True)
-        return words, places, lengths.cumsum(0) - lengths
+        words, tokens = tokens.unique(return_inverse=True)
+        return words, tokens, lengths.cumsum(0) - lengths
 
     def _vectors(self, laid_out: tuple[Tensor, Tensor, Tensor], budget: int | None) -> Tensor:
-        words, places, begins = laid_out
-        sums = F.embedding_bag(places, self._weighted(words), begins, mode="sum")  # (texts, dim)
+        words, tokens, begins = laid_out
+        sums = F.embedding_bag(tokens, self._weighted(words), begins, mode="sum")  # (texts, dim)
         return F.normalize(self.projection(sums), dim=1)
 
     @torch.no_grad()

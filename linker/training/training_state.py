@@ -194,16 +194,18 @@ class TrainingState:
         every = self._texts(batch)
         # A text of several pairs is encoded once.
         number: dict[int, int] = {}
-        places = [number.setdefault(id(text), len(number)) for text in every]
+        rows = [number.setdefault(id(text), len(number)) for text in every]
         texts = list({id(text): text for text in every}.values())
         lengths = [len(text.ids) for text in texts]
         shares = self.workers.split_by_tokens(lengths)
         mine = shares[self.workers.rank]
         # Dropout is that of a single process.
         masks = Masks.of_batch(mixed(self.task.seed, self.step), lengths).of(mine)
-        own = CachedBatch(self._encode, [texts[i] for i in mine], self.chunk_tokens, masks)
-        vectors = self.workers.gather(own.vectors.detach(), shares).requires_grad_()  # (distinct texts, dim)
-        of_batch = vectors if len(texts) == len(every) else vectors[torch.tensor(places)]  # (texts, dim)
+        cached = CachedBatch(self._encode, [texts[i] for i in mine], self.chunk_tokens, masks)
+        vectors = self.workers.gather(
+            cached.vectors.detach(), shares
+        ).requires_grad_()  # (distinct texts, dim)
+        of_batch = vectors if len(texts) == len(every) else vectors[torch.tensor(rows)]  # (texts, dim)
         loss, figures = self._loss_of(of_batch, batch)
         value = loss.item()
         if not math.isfinite(value):
@@ -211,7 +213,7 @@ class TrainingState:
         self.optimizer.zero_grad(set_to_none=True)
         self.scaler.scale(loss).backward()
         assert vectors.grad is not None
-        own.backward(vectors.grad[torch.tensor(mine, dtype=torch.int64, device=vectors.device)])
+        cached.backward(vectors.grad[torch.tensor(mine, dtype=torch.int64, device=vectors.device)])
         self.workers.sum_gradients(self._model_parameters, self._loss_parameters)
         return value, figures
 

@@ -52,5 +52,5 @@ def _encode(
 ) -> np.ndarray:
     """Return the vectors of all texts, of which every process encodes a share: float32, texts × dim."""
     shares = workers.split_by_tokens(list(lengths))
-    own = encode([texts[i] for i in shares[workers.rank]])
-    return workers.gather(torch.from_numpy(own).to(workers.device), shares).cpu().numpy()
+    vectors = encode([texts[i] for i in shares[workers.rank]])
+    return workers.gather(torch.from_numpy(vectors).to(workers.device), shares).cpu().numpy()

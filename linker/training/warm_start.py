@@ -30,10 +30,10 @@ def load_initial_weights(model: Model, start: str, config: dict[str, Any]) -> No
     """
     folder = FOLDERS.get(start) or (resolve_model(start).folder if is_hub_name(start) else Path(start))
     harmless = set[str]().union(*(part.keys_without_weights for part in all_submodels(model)))
-    for path, theirs, ours in diff_configs(resolve(Model, read_config(folder)["model"]), config, "model"):
+    for path, there, here in diff_configs(resolve(Model, read_config(folder)["model"]), config, "model"):
         if harmless.isdisjoint(path.split(".")):
             raise ConfigError(
-                f"start: {folder} is another model: {path} is {theirs!r} there and {ours!r} here; "
+                f"start: {folder} is another model: {path} is {there!r} there and {here!r} here; "
                 "use the same model config"
             )
     check_manifest(folder)

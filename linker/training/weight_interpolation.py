@@ -29,14 +29,14 @@ class InterpolatedWeights:
         """Mix the weights of a model within the block; afterwards they are restored exactly."""
         learned = [p.detach().clone() for p in _learning(model)] if self._share else []
         with torch.no_grad():
-            for own, start in zip(_learning(model), self._start):
-                own.lerp_(start, self._share)
+            for parameter, start in zip(_learning(model), self._start):
+                parameter.lerp_(start, self._share)
         try:
             yield
         finally:
             with torch.no_grad():
-                for own, before in zip(_learning(model), learned):
-                    own.copy_(before)
+                for parameter, before in zip(_learning(model), learned):
+                    parameter.copy_(before)
 
 
 def _learning(model: nn.Module) -> list[nn.Parameter]:

@@ -143,8 +143,8 @@ def _jaccard(left: frozenset[str], right: frozenset[str]) -> float:
 
 def _text(text: str, shared: frozenset[str]) -> str:
     """Return the words of a post without mentions, links and the shared hashtags; other hashtags remain as words."""
-    kept = _HASHTAG.sub(
+    text_without = _HASHTAG.sub(
         lambda tag: " " if tag[1].lower() in shared | GENERIC_TAGS else f" {tag[1]} ",
         _MENTION_OR_LINK.sub(" ", text),
     )
-    return " ".join(plain_words(kept))
+    return " ".join(plain_words(text_without))

@@ -57,10 +57,10 @@ class WordVectorsIdfEmbedder(WordVectorsEmbedder):
 
     def forward(self, batch: TokenBatch) -> Tensor:
         """Return the vectors of the batch: float, distinct words × (dim + 1), the idf last."""
-        known = batch.words < len(self.idf)
+        in_vocabulary = batch.words < len(self.idf)
         words = batch.words.clamp_max(len(self.idf) - 1)
-        vectors = self.words(words).masked_fill(~known[:, None], 0)
-        return torch.cat([vectors, self.idf[words].masked_fill(~known, NO_VECTOR)[:, None]], 1)
+        vectors = self.words(words).masked_fill(~in_vocabulary[:, None], 0)
+        return torch.cat([vectors, self.idf[words].masked_fill(~in_vocabulary, NO_VECTOR)[:, None]], 1)
 
 
 def idf_ranks(idf: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
@@ -177,12 +177,12 @@ class WordPoolingEncoder(Encoder):
         vectors, idf = tokens[:, :-1], tokens[:, -1]
         ranks, counts = idf_ranks(idf, lengths)
         # 0.3 × 10 is 3.0000000000000004, which must not become 4.
-        kept = (idf > NO_VECTOR) & (ranks < (counts * self.top - 1e-6).ceil())
+        counted = (idf > NO_VECTOR) & (ranks < (counts * self.top - 1e-6).ceil())
         texts = torch.arange(len(lengths), device=lengths.device).repeat_interleave(lengths)
-        left = torch.zeros_like(lengths).index_add_(0, texts, kept.long())  # (texts,)
-        vectors = vectors[kept]
+        left = torch.zeros_like(lengths).index_add_(0, texts, counted.long())  # (texts,)
+        vectors = vectors[counted]
         if self.idf_weighted:
-            vectors = vectors * idf[kept][:, None]
+            vectors = vectors * idf[counted][:, None]
         parts = []
         for pool in self.pool.split("_"):
             pooled = torch.segment_reduce(vectors, pool, lengths=left, unsafe=True)

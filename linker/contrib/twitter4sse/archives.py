@@ -163,7 +163,7 @@ def find_sources(archives: Sequence[str | Path]) -> list[Source]:
     Raises:
         DataError: if an archive is missing or unreadable, or a folder contains none.
     """
-    found: dict[str, Path] = {}
+    files_by_path: dict[str, Path] = {}
     for archive in map(Path, archives):
         if archive.is_dir():
             files = _files_below(archive)
@@ -174,8 +174,8 @@ def find_sources(archives: Sequence[str | Path]) -> list[Source]:
         else:
             raise DataError(f"{archive}: file or folder not found; give archives of tweet objects")
         for file in files:
-            found.setdefault(str(real_path(file)), file)
-    return [source for file in sorted(found.values(), key=str) for source in _sources_of(file)]
+            files_by_path.setdefault(str(real_path(file)), file)
+    return [source for file in sorted(files_by_path.values(), key=str) for source in _sources_of(file)]
 
 
 def units(sources: Sequence[Source], size: int = UNIT_BYTES) -> list[list[Source]]:
@@ -213,14 +213,14 @@ def _files_below(folder: Path) -> list[Path]:
     def refuse(error: OSError) -> None:
         raise DataError(f"{error.filename}: cannot be read ({error.strerror})") from error
 
-    found = []
+    paths = []
     for where, folders, files in os.walk(folder, onerror=refuse, followlinks=False):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [Path(where, name) for name in sorted(files) if _is_archive(name)]
-    for path in found:
+        paths += [Path(where, name) for name in sorted(files) if _is_archive(name)]
+    for path in paths:
         if path.exists() and not path.is_file():
             raise DataError(f"{path}: a pipe or a device among the archives; remove it")
-    return found
+    return paths
 
 
 def _is_archive(name: str) -> bool:

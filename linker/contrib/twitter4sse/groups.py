@@ -57,8 +57,8 @@ class Group:
         if len(record) == 2:
             self.parent_fault = min(self.parent_fault or record[1], record[1])
             return
-        parent, known = Member(*record), self.parent
-        if known is None or (len(parent.text), parent.text) > (len(known.text), known.text):
+        parent, previous = Member(*record), self.parent
+        if previous is None or (len(parent.text), parent.text) > (len(previous.text), previous.text):
             self.parent = parent
 
     def members(self) -> list[Member]:

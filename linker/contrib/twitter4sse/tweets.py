@@ -43,13 +43,13 @@ def tweets_in(value: dict[str, Any]) -> list[Tweet]:
     Args:
         value: a v1.1 tweet, a v2 tweet, or a v2 response with `data` (a tweet or a list) and `includes`.
     """
-    found: dict[str, Tweet] = {}
+    tweets: dict[str, Tweet] = {}
     for tweet in _from_v2(value) if _is_v2(value) else _from_v1(value):
-        known = found.get(tweet.id)
+        previous = tweets.get(tweet.id)
         # The same tweet may be nested in several places, in some of them truncated.
-        if known is None or (known.cut, -len(known.text)) > (tweet.cut, -len(tweet.text)):
-            found[tweet.id] = tweet
-    return list(found.values())
+        if previous is None or (previous.cut, -len(previous.text)) > (tweet.cut, -len(tweet.text)):
+            tweets[tweet.id] = tweet
+    return list(tweets.values())
 
 
 def _is_v2(value: dict[str, Any]) -> bool:

@@ -102,12 +102,12 @@ class MaskedLMAugmenter:
         logits: Tensor = self.network(
             input_ids=padded["input_ids"], attention_mask=padded["attention_mask"]
         ).logits
-        found: list[list[tuple[list[int], list[float]]]] = [[] for _ in texts]
+        predictions: list[list[tuple[list[int], list[float]]]] = [[] for _ in texts]
         at = (padded["input_ids"] == self.tokenizer.mask_token_id).nonzero()
         likely = logits[at[:, 0], at[:, 1]].softmax(-1).topk(min(_TOP_TOKENS, logits.shape[-1]))
         for row, tokens, shares in zip(at[:, 0].tolist(), likely.indices.tolist(), likely.values.tolist()):
-            found[row].append((tokens, shares))
-        return found
+            predictions[row].append((tokens, shares))
+        return predictions
 
     def _filled(
         self,
@@ -182,8 +182,8 @@ def augment(
     """
     topics = {post.extra.get("topic") for post in posts}
     if unknown := sorted(set(keep_topics) - topics):
-        known = ", ".join(sorted(topic for topic in topics if topic))
-        raise DataError(f"no text has the topic {', '.join(unknown)}; topics: {known}")
+        topics_text = ", ".join(sorted(topic for topic in topics if topic))
+        raise DataError(f"no text has the topic {', '.join(unknown)}; topics: {topics_text}")
     changed = [post for post in posts if post.extra.get("topic") not in keep_topics]
     if not changed:
         raise DataError("all topics are kept, so no text would change; keep fewer topics")

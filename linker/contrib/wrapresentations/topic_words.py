@@ -77,8 +77,8 @@ def topic_words(posts: Sequence[Post], limit: int = 20) -> dict[str, list[str]]:
     for post in posts:
         topic = _topic(post)
         texts[topic] += 1
-        found = (piece for piece in pieces(post.text) if piece.kind == "word")
-        holding[topic].update({post.text[piece.start : piece.end].lower() for piece in found})
+        words_of_text = (piece for piece in pieces(post.text) if piece.kind == "word")
+        holding[topic].update({post.text[piece.start : piece.end].lower() for piece in words_of_text})
     everywhere = sum(holding.values(), Counter())
     characteristic = {}
     for topic, counts in holding.items():

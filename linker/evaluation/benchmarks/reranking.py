@@ -49,20 +49,20 @@ def read_reranking(path: str | Path) -> list[Reranking]:
     Raises:
         DataError: if the file cannot be read, or a line is not a query.
     """
-    found = []
+    queries = []
     with open_bytes(str(path)) as file:
         for number, line in enumerate(file, 1):
             try:
                 value: dict[str, Any] = json.loads(line)
                 candidates = tuple(Candidate(**candidate) for candidate in value.pop("candidates"))
-                found.append(Reranking(**value, candidates=candidates))
+                queries.append(Reranking(**value, candidates=candidates))
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 raise DataError(
                     f"{path}, line {number}: not a query of a reranking set; `linker mine benchmarks` writes them"
                 ) from error
-    if not found:
+    if not queries:
         raise DataError(f"{path}: no queries in this file")
-    return found
+    return queries
 
 
 RERANKING_METRICS = ("nDCG", "MAP")

@@ -92,10 +92,10 @@ def r_precision_at(
 
     This is the paper's use of the word; the retrieval field's R-precision is `per_article.r_precision`.
     """
-    kept = [r for r in thresholds if r <= relevance.size]
-    best = top_pairs(scores, article_ids, post_ids, max(kept, default=0))
+    reached = [r for r in thresholds if r <= relevance.size]
+    best = top_pairs(scores, article_ids, post_ids, max(reached, default=0))
     hits = np.cumsum(relevance.ravel()[best] > 0)
-    return {r: float(hits[r - 1]) / r for r in kept}
+    return {r: float(hits[r - 1]) / r for r in reached}
 
 
 def average_precision(scores: np.ndarray, relevance: np.ndarray) -> float:

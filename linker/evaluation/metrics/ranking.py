@@ -42,9 +42,9 @@ def r_precision(ranked: np.ndarray) -> np.ndarray:
 def reciprocal_rank(ranked: np.ndarray) -> np.ndarray:
     """1 / rank of the first relevant post; its mean over articles is MRR."""
     relevant = ranked > 0
-    found = relevant.any(axis=1)
+    has_relevant = relevant.any(axis=1)
     first = relevant.argmax(axis=1) if ranked.shape[1] else np.zeros(len(ranked), dtype=int)
-    return np.where(found, 1.0 / (first + 1), np.nan)
+    return np.where(has_relevant, 1.0 / (first + 1), np.nan)
 
 
 def precision(ranked: np.ndarray, k: int) -> np.ndarray:

@@ -76,10 +76,10 @@ def load_network(path: str, head: Literal["none", "masked_lm"] = "none") -> tupl
         transformers.utils.logging.set_verbosity(verbosity)
     missing = sorted(name for name in missing_keys if not name.startswith("pooler."))
     if missing:
-        shown = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
+        names = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
         problem = "the model has no masked-LM head" if head == "masked_lm" else "the model is incomplete"
         raise ModelError(
-            f"{path}: {problem} (missing weights: {shown}); "
+            f"{path}: {problem} (missing weights: {names}); "
             + ("give the pretrained model" if head == "masked_lm" else "copy or download it again")
         )
     check_finite(path, network.state_dict())

@@ -87,13 +87,13 @@ class WordSiamese(SiameseModel):
             words = [
                 word for word, count in sorted(counts.items(), key=_by_frequency) if count >= self.min_count
             ]
-            vocabulary, pretrained, known = Vocabulary(words), None, None
+            vocabulary, pretrained, trained_words = Vocabulary(words), None, None
         else:
             words, matrix = self.vectors.read(set(counts))
             vocabulary = Vocabulary(words)
             pretrained = torch.from_numpy(align(vocabulary, words, matrix))
-            known = vocabulary.words
-        self._build(vocabulary, pretrained, known, idf_of(vocabulary.words, texts))
+            trained_words = vocabulary.words
+        self._build(vocabulary, pretrained, trained_words, idf_of(vocabulary.words, texts))
         self.coverage = coverage(self.vocabulary, texts)
 
     def _build(

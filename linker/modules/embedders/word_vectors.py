@@ -96,26 +96,26 @@ class WordVectorsEmbedder(Embedder):
         Dropout zeroes the same components of a word at all its positions in the batch.
         """
         size = self.words.num_embeddings
-        known = int(torch.searchsorted(batch.words, size))
-        vectors = self.words(batch.words[:known])  # (known words, dim)
-        if known < len(batch.words):
-            vectors = torch.cat([vectors, self._outside(batch, batch.words[known:] - size)])
-        return self.dropout(vectors, self._identities(batch, known) if self.training else None)
+        in_table = int(torch.searchsorted(batch.words, size))
+        vectors = self.words(batch.words[:in_table])  # (known words, dim)
+        if in_table < len(batch.words):
+            vectors = torch.cat([vectors, self._outside(batch, batch.words[in_table:] - size)])
+        return self.dropout(vectors, self._identities(batch, in_table) if self.training else None)
 
-    def _identities(self, batch: TokenBatch, known: int) -> Tensor:
+    def _identities(self, batch: TokenBatch, in_table: int) -> Tensor:
         """int64, distinct words: a number for each word that is the same in every batch."""
-        if known == len(batch.words):
+        if in_table == len(batch.words):
             return batch.words
         # The last hash of a word is that of the whole word.
         last = (
             torch.cat([batch.subword_offsets[1:], batch.subword_offsets.new_tensor([len(batch.subwords)])])
             - 1
         )
-        numbers = batch.words[known:] - self.words.num_embeddings
-        return torch.cat([batch.words[:known], batch.subwords[last[numbers]]])
+        numbers = batch.words[in_table:] - self.words.num_embeddings
+        return torch.cat([batch.words[:in_table], batch.subwords[last[numbers]]])
 
     def _outside(self, batch: TokenBatch, numbers: Tensor) -> Tensor:
-        """Vectors of out-of-vocabulary words, by their numbers in the batch: float, words × dim."""
+        """Vectors of out-of-in_table words, by their numbers in the batch: float, words × dim."""
         if self._unknown == "zero":
             return self.words.weight.new_zeros(len(numbers), self.output_dim)
         if self._unknown == "learned":

@@ -167,13 +167,13 @@ class Cycle(nn.Module):
             relay's attention weights (tokens × heads).
         """
         kernels, ring = kernels_for(words), self.ring
-        own = own_rows = None
+        token = token_rows = None
         if satellites is not None:
-            qkv, own, own_rows = ring.queries_keys_values(satellites), ring.keys_values(words), rows
+            qkv, token, token_rows = ring.queries_keys_values(satellites), ring.keys_values(words), rows
             rows = None
         relay_keys_values, alpha = ring.keys_values(relay), ring.alphas()
         context = kernels.ring(
-            RingInput(qkv, rows, own, own_rows, relay_keys_values, starts, alpha, self.window)
+            RingInput(qkv, rows, token, token_rows, relay_keys_values, starts, alpha, self.window)
         )
         dropout = self.dropout if self.training else 0.0
         satellites = kernels.norm(ring.output(context), self.norm.weight, self.norm.bias, dropout, numbers)
@@ -201,7 +201,7 @@ class Cycle(nn.Module):
             per_token = query.repeat_interleave(starts.diff(), 0, output_size=len(satellites))  # (tokens, I)
             inputs = inputs._replace(
                 scores=star.by_head(star.keys(satellites) * per_token).sum(-1),
-                own_scores=star.by_head(star.keys(relay) * query).sum(-1),
+                relay_scores=star.by_head(star.keys(relay) * query).sum(-1),
             )
         mixture, maximum, weights = kernels.star(inputs)  # mixture: (heads, texts, dim)
         values = torch.bmm(

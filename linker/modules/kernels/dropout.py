@@ -123,7 +123,7 @@ def mixed(*numbers: int) -> int:
     return x >> 33
 
 
-def kept(
+def dropout_mask(
     rows: int,
     columns: int,
     dropout: float,

@@ -16,8 +16,8 @@ class RingInput(NamedTuple):
     Attributes:
         qkv: float, n × 3I: scaled queries, keys and values of the satellites.
         rows: int64, tokens: each token's row in `qkv`; None: row i is token i.
-        own: float, m × 2I: keys and values of the token vectors; None: those of the satellites.
-        own_rows: int64, tokens: each token's row in `own`; None: row i is token i.
+        token: float, m × 2I: keys and values of the token vectors; None: those of the satellites.
+        token_rows: int64, tokens: each token's row in `token`; None: row i is token i.
         relay: float, texts × 2I: keys and values of the relays.
         starts: int64, texts + 1: start of each text, and the end of the last one.
         alpha: float, H.
@@ -26,8 +26,8 @@ class RingInput(NamedTuple):
 
     qkv: Tensor
     rows: Tensor | None
-    own: Tensor | None
-    own_rows: Tensor | None
+    token: Tensor | None
+    token_rows: Tensor | None
     relay: Tensor
     starts: Tensor
     alpha: Tensor
@@ -38,7 +38,7 @@ class StarInput(NamedTuple):
     """Every relay attends to itself and to the satellites of its text.
 
     Either `folded` and `shift` are set, so that the score of vector x for head h is folded_h · x + shift_h, or `scores`
-    and `own_scores` are.
+    and `relay_scores` are.
 
     Attributes:
         satellites: float, tokens × D.
@@ -48,7 +48,7 @@ class StarInput(NamedTuple):
         folded: float, H × texts × D: the relay's queries times the heads' key matrices.
         shift: float, texts × H: the relay's queries times the heads' key biases.
         scores: float, tokens × H.
-        own_scores: float, texts × H: the relays' scores for themselves.
+        relay_scores: float, texts × H: the relays' scores for themselves.
     """
 
     satellites: Tensor
@@ -58,4 +58,4 @@ class StarInput(NamedTuple):
     folded: Tensor | None = None
     shift: Tensor | None = None
     scores: Tensor | None = None
-    own_scores: Tensor | None = None
+    relay_scores: Tensor | None = None

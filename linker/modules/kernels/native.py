@@ -77,8 +77,8 @@ class _Ring(torch.autograd.Function):
         ring = RingInput(*fields)
         qkv, starts, heads = ring.qkv, ring.starts, len(ring.alpha)
         context = qkv.new_empty(int(starts[-1]), qkv.shape[1] // 3)  # (tokens, I)
-        # Blocks of eight tokens of a text; without `own` the satellite is both neighbor 0 and own token, one entry.
-        entries = 2 * ring.window + (2 if ring.own is None else 3)
+        # Blocks of eight tokens of a text; without `token` the satellite is both neighbor 0 and token, one entry.
+        entries = 2 * ring.window + (2 if ring.token is None else 3)
         weights = qkv.new_empty(int(((starts.diff() + 7) // 8).sum()), heads, entries, 8)
         sizes = (len(ring.relay), heads, context.shape[1] // heads, ring.window)
         _call("ring_forward", *ring[:-1], *sizes, context, weights)
@@ -89,17 +89,17 @@ class _Ring(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         weights, *tensors = ctx.saved_tensors
-        qkv, rows, own, own_rows, relay, _, alpha = tensors
+        qkv, rows, token, token_rows, relay, _, alpha = tensors
         gradient = gradients[0].contiguous()
         tokens, inner = gradient.shape
         by_qkv = gradient.new_empty(tokens, 3 * inner)
-        by_own = None if own is None else gradient.new_empty(tokens, 2 * inner)
+        by_token = None if token is None else gradient.new_empty(tokens, 2 * inner)
         by_relay, by_alpha = torch.empty_like(relay), torch.empty_like(alpha)
-        outputs = (by_qkv, by_own, by_relay, by_alpha)
+        outputs = (by_qkv, by_token, by_relay, by_alpha)
         _call("ring_backward", *tensors, *ctx.sizes, gradient, weights, *outputs)
         by_qkv = _sum_by_row(by_qkv, rows, len(qkv))
-        by_own = None if by_own is None else _sum_by_row(by_own, own_rows, len(own))
-        return by_qkv, None, by_own, None, by_relay, None, by_alpha, None
+        by_token = None if by_token is None else _sum_by_row(by_token, token_rows, len(token))
+        return by_qkv, None, by_token, None, by_relay, None, by_alpha, None
 
 
 def _sum_by_row(gradient: Tensor, rows: Tensor | None, count: int) -> Tensor:
@@ -142,31 +142,33 @@ class _Star(torch.autograd.Function):
         satellites, texts, heads = star.satellites, len(star.relay), len(star.alpha)
         tokens, dim = satellites.shape
         mixture = satellites.new_empty(heads, texts, dim)
-        weights, own_weights = satellites.new_empty(tokens, heads), satellites.new_empty(texts, heads)
+        weights, relay_weights = satellites.new_empty(tokens, heads), satellites.new_empty(texts, heads)
         maximum = satellites.new_empty(texts, dim)
         where = torch.empty(texts, dim, dtype=torch.int64)  # the token that has the maximum
-        outputs = (mixture, weights, own_weights, maximum, where)
+        outputs = (mixture, weights, relay_weights, maximum, where)
         _call("star_forward", *star, texts, heads, dim, *outputs)
         # Scores are not needed in the backward pass.
-        ctx.save_for_backward(where, weights, own_weights, *fields[:5])
+        ctx.save_for_backward(where, weights, relay_weights, *fields[:5])
         ctx.mark_non_differentiable(weights)
         return mixture, maximum, weights
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        where, weights, own_weights, *tensors = ctx.saved_tensors
+        where, weights, relay_weights, *tensors = ctx.saved_tensors
         satellites, relay, starts, alpha, folded = tensors
         by_satellites, by_relay = torch.empty_like(satellites), torch.empty_like(relay)
         by_folded = None if folded is None else torch.empty_like(folded)
-        by_scores, by_own, by_alpha = (torch.empty_like(x) for x in (weights, own_weights, alpha))
+        by_scores, by_relay_scores, by_alpha = (torch.empty_like(x) for x in (weights, relay_weights, alpha))
         sizes = (len(relay), len(alpha), satellites.shape[1])
-        inputs = (gradients[0].contiguous(), gradients[1].contiguous(), where, weights, own_weights)
-        outputs = (by_satellites, by_relay, by_folded, by_scores, by_own, by_alpha)
+        inputs = (gradients[0].contiguous(), gradients[1].contiguous(), where, weights, relay_weights)
+        outputs = (by_satellites, by_relay, by_folded, by_scores, by_relay_scores, by_alpha)
         _call("star_backward", *tensors, *sizes, *inputs, *outputs)
         if by_folded is None:
-            return by_satellites, by_relay, None, by_alpha, None, None, by_scores, by_own
+            return by_satellites, by_relay, None, by_alpha, None, None, by_scores, by_relay_scores
         # The shift of a text is a summand of all its scores.
-        by_shift = by_own + torch.segment_reduce(by_scores, "sum", lengths=starts.diff(), unsafe=True)
+        by_shift = by_relay_scores + torch.segment_reduce(
+            by_scores, "sum", lengths=starts.diff(), unsafe=True
+        )
         return by_satellites, by_relay, None, by_alpha, by_folded, by_shift, None, None
 
 

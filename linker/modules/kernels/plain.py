@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.autograd.function import FunctionCtx
 from torch.nn import functional as F
 
-from linker.modules.kernels.dropout import draw_seed, kept
+from linker.modules.kernels.dropout import draw_seed, dropout_mask
 from linker.modules.kernels.inputs import RingInput, StarInput
 from linker.modules.precision import full_precision
 
@@ -131,7 +131,7 @@ class PlainKernels:
         Returns:
             float, tokens × I: per head the values, weighted by the α-entmax of query · key.
         """
-        qkv, rows, own, own_rows, relay, starts, alpha, window = ring
+        qkv, rows, token, token_rows, relay, starts, alpha, window = ring
         heads = len(alpha)
         lengths = starts.diff()
         text = torch.repeat_interleave(torch.arange(len(lengths), device=starts.device), lengths)  # (tokens,)
@@ -140,18 +140,18 @@ class PlainKernels:
         # Each (tokens, H, d).
         query, key, value = (_split(part, heads) for part in per_token.chunk(3, -1))
         relay_key, relay_value = (_split(part, heads)[text] for part in relay.chunk(2, -1))
-        own_key, own_value = key, value
-        if own is not None:
-            mine = own if own_rows is None else own[own_rows]
-            own_key, own_value = (_split(part, heads) for part in mine.chunk(2, -1))
+        token_key, token_value = key, value
+        if token is not None:
+            of_token = token if token_rows is None else token[token_rows]
+            token_key, token_value = (_split(part, heads) for part in of_token.chunk(2, -1))
         scores = []
         for offset in range(-window, window + 1):
             neighbor = position + offset
             exists = (neighbor >= 0) & (neighbor < lengths[text])
             scores.append((query * _shift(key, offset)).sum(-1).masked_fill(~exists[:, None], -torch.inf))
-        scores += [(query * own_key).sum(-1), (query * relay_key).sum(-1)]
+        scores += [(query * token_key).sum(-1), (query * relay_key).sum(-1)]
         weights = self.entmax(torch.stack(scores, -1), alpha[:, None])  # (tokens, H, 2 · window + 3)
-        context = weights[..., -2, None] * own_value + weights[..., -1, None] * relay_value
+        context = weights[..., -2, None] * token_value + weights[..., -1, None] * relay_value
         for column, offset in enumerate(range(-window, window + 1)):
             context = context + weights[..., column, None] * _shift(value, offset)
         return context.flatten(1)
@@ -173,7 +173,7 @@ class PlainKernels:
             float, tokens × D.
         """
         if dropout:
-            mask = kept(len(x), x.shape[1], dropout, draw_seed(dropout), x.device, numbers)
+            mask = dropout_mask(len(x), x.shape[1], dropout, draw_seed(dropout), x.device, numbers)
             x = torch.where(mask, x * (1 / (1 - dropout)), 0)
         return F.leaky_relu(F.layer_norm(x, x.shape[-1:], weight, bias))
 
@@ -196,7 +196,7 @@ class PlainKernels:
 
     def _star_of_group(self, group: _Group, star: StarInput) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         """Mixture (texts × H × D), maximum (texts × D) and weights (tokens × H) of a group; its texts and tokens."""
-        padded, own = (
+        padded, relay = (
             group.pad(star.satellites, 0),
             star.relay[group.texts],
         )  # (texts, longest, D), (texts, D)
@@ -205,14 +205,14 @@ class PlainKernels:
             keys = star.folded[:, group.texts].permute(1, 2, 0)  # (texts, D, H)
             extra = star.shift[group.texts]
             score = (padded @ keys + extra[:, None]).masked_fill(~group.mask[..., None], -torch.inf)
-            own_score = (own[:, None] @ keys).squeeze(1) + extra
+            relay_score = (relay[:, None] @ keys).squeeze(1) + extra
         else:
             assert star.scores is not None
-            assert star.own_scores is not None
-            score, own_score = group.pad(star.scores, -torch.inf), star.own_scores[group.texts]
-        every = torch.cat([own_score[:, None], score], 1).transpose(1, 2)  # (texts, H, 1 + longest)
+            assert star.relay_scores is not None
+            score, relay_score = group.pad(star.scores, -torch.inf), star.relay_scores[group.texts]
+        every = torch.cat([relay_score[:, None], score], 1).transpose(1, 2)  # (texts, H, 1 + longest)
         weights = self.entmax(every, star.alpha[:, None])
-        mixture = weights[..., 1:] @ padded + weights[..., :1] * own[:, None]
+        mixture = weights[..., 1:] @ padded + weights[..., :1] * relay[:, None]
         maximum = padded.masked_fill(~group.mask[..., None], -torch.inf).amax(1)
         return mixture, maximum, weights[..., 1:].transpose(1, 2)[group.mask], group.texts, group.tokens
 

@@ -251,9 +251,9 @@ class Checkpointer:
         self._same_config = not changes
         if changes and not allow_config_change:
             more = [f"and {len(changes) - SHOWN} more"] if len(changes) > SHOWN else []
-            shown = "\n  ".join(changes[:SHOWN] + more)
+            lines = "\n  ".join(changes[:SHOWN] + more)
             raise ConfigError(
-                f"{self.out}: cannot resume, the config has changed since the run started:\n  {shown}\n"
+                f"{self.out}: cannot resume, the config has changed since the run started:\n  {lines}\n"
                 "Undo the change, allow it with --allow-config-change, or start again with --overwrite"
             )
         count = f" with {len(changes)} changes of the config" if changes else ""
@@ -278,8 +278,8 @@ class Checkpointer:
         """Return the steps of all checkpoint files, newest first, complete or not."""
         if not self.folder.is_dir():
             return []
-        found = (_NAME.fullmatch(path.name) for path in self.folder.iterdir())
-        return sorted((int(match[1]) for match in found if match), reverse=True)
+        matches = (_NAME.fullmatch(path.name) for path in self.folder.iterdir())
+        return sorted((int(match[1]) for match in matches if match), reverse=True)
 
     def _path(self, step: int) -> Path:
         return self.folder / f"step-{step:09d}.safetensors"

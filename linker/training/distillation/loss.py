@@ -143,9 +143,9 @@ def distillation_loss(student: Tensor, teacher: Tensor, temperature: float = 20.
     cosine = (student * teacher).sum(1).mean()
     itself = torch.eye(len(student), dtype=torch.bool, device=student.device)
     # A text's distribution is over the other texts of the batch: (texts, texts).
-    ours = torch.log_softmax((temperature * student @ student.T).masked_fill(itself, -1e4), dim=1)
-    theirs = torch.softmax((temperature * teacher @ teacher.T).masked_fill(itself, -1e4), dim=1)
-    divergence = F.kl_div(ours, theirs, reduction="batchmean")
+    student_log = torch.log_softmax((temperature * student @ student.T).masked_fill(itself, -1e4), dim=1)
+    teacher_shares = torch.softmax((temperature * teacher @ teacher.T).masked_fill(itself, -1e4), dim=1)
+    divergence = F.kl_div(student_log, teacher_shares, reduction="batchmean")
     return 2 * (1 - cosine) + divergence, float(cosine.detach())
 
 
@@ -164,7 +164,7 @@ def pca_procrustes(vectors: np.ndarray, rows: np.ndarray, anchors: np.ndarray) -
         float32, texts × dim, no longer than before.
     """
     _, directions = np.linalg.eigh(vectors.T @ vectors)
-    kept = vectors @ directions[:, ::-1][:, : anchors.shape[1]]
-    left, _, right = np.linalg.svd(kept[rows].T @ anchors)
-    projected: np.ndarray = (kept @ (left @ right)).astype(np.float32)
+    reduced = vectors @ directions[:, ::-1][:, : anchors.shape[1]]
+    left, _, right = np.linalg.svd(reduced[rows].T @ anchors)
+    projected: np.ndarray = (reduced @ (left @ right)).astype(np.float32)
     return projected

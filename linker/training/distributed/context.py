@@ -49,14 +49,14 @@ class DistributedContext:
             loads[rank] += lengths[i]
         return [sorted(share) for share in shares]
 
-    def gather(self, own: Tensor, shares: list[list[int]]) -> Tensor:
+    def gather(self, rows: Tensor, shares: list[list[int]]) -> Tensor:
         """Return the rows of all processes in order, equal in all of them; no gradient passes.
 
         Args:
-            own: the rows of this process, in the order of its share.
+            rows: the rows of this process, in the order of its share.
             shares: the result of `split_by_tokens`.
         """
-        return own
+        return rows
 
     def sum_gradients(self, parameters: Sequence[nn.Parameter], counted_once: Sequence[nn.Parameter]) -> None:
         """Sum the gradients of all processes; a parameter gets one if any process has one.

@@ -73,16 +73,16 @@ class ProcessGroup(DistributedContext):
         self.rank, self.size = place.rank, place.size
 
     @_collective
-    def gather(self, own: Tensor, shares: list[list[int]]) -> Tensor:
+    def gather(self, rows: Tensor, shares: list[list[int]]) -> Tensor:
         """See `DistributedContext.gather`."""
         longest = max(map(len, shares))
-        padded = own.new_zeros(longest, *own.shape[1:])
-        padded[: len(own)] = own
+        padded = rows.new_zeros(longest, *rows.shape[1:])
+        padded[: len(rows)] = rows
         parts = [torch.empty_like(padded) for _ in range(self.size)]
         distributed.all_gather(parts, padded)
-        whole = own.new_empty(sum(map(len, shares)), *own.shape[1:])
+        whole = rows.new_empty(sum(map(len, shares)), *rows.shape[1:])
         for part, share in zip(parts, shares):
-            whole[torch.tensor(share, dtype=torch.int64, device=own.device)] = part[: len(share)]
+            whole[torch.tensor(share, dtype=torch.int64, device=rows.device)] = part[: len(share)]
         return whole
 
     @_collective
@@ -109,9 +109,9 @@ class ProcessGroup(DistributedContext):
     @_collective
     def all_reduce_max(self, *values: int) -> list[int]:
         """See `DistributedContext.all_reduce_max`."""
-        found = torch.tensor(values, dtype=torch.int64)
-        distributed.all_reduce(found, distributed.ReduceOp.MAX)
-        return found.tolist()
+        largest = torch.tensor(values, dtype=torch.int64)
+        distributed.all_reduce(largest, distributed.ReduceOp.MAX)
+        return largest.tolist()
 
     @_collective
     def all_gather_object(self, value: Any) -> list[Any]:

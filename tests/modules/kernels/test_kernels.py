@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from linker.modules.kernels import native
 from linker.modules.kernels.dispatch import NATIVE, PLAIN, Kernels
-from linker.modules.kernels.dropout import draw_seed, kept
+from linker.modules.kernels.dropout import draw_seed, dropout_mask
 from linker.modules.kernels.inputs import RingInput, StarInput
 
 Named = dict[str, Tensor]
@@ -107,7 +107,7 @@ class Case:
     window: int = 1
     alpha: str = "learned"
     words: int = 0  # distinct rows of qkv; 0: every token has its own
-    own: str = ""  # "", "per token" or "rows"
+    token: str = ""  # "", "per token" or "rows"
     ties: bool = False
     dim: int = 7
     scored: bool = False  # star with ready scores instead of folded keys
@@ -121,20 +121,20 @@ MIXED = (1, 2, 3, 40, 17, 1, 28, 5)
 # ---------------------------------------------------------------------------------------------------------------- ring
 
 RING = [
-    Case(TINY, heads=2, head_dim=5, window=2, words=3, own="rows"),
+    Case(TINY, heads=2, head_dim=5, window=2, words=3, token="rows"),
     Case(TINY, heads=2, window=0, alpha="1.0"),
-    Case((1,), heads=1, head_dim=1, window=3, alpha="2.0", own="per token"),
+    Case((1,), heads=1, head_dim=1, window=3, alpha="2.0", token="per token"),
     Case((1,), heads=1, head_dim=1, window=0),
     Case(SMALL, head_dim=1),
     Case(SMALL, heads=10, head_dim=5, window=2),
-    Case(SMALL, heads=1, head_dim=33, window=3, own="per token"),
+    Case(SMALL, heads=1, head_dim=33, window=3, token="per token"),
     Case(SMALL, head_dim=30, words=4),
-    Case(SMALL, words=5, own="rows"),
-    Case(SMALL, own="rows", window=0),
-    Case(SMALL, alpha="1.0", own="per token"),
+    Case(SMALL, words=5, token="rows"),
+    Case(SMALL, token="rows", window=0),
+    Case(SMALL, alpha="1.0", token="per token"),
     Case(SMALL, alpha="1.5"),
     Case(SMALL, alpha="2.0", ties=True),
-    Case(MIXED, heads=3, head_dim=30, window=1, words=20, own="rows"),
+    Case(MIXED, heads=3, head_dim=30, window=1, words=20, token="rows"),
     Case((2, 300, 1), heads=3, head_dim=5, window=3),
 ]
 
@@ -151,11 +151,11 @@ def ring_inputs(case: Case) -> Named:
     }
     if case.words:
         inputs["rows"] = torch.randint(case.words, (tokens,), generator=g)
-    if case.own:
-        count = tokens if case.own == "per token" else 6
-        inputs["own"] = randn(g, count, 2 * inner)
-        if case.own == "rows":
-            inputs["own_rows"] = torch.randint(count, (tokens,), generator=g)
+    if case.token:
+        count = tokens if case.token == "per token" else 6
+        inputs["token"] = randn(g, count, 2 * inner)
+        if case.token == "rows":
+            inputs["token_rows"] = torch.randint(count, (tokens,), generator=g)
     if case.ties:
         inputs["qkv"] = inputs["qkv"].round()
         inputs["relay"] = inputs["relay"].round()
@@ -169,24 +169,24 @@ def obvious_ring(
     starts: Tensor,
     alpha: Tensor,
     rows: Tensor | None = None,
-    own: Tensor | None = None,
-    own_rows: Tensor | None = None,
+    token: Tensor | None = None,
+    token_rows: Tensor | None = None,
 ) -> Tensor:
     """Token by token, each with the list of those it attends to."""
     qkv = qkv if rows is None else qkv[rows]
     query, key, value = (part.unflatten(-1, (len(alpha), -1)) for part in qkv.chunk(3, -1))
-    own_key, own_value = key, value
-    if own is not None:
-        own = own if own_rows is None else own[own_rows]
-        own_key, own_value = (part.unflatten(-1, (len(alpha), -1)) for part in own.chunk(2, -1))
+    token_key, token_value = key, value
+    if token is not None:
+        token = token if token_rows is None else token[token_rows]
+        token_key, token_value = (part.unflatten(-1, (len(alpha), -1)) for part in token.chunk(2, -1))
     relay_key, relay_value = (part.unflatten(-1, (len(alpha), -1)) for part in relay.chunk(2, -1))
     answer = []
     for text in range(len(starts) - 1):
         first, end = int(starts[text]), int(starts[text + 1])
         for i in range(first, end):
             near = range(max(first, i - window), min(end, i + window + 1))
-            keys = torch.stack([*(key[j] for j in near), own_key[i], relay_key[text]], 1)
-            values = torch.stack([*(value[j] for j in near), own_value[i], relay_value[text]], 1)
+            keys = torch.stack([*(key[j] for j in near), token_key[i], relay_key[text]], 1)
+            values = torch.stack([*(value[j] for j in near), token_value[i], relay_value[text]], 1)
             weights = float64_entmax((keys * query[i][:, None]).sum(-1), alpha)
             answer.append((weights[..., None] * values).sum(1).flatten())
     return torch.stack(answer)
@@ -198,7 +198,7 @@ def star(path: Kernels) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
 
 def ring(path: Kernels, case: Case) -> Callable[..., Tensor]:
     def function(**inputs: Tensor) -> Tensor:
-        inputs = {"rows": None, "own": None, "own_rows": None, **inputs}  # type: ignore[dict-item]
+        inputs = {"rows": None, "token": None, "token_rows": None, **inputs}  # type: ignore[dict-item]
         return path.ring(RingInput(**inputs, window=case.window))
 
     return function
@@ -246,7 +246,7 @@ def star_inputs(case: Case) -> Named:
         "alpha": alphas(case.heads, case.alpha, g),
     }
     if case.scored:
-        inputs["scores"], inputs["own_scores"] = randn(g, tokens, case.heads), randn(g, texts, case.heads)
+        inputs["scores"], inputs["relay_scores"] = randn(g, tokens, case.heads), randn(g, texts, case.heads)
     else:
         inputs["folded"] = randn(g, case.heads, texts, case.dim) / case.dim**0.5
         inputs["shift"] = randn(g, texts, case.heads)
@@ -261,7 +261,7 @@ def obvious_star(
     folded: Tensor | None = None,
     shift: Tensor | None = None,
     scores: Tensor | None = None,
-    own_scores: Tensor | None = None,
+    relay_scores: Tensor | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Text by text and head by head."""
     mixture, maximum, weights = [], [], []
@@ -274,8 +274,8 @@ def obvious_star(
                 z = vectors @ folded[head, text] + shift[text, head]
             else:
                 assert scores is not None
-                assert own_scores is not None
-                z = torch.cat([own_scores[text, head, None], scores[part, head]])
+                assert relay_scores is not None
+                z = torch.cat([relay_scores[text, head, None], scores[part, head]])
             p = float64_entmax(z[None], alpha[head, None])[0]
             mixed.append(p @ vectors)
             looks.append(p[1:].detach())
@@ -352,7 +352,7 @@ def test_norm_equals_the_obvious_one(path, tokens, dim, dropout, dtype, numbered
     numbers = torch.randint(2**40, (tokens,), generator=g) if numbered else None
     torch.manual_seed(5)
     device = torch.device("cpu")
-    mask = kept(tokens, dim, dropout, draw_seed(dropout), device, numbers) if dropout else None
+    mask = dropout_mask(tokens, dim, dropout, draw_seed(dropout), device, numbers) if dropout else None
     torch.manual_seed(5)
     found = run(
         lambda **inputs: path.norm(**inputs, dropout=dropout, numbers=numbers),
@@ -374,12 +374,12 @@ def test_the_mask_is_the_documented_hash():
         return (x ^ x >> 16) >> 8 >= int(dropout * 2**24)
 
     for seed, dropout in ((0, 0.5), (2**31 - 1, 0.05), (123456789, 0.9)):
-        mask = kept(2100, 7, dropout, seed, torch.device("cpu"))
+        mask = dropout_mask(2100, 7, dropout, seed, torch.device("cpu"))
         expected = [stays(place, seed, dropout) for place in range(2100 * 7)]
         assert mask.flatten().tolist() == expected
         assert abs(mask.float().mean() - (1 - dropout)) < 0.02
         chosen = torch.tensor([2099, 3, 3, 700])
-        assert torch.equal(kept(4, 7, dropout, seed, torch.device("cpu"), chosen), mask[chosen])
+        assert torch.equal(dropout_mask(4, 7, dropout, seed, torch.device("cpu"), chosen), mask[chosen])
 
 
 # -------------------------------------------------------------------------------------------------------------- entmax
