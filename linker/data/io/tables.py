@@ -6,7 +6,7 @@ import codecs
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -39,17 +39,10 @@ from linker.data.platforms.recognition import platforms_of
 SniffFor = set[str] | tuple[set[str], set[str]]
 
 _SUFFIXES: dict[str, Format] = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "json",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".xlsx": "xlsx",
-    ".xls": "xlsx",
-    ".ods": "xlsx",
+    **{".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json"},
+    **{".csv": "csv", ".tsv": "tsv", ".tab": "tsv"},
+    **{".parquet": "parquet", ".pq": "parquet"},
+    **{".xlsx": "xlsx", ".xls": "xlsx", ".ods": "xlsx"},
     ".txt": "txt",
 }
 #: Endings of the files that are found in folders; each may be followed by that of a compression.
@@ -61,20 +54,9 @@ _SNIFFED = 40
 _FEW = 512
 _END, _QUOTED = re.compile(rb"\r\n|\r|\n"), re.compile(rb'"[^"]*"')
 # Keys of posts; an API response around a list of posts has none of them.
-_OF_POSTS = {
-    "id",
-    "text",
-    "body",
-    "content",
-    "fulltext",
-    "selftext",
-    "caption",
-    "idstr",
-    "tweetid",
-    "postid",
-    "restid",
-    "uri",
-}
+_OF_POSTS = frozenset(
+    ("id", "text", "body", "content", "fulltext", "selftext", "caption", "idstr", "tweetid", "postid", "restid", "uri")
+)  # fmt: skip
 _GLANCE = 1 << 16
 # The beginning of `[{...`, of `["...`, and of JSON that is indented or a single object with a list in it.
 _IS_DOCUMENT = re.compile(
@@ -83,8 +65,6 @@ _IS_DOCUMENT = re.compile(
 # Before the list in the files of a person's archive of Twitter.
 _ASSIGNMENT = re.compile(rb"\s*window\.YTD\.\w+\.part\d+\s*=\s*")
 _IS_OBJECT = re.compile(rb"\s*\{\s*(\"|\})")
-
-
 #: Kinds of files that are no tables, by their first bytes.
 _KINDS = (
     (rb"%PDF", "a PDF"),
@@ -101,6 +81,43 @@ _KINDS = (
 def other_kind(head: bytes) -> str | None:
     """Return what a file with these first bytes is if it is known to be no table: `a PDF`, `an image`, `a web page`."""
     return next((kind for magic, kind in _KINDS if re.match(magic, head, re.IGNORECASE | re.DOTALL)), None)
+
+
+def format_of_name(path: str) -> Format | None:
+    """Return the format that the ending of a name means, compressed or not; None if unknown."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in _PACKED:
+        suffixes.pop()
+    return _SUFFIXES.get(suffixes[-1]) if suffixes else None
+
+
+class _Names:
+    """The names of columns and keys by which tables and posts are recognized; see `open_table`."""
+
+    def __init__(self, sniff_for: SniffFor) -> None:
+        self.exact, self._known = sniff_for if isinstance(sniff_for, tuple) else (sniff_for, set())
+        self._starts = {name.partition(".")[0] for name in self.exact}
+
+    def count(self, cells: Sequence[str]) -> int:
+        """Return how many of some cells are names of columns that are read."""
+        return sum(cell in self.exact or normal(cell) in self._known for cell in set(cells))
+
+    def are_in(self, line: bytes, delimiter: str) -> bool:
+        """Return whether a line is a header with a column that is read."""
+        cells = [name.strip('" \r\n') for name in line.decode("utf-8", "replace").split(delimiter)]
+        return len(cells) > 1 and (bool(self.exact & set(cells)) or self.count(cells) > 1)
+
+    def has(self, key: str) -> bool:
+        """Return whether a key is that of a post, or of a column that is read."""
+        return key in self._starts or normal(key) in _OF_POSTS
+
+    def is_post(self, value: dict[str, Any]) -> bool:
+        """Return whether an object is a post, not a response around a list of posts."""
+        if is_list_around_posts(value):
+            return False
+        if any(not isinstance(item, list) and self.has(key) for key, item in opened_data(value).items()):
+            return True
+        return bool(value) and bool(platforms_of([value]))
 
 
 @contextmanager
@@ -121,50 +138,52 @@ def open_table(
     Raises:
         DataError: if the file is missing, damaged, of an unknown format or without a header.
     """
+    names = _Names(sniff_for)
     forced = None if encoding is None else codec_of(encoding)
     with open_bytes(file.path, as_table=True, on_read=file.count_bytes) as stream:
         head = stream.read(_FEW)
-        magic, stream = head[:4], rejoined(head, stream)
+        stream = rejoined(head, stream)
         if format_of_name(file.path) != "txt" and (kind := other_kind(head)):
             raise DataError(
                 f"{shown_name(file.path)}: {kind}, not a table; give a table, or an export of a platform"
             )
-        if magic == b"PAR1":
-            with parquet_table(file, b"", stream) as table:
+        if head[:4] == b"PAR1":
+            with parquet_table(file, stream) as table:
                 yield table
-        elif magic in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
-            found = spreadsheet_table(file, stream, lambda cells: _known_in(cells, sniff_for), sheet)
-            yield without_headers(found, file)
+        elif head[:4] in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
+            yield without_headers(spreadsheet_table(file, stream, names.count, sheet), file)
         else:
-            yield without_headers(_text_file(file, stream, sniff_for, forced), file)
+            yield without_headers(_text_file(file, stream, names, forced), file)
 
 
-def _text_file(file: InputFile, stream: BinaryIO, sniff_for: SniffFor, forced: str | None) -> Table:
+def _text_file(file: InputFile, stream: BinaryIO, names: _Names, forced: str | None) -> Table:
     """Open a table that is text, in any encoding."""
     stream = _in_utf_8(file, stream, forced)
-    # A JSON list may be one huge line, which is not read at once.
-    above, first = _first_line(stream)
+    # The blank lines at the beginning, and the (beginning of the) first other line; a JSON list may be one huge line.
+    above, first = b"", stream.readline(_GLANCE)
+    while first.endswith(b"\n") and not first.strip() and len(above) < _GLANCE:
+        above, first = above + first, stream.readline(_GLANCE)
     if assignment := _ASSIGNMENT.match(first):
         first = first[assignment.end() :]
     named = format_of_name(name_inside(shown_name(file.path)))
-    if first.startswith((b":", b"event:")):
-        ahead = stream.read(_GLANCE)
-        stream = rejoined(ahead, stream)
-        named = "events" if is_event_stream(first + ahead) else named
-    if named in (None, "txt") and not first.lstrip().startswith((b"{", b"[")):
+    may_be_events = first.startswith((b":", b"event:"))
+    may_be_table = named in (None, "txt") and not first.lstrip().startswith((b"{", b"["))
+    if may_be_events or may_be_table:
         ahead = stream.read(_GLANCE)
         stream = rejoined(ahead, stream)
         texts = (first + ahead).decode("utf-8", "replace").splitlines()[:_SNIFFED]
-        if is_delimited(texts, lambda cells: _known_in(cells, sniff_for), in_first=named == "txt"):
+        if may_be_events and is_event_stream(first + ahead):
+            named = "events"
+        elif may_be_table and is_delimited(texts, names.count, in_first=named == "txt"):
             named = "csv"
-    format_ = _format(first, named, sniff_for, file.path)
+    format_ = _format(first, named, names, file.path)
     if format_ == "json":
-        return json_document(file, rejoined(above + first, stream), lambda value: _is_post(value, sniff_for))
+        return json_document(file, rejoined(above + first, stream), names.is_post)
     if not first.endswith(b"\n"):
         first += stream.readline(MAX_LINE + 1 - len(first))
     lines = _lines(first, stream, file, above.count(b"\n"))
     if format_ in ("csv", "tsv"):
-        return delimited_table(file, lines, lambda cells: _known_in(cells, sniff_for), tabs=format_ == "tsv")
+        return delimited_table(file, lines, names.count, tabs=format_ == "tsv")
     table_of = {"jsonl": json_table, "txt": _text_table, "events": event_table}[format_]
     return table_of(file, lines)
 
@@ -186,125 +205,40 @@ def _in_utf_8(file: InputFile, stream: BinaryIO, forced: str | None) -> BinaryIO
     return changed(stream, line_feeds()) if ends[b"\r"] > ends[b"\n"] + ends[b"\r\n"] else stream
 
 
-def without_headers(table: Table, file: InputFile) -> Table:
-    """Leave out and count rows that repeat the header, as in `cat a.csv b.csv` and pandas' `to_csv(mode="a")`.
-
-    A header of the same columns in another order is a bad line, as the rows below it would be read by the wrong names.
-    """
-    if table.format == "txt":
-        return table
-    names = set(table.columns or ())
-    written = {name.casefold() for name in names}
-
-    def rows() -> Iterator[Row]:
-        for row in table.rows:
-            name, value = next(iter(row.values.items()), ("", ""))
-            if value not in (None, name) and not (
-                isinstance(value, str) and value.strip().casefold() in written
-            ):
-                yield row  # nearly all rows
-                continue
-            filled = {
-                name: str(value).strip() for name, value in row.values.items() if value not in (None, "")
-            }
-            if len(filled) > (not names) and all(
-                name.casefold() == value.casefold() for name, value in filled.items()
-            ):
-                file.left_out["repeated headers"] += 1
-            elif len(filled) > 1 and {value.casefold() for value in filled.values()} == written:
-                file.bad(row.line, LineError("another header", "the same columns in another order"), row.raw)
-            else:
-                yield row
-
-    return replace(table, rows=rows())
-
-
-def _first_line(stream: BinaryIO) -> tuple[bytes, bytes]:
-    """The blank lines at the beginning, and the (beginning of the) first other line; at most 64 KiB of each."""
-    above, first = b"", stream.readline(_GLANCE)
-    while first.endswith(b"\n") and not first.strip() and len(above) < _GLANCE:
-        above, first = above + first, stream.readline(_GLANCE)
-    return above, first
-
-
-def format_of_name(path: str) -> Format | None:
-    """Return the format that the ending of a name means, compressed or not; None if unknown."""
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes and suffixes[-1] in _PACKED:
-        suffixes.pop()
-    return _SUFFIXES.get(suffixes[-1]) if suffixes else None
-
-
-def _format(first: bytes, named: Format | None, sniff_for: SniffFor, path: str) -> Format:
+def _format(first: bytes, named: Format | None, names: _Names, path: str) -> Format:
     """The format by the first line (or its beginning) and by the name."""
     if named in ("parquet", "xlsx"):
         named = None
-    line = first
-    whole = len(first) < _GLANCE or first.endswith(b"\n")
-    if _IS_DOCUMENT.match(line) or (
-        _IS_OBJECT.match(line)
-        and b"[" in line
-        and is_page(line, whole, _is_known(sniff_for), lambda value: _is_post(value, sniff_for))
-    ):
+    if _IS_DOCUMENT.match(first):
         return "json"
-    text = line.decode("utf-8", "replace")
-    if _IS_OBJECT.match(line) and (
-        is_by_columns(text) or is_keyed(text, lambda value: _is_post(value, sniff_for))
-    ):
-        return "json"
-    if named == "json":
+    if is_object := _IS_OBJECT.match(first):
+        text = first.decode("utf-8", "replace")
+        whole = len(first) < _GLANCE or first.endswith(b"\n")
+        if (
+            (b"[" in first and is_page(first, whole, names.has, names.is_post))
+            or is_by_columns(text)
+            or is_keyed(text, names.is_post)
+        ):
+            return "json"
+    if named == "json" or (is_object and (named != "txt" or _is_json(first))):
         return "jsonl"
-    if _IS_OBJECT.match(line) and (named != "txt" or _is_json(line)):
-        return "jsonl"
-    if named == "txt" and _names_columns(line, "\t", sniff_for):
+    if named == "txt" and names.are_in(first, "\t"):
         # Excel's "Text (Tab delimited)" and "Unicode text", whose cells are quoted as in CSV.
-        return "tsv" if b"," in line or b";" in line else "csv"
-    return named or _sniff(line, sniff_for, path)
-
-
-def _is_known(sniff_for: SniffFor) -> Callable[[str], bool]:
-    """Whether a key is that of a post, or of a column that is read."""
-    starts = {
-        name.partition(".")[0] for name in (sniff_for[0] if isinstance(sniff_for, tuple) else sniff_for)
-    }
-    return lambda name: name in starts or normal(name) in _OF_POSTS
-
-
-def _is_post(value: dict[str, Any], sniff_for: SniffFor) -> bool:
-    """Whether an object is a post, not a response around a list of posts."""
-    if is_list_around_posts(value):
-        return False
-    is_known = _is_known(sniff_for)
-    if any(not isinstance(item, list) and is_known(key) for key, item in opened_data(value).items()):
-        return True
-    return bool(value) and bool(platforms_of([value]))
-
-
-def _sniff(line: bytes, sniff_for: SniffFor, path: str) -> Format:
-    if line.lstrip().startswith((b"{", b"[")):
+        return "tsv" if b"," in first or b";" in first else "csv"
+    if named is not None:
+        return named
+    if first.lstrip().startswith((b"{", b"[")):
         return "jsonl"
-    for format_, delimiters in (("tsv", "\t"), ("csv", ",;")):
-        if any(_names_columns(line, delimiter, sniff_for) for delimiter in delimiters):
-            return format_  # type: ignore[return-value]
+    if names.are_in(first, "\t"):
+        return "tsv"
+    if names.are_in(first, ",") or names.are_in(first, ";"):
+        return "csv"
     if path == STANDARD_INPUT:
         return "txt"
     raise DataError(
         f"{shown_name(path)}: unknown format, neither JSON nor a known header; "
         "name the file .jsonl, .json, .csv, .tsv, .xlsx, .parquet or .txt (one post per line)"
     )
-
-
-def _names_columns(line: bytes, delimiter: str, sniff_for: SniffFor) -> bool:
-    """Return whether a line is a header with a column that is read."""
-    exact = sniff_for[0] if isinstance(sniff_for, tuple) else sniff_for
-    cells = [name.strip('" \r\n') for name in line.decode("utf-8", "replace").split(delimiter)]
-    return len(cells) > 1 and (bool(exact & set(cells)) or _known_in(cells, sniff_for) > 1)
-
-
-def _known_in(cells: Sequence[str], sniff_for: SniffFor) -> int:
-    """How many of some cells are names of columns that are read."""
-    exact, known = sniff_for if isinstance(sniff_for, tuple) else (sniff_for, set())
-    return sum(cell in exact or normal(cell) in known for cell in set(cells))
 
 
 def _is_json(line: bytes) -> bool:
@@ -356,3 +290,33 @@ def _text_table(file: InputFile, lines: Iterator[Line]) -> Table:
                 yield Row(number, {"text": text}, text)
 
     return Table("txt", ["text"], rows())
+
+
+def without_headers(table: Table, file: InputFile) -> Table:
+    """Leave out and count rows that repeat the header, as in `cat a.csv b.csv` and pandas' `to_csv(mode="a")`.
+
+    A header of the same columns in another order is a bad line, as the rows below it would be read by the wrong names.
+    """
+    if table.format == "txt":
+        return table
+    names = set(table.columns or ())
+    written = {name.casefold() for name in names}
+
+    def rows() -> Iterator[Row]:
+        for row in table.rows:
+            name, value = next(iter(row.values.items()), ("", ""))
+            if value not in (None, name) and not (
+                isinstance(value, str) and value.strip().casefold() in written
+            ):
+                yield row  # nearly all rows
+                continue
+            cells = {name: str(cell).strip() for name, cell in row.values.items() if cell not in (None, "")}
+            repeated = all(name.casefold() == cell.casefold() for name, cell in cells.items())
+            if len(cells) > (not names) and repeated:
+                file.left_out["repeated headers"] += 1
+            elif len(cells) > 1 and {cell.casefold() for cell in cells.values()} == written:
+                file.bad(row.line, LineError("another header", "the same columns in another order"), row.raw)
+            else:
+                yield row
+
+    return replace(table, rows=rows())

@@ -66,9 +66,8 @@ class ArgillaReader:
         values = row.values
         metadata = _object(values.get("metadata") or {}, "metadata")
         names = metadata.get("annotators") or []
-        users = {user_id(str(name)): str(name) for name in names if isinstance(names, list)} | {
-            user_id(""): None
-        }
+        users: dict[str, str | None] = {user_id(""): None}
+        users |= {user_id(str(name)): str(name) for name in names if isinstance(names, list)}
         answers = list(_answers(values))
         notes = {answer.user: text_in(answer.value) for answer in answers if answer.question == "note"}
         fields = values.get("fields") if isinstance(values.get("fields"), Mapping) else values
@@ -82,11 +81,10 @@ class ArgillaReader:
             parsed = Parsed("skip") if skipped else collector.parse(answer.value, row.line)
             if parsed.value is None:
                 continue
+            name = users.get(answer.user, answer.user or None)
+            note = notes.get(answer.user, "")
             if answer.is_suggestion:
                 name, note = answer.user or "suggestion", ""
-            else:
-                name = users.get(answer.user, answer.user or None)
-                note = notes.get(answer.user, "")
             labels.append(
                 ImportedLabel(
                     _post_id(values, metadata), name, parsed.value, note, None, row.line, parsed.choice,

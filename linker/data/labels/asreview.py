@@ -45,9 +45,9 @@ def read_project(path: Path, collector: Collector) -> None:
             tempfile.TemporaryDirectory(prefix="linker-asreview-") as folder,
         ):
             data, results = _members(path, archive)
-            for member, file in ((data, Path(data).name), (results, _RESULTS), (_RECORDS, _RECORDS)):
+            for member, name in ((data, Path(data).name), (results, _RESULTS), (_RECORDS, _RECORDS)):
                 if member in archive.namelist():
-                    Path(folder, file).write_bytes(_bytes(path, archive, member))
+                    Path(folder, name).write_bytes(_bytes(path, archive, member))
             labels = _labels(path, Path(folder))
             rows = _dataset(f"{path}, {data}", Path(folder, Path(data).name))
     except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, RuntimeError) as error:

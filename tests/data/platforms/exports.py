@@ -12,6 +12,7 @@ import gzip
 import json
 import lzma
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ else:
 URL = "https://news.example/dam"
 DID = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"
 POST = f"at://{DID}/app.bsky.feed.post"
-_PACKED = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd.compress}
+_PACKED: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd.compress}
 
 
 class Export(NamedTuple):

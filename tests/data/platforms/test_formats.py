@@ -11,12 +11,12 @@ from linker.data import Post, PostColumns, read_posts
 from linker.data.platforms.platform import Platform, hashed
 from tests.data.platforms.exports import EXPORTS, Export
 
-EVERY = [
-    pytest.param(export, id=f"{name}-{number}")
-    for name, exports in EXPORTS.items()
-    for number, export in enumerate(exports)
-]
+EVERY = [export for exports in EXPORTS.values() for export in exports]
 ALIASES = {"truth_social": "mastodon"}
+
+
+def name_of(export: Export) -> str:
+    return f"{export.format}-{export.name}"
 
 
 def flat(post: Post) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def flat(post: Post) -> dict[str, Any]:
     return {"id": post.id, "text": post.text, "created_at": created_at, **post.extra}
 
 
-@pytest.mark.parametrize("export", EVERY)
+@pytest.mark.parametrize("export", EVERY, ids=name_of)
 def test_recognized_and_read(export: Export, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = export.write(tmp_path)
     posts = [flat(post) for post in read_posts(str(path), PostColumns(authors="plain"))]
@@ -36,7 +36,7 @@ def test_recognized_and_read(export: Export, tmp_path: Path, capsys: pytest.Capt
     assert capsys.readouterr().err == f"{path}: read as {title}: {export.report}\n"
 
 
-@pytest.mark.parametrize("export", [param for param in EVERY if not param.values[0].is_paged])
+@pytest.mark.parametrize("export", [export for export in EVERY if not export.is_paged], ids=name_of)
 def test_authors_are_hashed_and_formats_can_be_forced(export: Export, tmp_path: Path) -> None:
     posts = read_posts(str(export.write(tmp_path)), PostColumns(format=export.format))
     assert len(posts) == len(export.posts)

@@ -18,7 +18,7 @@ _BATCH = 1024
 
 
 @contextmanager
-def parquet_table(file: InputFile, first: bytes, rest: BinaryIO) -> Iterator[Table]:
+def parquet_table(file: InputFile, stream: BinaryIO) -> Iterator[Table]:
     """Open a Parquet file; its rows are numbered from 1, as lines are elsewhere.
 
     The bytes are copied to a temporary file, because Parquet is read from its end and the input may be a pipe.
@@ -30,8 +30,7 @@ def parquet_table(file: InputFile, first: bytes, rest: BinaryIO) -> Iterator[Tab
     import pyarrow.parquet
 
     with tempfile.TemporaryFile() as copy:
-        copy.write(first)
-        shutil.copyfileobj(rest, copy, 1 << 20)
+        shutil.copyfileobj(stream, copy, 1 << 20)
         try:
             parquet = pyarrow.parquet.ParquetFile(copy)
             columns = list(parquet.schema_arrow.names)
