@@ -30,8 +30,8 @@ from typing import Any, NamedTuple
 from benchmarks.measurement import say
 from linker.common.concurrency import cores
 from linker.common.files import atomic_write
+from linker.data.files.line_errors import BadLines
 from linker.data.io.columns import PostColumns
-from linker.data.io.line_errors import BadLines
 from linker.data.io.records import stream_posts
 from linker.mining.linked_post import Link, linked
 from linker.mining.options import MiningOptions

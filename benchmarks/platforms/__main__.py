@@ -33,7 +33,7 @@ PROGRAM = """
 import json, re, sys, time
 from pathlib import Path
 from linker.data.io.columns import PostColumns
-from linker.data.io.line_errors import BadLines
+from linker.data.files.line_errors import BadLines
 from linker.data.io.records import stream_posts
 began = time.process_time()
 with BadLines() as bad_lines:

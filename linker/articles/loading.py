@@ -15,10 +15,10 @@ from linker.articles.page import Page, PageError, decode, looks_like_html, word_
 from linker.articles.pdf import is_pdf
 from linker.common.console import warn
 from linker.common.errors import DataError, Faults
+from linker.data.files.line_errors import LineError
+from linker.data.files.streams import STANDARD_INPUT, open_bytes, shown_name
 from linker.data.io.columns import ArticleColumns
-from linker.data.io.line_errors import LineError
 from linker.data.io.records import article_from_row, read_articles
-from linker.data.io.streams import STANDARD_INPUT, open_bytes, shown_name
 from linker.data.types import Article
 
 Kind: TypeAlias = Literal["standard input", "address", "file", "folder", "text"]

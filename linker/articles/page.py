@@ -9,7 +9,7 @@ from typing import Literal
 
 import webencodings
 
-from linker.data.io.encodings import encoding_of
+from linker.data.files.encodings import encoding_of
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -97,7 +97,7 @@ def _encoded_by(model: str, corpus: str) -> bool:
 
 
 def _files(folder: str) -> list[str]:
-    from linker.data.io.tables import format_of_name
+    from linker.data.files.tables import format_of_name
 
     return sorted(
         str(path)
@@ -141,7 +141,7 @@ def _several(articles: list[str], kind: str, tier: list[str]) -> str:
 
 def _nothing(articles: list[str], piped: str = "none are piped in") -> str:
     from linker.config.recipes import shared_folder
-    from linker.data.io.tables import ENDINGS, format_of_name
+    from linker.data.files.tables import ENDINGS, format_of_name
 
     names = [entry.name for entry in _entries(Path(".")) if format_of_name(entry.name) and entry.is_file()]
     files = sorted(name for name in names if not _is_article(name, articles) and not name.endswith(".txt"))

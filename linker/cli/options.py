@@ -46,8 +46,8 @@ def post_columns(
         ConfigError: if linker has no such column.
     """
     from linker.config import build
+    from linker.data.files.encodings import codec_of
     from linker.data.io.columns import PostColumns
-    from linker.data.io.encodings import codec_of
     from linker.data.platforms.recognition import check_format
 
     if format_ is not None:
@@ -83,7 +83,7 @@ def check_files(
         LinkerError: if there are faults.
     """
     from linker.common.files import check_writable
-    from linker.data.io.paths import check_inputs
+    from linker.data.files.paths import check_inputs
 
     found, files = faults or Faults(), []
     if (articles + posts).count("-") > 1:
@@ -105,7 +105,7 @@ def check_labeled(articles: Path, posts: list[str], labels: Path | None) -> list
     Raises:
         LinkerError: if there are faults.
     """
-    from linker.data.io.paths import check_inputs
+    from linker.data.files.paths import check_inputs
 
     found, files = Faults(), []
     for path in (articles, *([] if labels is None else [labels])):

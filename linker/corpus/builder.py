@@ -29,9 +29,9 @@ from linker.corpus.fingerprint import fingerprint
 from linker.corpus.known_posts import Added, Answer, KnownPosts, keys_in
 from linker.corpus.storage.reader import parts_of, schema
 from linker.corpus.storage.store import FACTS, CorpusMetadata, Store, check_local
+from linker.data.files.line_errors import BadLines, OnError
+from linker.data.files.paths import check_inputs
 from linker.data.io.columns import PostColumns
-from linker.data.io.line_errors import BadLines, OnError
-from linker.data.io.paths import check_inputs
 from linker.data.io.platform_rows import is_read_once
 from linker.data.io.recorded_lines import Replay
 from linker.data.io.records import files_of

@@ -19,14 +19,14 @@ from linker.corpus.storage.checksums import FACTS
 from linker.corpus.storage.data_files import DataFile
 from linker.corpus.storage.reader import table_of
 from linker.corpus.storage.store import Store
+from linker.data.files.line_errors import OnError
+from linker.data.files.streams import STANDARD_INPUT, is_address, shown_name
 from linker.data.identity import repeated
 from linker.data.io.columns import PostColumns
 from linker.data.io.file_ranges import FileRange, lines_in, range_rows, ranges_of
-from linker.data.io.line_errors import OnError
 from linker.data.io.platform_rows import deleted_in, is_read_once
 from linker.data.io.recorded_lines import RecordedLines, Report
 from linker.data.io.records import posts_of_files
-from linker.data.io.streams import STANDARD_INPUT, is_address, shown_name
 from linker.data.types import Post
 from linker.models.model import Model
 

@@ -11,11 +11,11 @@ from linker.corpus.engines.engine import Engine
 from linker.corpus.search.filters import Filter, places
 from linker.corpus.storage.reader import Part, parts_of
 from linker.corpus.storage.store import Store
+from linker.data.files.line_errors import BadLines, LineError
+from linker.data.files.paths import check_inputs
+from linker.data.files.tables import format_of_name, open_table
 from linker.data.io.fields import clean_id, is_missing
-from linker.data.io.line_errors import BadLines, LineError
-from linker.data.io.paths import check_inputs
 from linker.data.io.platform_rows import deletes
-from linker.data.io.tables import format_of_name, open_table
 
 _AUTHOR = '"author"'
 

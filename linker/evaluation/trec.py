@@ -12,7 +12,7 @@ import numpy as np
 
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import atomic_write
-from linker.data.io.streams import open_bytes
+from linker.data.files.streams import open_bytes
 from linker.models.order import rank_posts
 from linker.models.score_scale import UNSCALED, ScoreScale, run_score
 

@@ -11,10 +11,10 @@ from linker.articles.loading import load_articles
 from linker.articles.warc import articles_in_warc, is_warc
 from linker.common.console import warn
 from linker.common.errors import DataError, LinkerError
+from linker.data.files.line_errors import BadLines
+from linker.data.files.tables import format_of_name
 from linker.data.io.columns import ArticleColumns, MissingColumnsError
-from linker.data.io.line_errors import BadLines
 from linker.data.io.records import iter_articles
-from linker.data.io.tables import format_of_name
 from linker.data.types import Article
 from linker.mining.store import LinkStore
 

@@ -15,9 +15,9 @@ from linker.common.console import progress_bar, track
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import check_output_folder, real_path, unbroken, write_json
 from linker.common.locks import only_writer
+from linker.data.files.line_errors import BadLines, OnError
+from linker.data.files.paths import input_files
 from linker.data.io.columns import PostColumns
-from linker.data.io.line_errors import BadLines, OnError
-from linker.data.io.paths import input_files
 from linker.data.io.records import empty_input_error, stream_posts
 from linker.data.types import Post
 from linker.mining.held_out import HeldOut, drop_held_out

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from linker.common.errors import DataError, LinkerError
-from linker.data.io.known_columns import normal
-from linker.data.io.line_errors import BadLines, LineError
-from linker.data.io.tables import open_table
+from linker.data.files.known_columns import normal
+from linker.data.files.line_errors import BadLines, LineError
+from linker.data.files.tables import open_table
 from linker.data.labels import known_names
 from linker.data.labels.table import is_machine
 from linker.data.labels.values import parse_label

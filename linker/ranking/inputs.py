@@ -15,14 +15,14 @@ from linker.articles.loading import check_source, is_url, load_articles
 from linker.articles.publication import Published, dated, publication_date
 from linker.common.console import info
 from linker.common.errors import DataError
+from linker.data.files.line_errors import LineError
+from linker.data.files.paths import check_inputs
+from linker.data.files.rows import Row, Table
+from linker.data.files.streams import STANDARD_INPUT
 from linker.data.identity import ContentIds
 from linker.data.io.column_detection import columns_of
 from linker.data.io.columns import ArticleColumns, PostColumns
-from linker.data.io.line_errors import LineError
-from linker.data.io.paths import check_inputs
 from linker.data.io.records import article_from_row, post_from_row, posts_of_records, read_posts
-from linker.data.io.rows import Row, Table
-from linker.data.io.streams import STANDARD_INPUT
 from linker.data.platforms.recognition import BY_COLUMNS, check_format
 from linker.data.types import Article, Post
 from linker.ranking.data_frames import ArrowStream, Frame, frame_of, row_of, series_of

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from linker.common.errors import DataError
+from linker.data.files.line_errors import LineError
+from linker.data.files.rows import Row
 from linker.data.io.fields import clean_id
-from linker.data.io.line_errors import LineError
-from linker.data.io.rows import Row
 from linker.data.labels.collector import Collector
 from linker.data.labels.post_labels import LabelFile
 from linker.data.labels.reading import read_labels, read_rows

@@ -6,7 +6,7 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
-from linker.data.io.known_columns import normal
+from linker.data.files.known_columns import normal
 from linker.data.types import Post
 
 # Fields with the address of the post, most reliable first: `url` or `link` may also be what the post shares.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.common.errors import ConfigError, DataError
-from linker.data.io.tables import ENDINGS, format_of_name
+from linker.data.files.tables import ENDINGS, format_of_name
 from linker.data.word_vectors.published import available, cache_folder, find_vectors, published
 
 Config = dict[str, Any]

@@ -18,7 +18,7 @@ from linker.annotation.session.session import Session
 from linker.annotation.session.storage import ORDER
 from linker.common.errors import Faults, LinkerError
 from linker.common.files import real_path
-from linker.data.io.tables import ENDINGS
+from linker.data.files.tables import ENDINGS
 from linker.data.types import Article
 from linker.models.pretrained import BEST
 from linker.web.ranking_api import read_article

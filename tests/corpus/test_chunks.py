@@ -14,8 +14,8 @@ from linker.corpus import chunks
 from linker.corpus.chunks import ChunkReader, Posts, divided, groups_of
 from linker.corpus.engines.engine import Engine
 from linker.corpus.known_posts import post_keys
+from linker.data.files.line_errors import BadLines, OnError
 from linker.data.io.columns import PostColumns
-from linker.data.io.line_errors import BadLines, OnError
 from linker.data.io.recorded_lines import Replay
 from linker.data.io.records import stream_posts
 from linker.data.types import Post

@@ -12,7 +12,7 @@ from linker.annotation.formats.jsonl import flat, is_of_platform
 from linker.annotation.formats.label_format import LabelFormat
 from linker.annotation.formats.records import LabeledPost
 from linker.common.files import atomic_write
-from linker.data.io.formats.delimited import SIGN, guarded
+from linker.data.files.formats.delimited import SIGN, guarded
 
 _COLUMNS = ("post_id", "text", "article_id", "score", "label", "annotator", "note", "time", "created_at")
 # Columns of records that need them.

@@ -11,8 +11,8 @@ from linker.annotation.project.scoring import Scoring
 from linker.annotation.session.session import Session
 from linker.annotation.session.storage import read_settings
 from linker.common.errors import DataError, LinkerError
+from linker.data.files.line_errors import BadLines
 from linker.data.io.columns import PostColumns
-from linker.data.io.line_errors import BadLines
 from linker.data.io.records import empty_input_error, iter_posts
 from linker.data.types import Post
 

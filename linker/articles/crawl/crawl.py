@@ -13,7 +13,7 @@ from linker.articles.crawl.results import CrawlReport, write_results
 from linker.articles.crawl.store import CrawlStore
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import check_output_folder, unbroken
-from linker.data.io.streams import open_bytes, shown_name
+from linker.data.files.streams import open_bytes, shown_name
 
 DATABASE = "crawl.db"
 WARC = "responses.warc.gz"

@@ -131,7 +131,7 @@ def links(
 
     from linker.common.console import info, stderr
     from linker.common.files import check_writable
-    from linker.data.io.paths import check_inputs
+    from linker.data.files.paths import check_inputs
     from linker.mining.mine_links import NoPairsError, check_folder, mine_links
     from linker.mining.options import MiningOptions
 

@@ -171,7 +171,7 @@ def _posts(paths: list[str], columns: PostColumns, labeled: bool) -> tuple[list[
 
     Posts with labels repeat that several people labeled, or for several articles.
     """
-    from linker.data.io.line_errors import BadLines
+    from linker.data.files.line_errors import BadLines
     from linker.data.io.records import empty_input_error, iter_posts
 
     rows: list[Post] = []

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta, timezone
 from linker.common.checks import above, at_least
 from linker.common.errors import DataError
 from linker.contrib.deboom2016.passages import plain_words
+from linker.data.files.line_errors import OnError
 from linker.data.io.columns import PostColumns
-from linker.data.io.line_errors import OnError
 from linker.data.io.records import read_posts
 from linker.data.readers.reader import PairReader
 from linker.data.types import Article, LinkedPosts, Post

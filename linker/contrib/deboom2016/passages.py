@@ -6,8 +6,8 @@ import random
 import re
 
 from linker.common.errors import ConfigError, DataError
+from linker.data.files.line_errors import OnError
 from linker.data.io.columns import ArticleColumns
-from linker.data.io.line_errors import OnError
 from linker.data.io.records import read_articles
 from linker.data.readers.reader import PairReader
 from linker.data.types import Article, LinkedPosts, Post

@@ -16,7 +16,7 @@ from zipfile import BadZipFile, ZipFile
 from linker.common.errors import DataError
 from linker.common.files import real_path
 from linker.contrib.twitter4sse.tweets import Tweet, tweets_in
-from linker.data.io.streams import DAMAGE, decompressor, packing_of, rejoined
+from linker.data.files.streams import DAMAGE, decompressor, packing_of, rejoined
 
 _BUFFER = 1 << 18
 

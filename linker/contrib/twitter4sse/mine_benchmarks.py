@@ -20,7 +20,7 @@ from linker.contrib.twitter4sse.groups import read_groups
 from linker.contrib.twitter4sse.pair_miners import PairMiner
 from linker.contrib.twitter4sse.report import Report
 from linker.contrib.twitter4sse.reranking_sets import SetBuilder
-from linker.data.io.streams import open_bytes
+from linker.data.files.streams import open_bytes
 from linker.evaluation.benchmarks.reranking import Reranking
 
 _IDS = ("id", "anchor_id", "parent_id")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from linker.data.files.line_errors import BadLines, LineError, OnError
+from linker.data.files.rows import Row
 from linker.data.identity import ContentIds
 from linker.data.io.columns import Columns, PostColumns
 from linker.data.io.fields import id_of, label_of, text_of
-from linker.data.io.line_errors import BadLines, LineError, OnError
 from linker.data.io.records import empty_input_error, identified, iter_posts, iter_records
-from linker.data.io.rows import Row
 from linker.data.readers.reader import PairReader
 from linker.data.types import Article, LinkedPosts, Post
 

@@ -1,1 +1,1 @@
-"""Files of articles and posts: opening, table formats, columns, dates, and the lines that cannot be read."""
+"""Rows of tables as articles and posts: columns, dates, ids, records of platforms."""

@@ -10,16 +10,16 @@ from itertools import chain, islice
 from typing import Any
 
 from linker.common.errors import DataError
+from linker.data.files.formats.delimited import guard_of
+from linker.data.files.known_columns import FULLER, KNOWN_NAMES, OTHER_TIMES, TITLES, normal
+from linker.data.files.line_errors import InputFile
+from linker.data.files.rows import Row, Table
+from linker.data.files.streams import STANDARD_INPUT
+from linker.data.files.tables import open_table
 from linker.data.io.columns import Columns, MissingColumnsError, PostColumns
 from linker.data.io.date_styles import DateStyle
 from linker.data.io.dates import AmbiguousDateError, at_time, day_first, is_day, is_time_of_day, parse_date
 from linker.data.io.fields import has_no_id, is_missing, is_rounded, put_paths
-from linker.data.io.formats.delimited import guard_of
-from linker.data.io.known_columns import FULLER, KNOWN_NAMES, OTHER_TIMES, TITLES, normal
-from linker.data.io.line_errors import InputFile
-from linker.data.io.rows import Row, Table
-from linker.data.io.streams import STANDARD_INPUT
-from linker.data.io.tables import open_table
 
 Rows = Sequence[Mapping[str, Any]]
 

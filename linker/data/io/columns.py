@@ -11,10 +11,10 @@ from typing import Literal
 from typing_extensions import override
 
 from linker.common.errors import DataError
+from linker.data.files.known_columns import words
+from linker.data.files.line_errors import BadLines, InputFile
+from linker.data.files.streams import shown_name
 from linker.data.io.date_styles import DateStyle
-from linker.data.io.known_columns import words
-from linker.data.io.line_errors import BadLines, InputFile
-from linker.data.io.streams import shown_name
 
 
 class MissingColumnsError(DataError):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
-from linker.data.io.known_columns import words
+from linker.data.files.known_columns import words
 
 #: Offsets from UTC in hours. Names of several zones, such as IST (India, Ireland, Israel), are not read; those of RFC
 #: 2822 are North American.

@@ -10,10 +10,10 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
+from linker.data.files.known_columns import normal
+from linker.data.files.line_errors import LineError
 from linker.data.io.columns import Columns, missing_column
 from linker.data.io.dates import parse_date
-from linker.data.io.known_columns import normal
-from linker.data.io.line_errors import LineError
 
 Values = dict[str, Any]
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import BinaryIO
 
 from linker.common.errors import DataError
+from linker.data.files.encodings import UTF_8, codec_of
+from linker.data.files.formats.json_lines import json_table
+from linker.data.files.line_errors import InputFile
+from linker.data.files.rows import MAX_LINE, Line, Row
+from linker.data.files.streams import shown_name
+from linker.data.files.tables import line_of, without_headers
 from linker.data.io.column_detection import columns_of, nested_names, open_records, with_paths
 from linker.data.io.columns import Columns
-from linker.data.io.encodings import UTF_8, codec_of
-from linker.data.io.formats.json_lines import json_table
-from linker.data.io.line_errors import InputFile
 from linker.data.io.platform_rows import recognized
 from linker.data.io.recorded_lines import RecordedLines
-from linker.data.io.rows import MAX_LINE, Line, Row
-from linker.data.io.streams import shown_name
-from linker.data.io.tables import line_of, without_headers
 
 _SUFFIXES = (".jsonl", ".ndjson")
 _BLOCK = 1 << 20

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from itertools import islice
 
 from linker.common.errors import DataError, LinkerError
+from linker.data.files.line_errors import BadLines, InputFile
+from linker.data.files.paths import ENDINGS_SHOWN, hidden_below, input_files, is_folder
+from linker.data.files.streams import STANDARD_INPUT, is_address, open_bytes, shown_name
+from linker.data.files.tables import format_of_name, other_kind
+from linker.data.files.zip_archives import posts_of_x
 from linker.data.io.column_detection import columns_of, open_records, with_head
 from linker.data.io.columns import ArticleColumns, Columns, MissingColumnsError, PostColumns
-from linker.data.io.line_errors import BadLines, InputFile
-from linker.data.io.paths import ENDINGS_SHOWN, hidden_below, input_files, is_folder
 from linker.data.io.platform_rows import is_read_once, recognized
-from linker.data.io.streams import STANDARD_INPUT, is_address, open_bytes, shown_name
-from linker.data.io.tables import format_of_name, other_kind
-from linker.data.io.zip_archives import posts_of_x
 
 _SHOWN = 50
 #: Names of files that describe posts, or are written beside them.
@@ -40,7 +40,7 @@ def files_with_records(paths: Sequence[str], columns: Columns, bad_lines: BadLin
     reason, in one line on standard error.
 
     Args:
-        paths: see `linker.data.io.paths.input_files`.
+        paths: see `linker.data.files.paths.input_files`.
         columns: names of the columns in the files, of posts or of articles.
         bad_lines: where the line is reported.
 

@@ -15,15 +15,15 @@ from typing import Any
 
 from linker.common.console import progress_bar
 from linker.common.errors import DataError
+from linker.data.files.formats.json_lines import json_object
+from linker.data.files.formats.json_pages import is_empty_page, items_of
+from linker.data.files.line_errors import InputFile, LineError, counted
+from linker.data.files.rows import Row, Table
+from linker.data.files.streams import STANDARD_INPUT, is_address, open_bytes
+from linker.data.files.tables import format_of_name
 from linker.data.io.column_detection import open_records
 from linker.data.io.columns import Columns, PostColumns
 from linker.data.io.date_styles import PostTimes
-from linker.data.io.formats.json_lines import json_object
-from linker.data.io.formats.json_pages import is_empty_page, items_of
-from linker.data.io.line_errors import InputFile, LineError, counted
-from linker.data.io.rows import Row, Table
-from linker.data.io.streams import STANDARD_INPUT, is_address, open_bytes
-from linker.data.io.tables import format_of_name
 from linker.data.platforms.paths import nested
 from linker.data.platforms.platform import AROUND, CLOCK, OLDER, Platform, Record, UnknownShapeError, hashed
 from linker.data.platforms.recognition import BY_COLUMNS, HEAD, MixedFormats, platforms_of

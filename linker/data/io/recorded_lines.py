@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from typing_extensions import override
 
+from linker.data.files.line_errors import SHOWN, BadLines, InputFile, LineError, OnError
 from linker.data.io.columns import Columns, report_left_out
-from linker.data.io.line_errors import SHOWN, BadLines, InputFile, LineError, OnError
 
 
 class Report(NamedTuple):

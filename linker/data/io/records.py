@@ -10,6 +10,9 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from linker.common.console import info
 from linker.common.errors import DataError
+from linker.data.files.line_errors import BadLines, InputFile, LineError, OnError
+from linker.data.files.rows import Row, Table
+from linker.data.files.streams import shown_name
 from linker.data.html_text import plain_text
 from linker.data.identity import ContentIds, content_id_of
 from linker.data.io.column_detection import columns_of, open_records
@@ -26,10 +29,7 @@ from linker.data.io.fields import (
     seems_rounded,
 )
 from linker.data.io.folders import check_renamed, files_with_records
-from linker.data.io.line_errors import BadLines, InputFile, LineError, OnError
 from linker.data.io.platform_rows import deleted_by, deleted_in, post_rows, recognized
-from linker.data.io.rows import Row, Table
-from linker.data.io.streams import shown_name
 from linker.data.types import Article, Post
 
 
@@ -55,7 +55,7 @@ def read_articles(
 
     Args:
         paths: JSON lines, JSON, CSV, TSV, Parquet or Excel files, plain or compressed; also folders, patterns and
-            addresses, see `linker.data.io.paths.input_files`.
+            addresses, see `linker.data.files.paths.input_files`.
         columns: names of the columns in the files.
         on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
 

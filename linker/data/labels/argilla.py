@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from linker.data.io.known_columns import normal
-from linker.data.io.line_errors import LineError
-from linker.data.io.rows import Row
+from linker.data.files.known_columns import normal
+from linker.data.files.line_errors import LineError
+from linker.data.files.rows import Row
 from linker.data.labels.collector import Collector, about_post, named_like_labels, post_id_of, text_in
 from linker.data.labels.records import ImportedLabel
 from linker.data.labels.values import Parsed

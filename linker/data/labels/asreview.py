@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from linker.common.errors import DataError
-from linker.data.io.line_errors import BadLines, LineError
-from linker.data.io.rows import Row
-from linker.data.io.tables import open_table
+from linker.data.files.line_errors import BadLines, LineError
+from linker.data.files.rows import Row
+from linker.data.files.tables import open_table
 from linker.data.labels.collector import Collector
 from linker.data.labels.table import TableReader
 

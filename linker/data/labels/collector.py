@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from linker.common.errors import DataError
+from linker.data.files.line_errors import LineError
 from linker.data.io.dates import parse_date
 from linker.data.io.fields import clean_id, has_no_id, is_missing
-from linker.data.io.line_errors import LineError
 from linker.data.labels import known_names
 from linker.data.labels.post_labels import LabelFile
 from linker.data.labels.records import ImportedLabel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from linker.data.io.known_columns import KNOWN_NAMES, normal, words
+from linker.data.files.known_columns import KNOWN_NAMES, normal, words
 
 #: Labels. Final decisions precede those on abstracts.
 LABELS = words(

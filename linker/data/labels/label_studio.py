@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from linker.data.io.line_errors import LineError
-from linker.data.io.rows import Row
+from linker.data.files.line_errors import LineError
+from linker.data.files.rows import Row
 from linker.data.labels import known_names as known
 from linker.data.labels.collector import (
     Collector,

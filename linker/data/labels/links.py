@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from linker.common.console import info
 from linker.common.errors import DataError
-from linker.data.io.known_columns import normal
-from linker.data.io.line_errors import LineError
-from linker.data.io.rows import Row
+from linker.data.files.known_columns import normal
+from linker.data.files.line_errors import LineError
+from linker.data.files.rows import Row
 from linker.data.labels import known_names
 from linker.data.labels.collector import Collector
 from linker.data.labels.matching import match_labels

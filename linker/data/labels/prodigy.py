@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from linker.data.io.line_errors import LineError
-from linker.data.io.rows import Row
+from linker.data.files.line_errors import LineError
+from linker.data.files.rows import Row
 from linker.data.labels.collector import Collector, about_post, post_id_of, text_in, time_in
 from linker.data.labels.records import ImportedLabel
 from linker.data.labels.table import flattened

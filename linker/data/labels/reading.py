@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from linker.common.errors import ConfigError, DataError
-from linker.data.io.formats.delimited import guard_of
-from linker.data.io.line_errors import BadLines, LineError
-from linker.data.io.rows import Row
-from linker.data.io.streams import shown_name
-from linker.data.io.tables import open_table
+from linker.data.files.formats.delimited import guard_of
+from linker.data.files.line_errors import BadLines, LineError
+from linker.data.files.rows import Row
+from linker.data.files.streams import shown_name
+from linker.data.files.tables import open_table
 from linker.data.labels import argilla, asreview, known_names, label_studio, prodigy
 from linker.data.labels.collector import Collector
 from linker.data.labels.post_labels import LabelFile

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from linker.common.errors import DataError
+from linker.data.files.formats.delimited import SIGN, unguarded
+from linker.data.files.known_columns import normal
+from linker.data.files.line_errors import LineError
+from linker.data.files.rows import Row
 from linker.data.io.fields import is_missing
-from linker.data.io.formats.delimited import SIGN, unguarded
-from linker.data.io.known_columns import normal
-from linker.data.io.line_errors import LineError
-from linker.data.io.rows import Row
 from linker.data.labels import known_names as known
 from linker.data.labels.collector import Collector, post_id_of, text_in, time_in
 from linker.data.labels.records import ImportedLabel

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from linker.common.errors import DataError
+from linker.data.files.line_errors import BadLines, OnError
+from linker.data.files.streams import shown_name
 from linker.data.io.columns import PairColumns
-from linker.data.io.line_errors import BadLines, OnError
 from linker.data.io.records import as_list, empty_input_error, iter_articles, iter_posts
-from linker.data.io.streams import shown_name
 from linker.data.labels.links import RowLabels, linked_by
 from linker.data.labels.reading import read_labels
 from linker.data.readers.reader import PairReader

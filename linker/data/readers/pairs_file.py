@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from linker.common.errors import DataError
+from linker.data.files.line_errors import BadLines, LineError, OnError
+from linker.data.files.rows import Row
+from linker.data.files.streams import shown_name
 from linker.data.identity import ContentIds
 from linker.data.io.columns import Columns, SingleFileColumns
 from linker.data.io.fields import Values, date_of, id_of, label_of, required_text, text_of
-from linker.data.io.line_errors import BadLines, LineError, OnError
 from linker.data.io.records import as_list, empty_input_error, identified, iter_records
-from linker.data.io.rows import Row
-from linker.data.io.streams import shown_name
 from linker.data.labels.links import RowLabels
 from linker.data.readers.reader import PairReader
 from linker.data.types import Article, LinkedPosts, Post

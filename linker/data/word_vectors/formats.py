@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from linker.common.errors import DataError
-from linker.data.io.streams import open_bytes
+from linker.data.files.streams import open_bytes
 
 PARSED_NUMBERS = 1 << 20
 _PROBED_LINES, _PROBED_BYTES = 100, 4096

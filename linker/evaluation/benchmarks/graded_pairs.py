@@ -11,9 +11,9 @@ import numpy as np
 from scipy.stats import pearsonr, spearmanr
 
 from linker.common.errors import DataError, LinkerError
+from linker.data.files.line_errors import BadLines, LineError, OnError
+from linker.data.files.tables import open_table
 from linker.data.io.fields import is_missing
-from linker.data.io.line_errors import BadLines, LineError, OnError
-from linker.data.io.tables import open_table
 from linker.data.types import Article, Post
 from linker.evaluation.metrics.pairwise import at_threshold, average_precision, best_threshold
 from linker.models.model import Model

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from linker.common.errors import DataError, LinkerError
-from linker.data.io.streams import open_bytes
+from linker.data.files.streams import open_bytes
 from linker.data.types import Article, Post
 from linker.evaluation.metrics.ranking import average_precision, ndcg
 from linker.models.model import Model

@@ -9,7 +9,7 @@ from pathlib import Path
 from linker.common.console import stderr
 from linker.common.errors import LinkerError
 from linker.common.files import check_writable, write_json
-from linker.data.io.line_errors import OnError
+from linker.data.files.line_errors import OnError
 from linker.evaluation.benchmarks.graded_pairs import PairColumns, read_pairs, similarity_figures
 from linker.evaluation.benchmarks.reranking import read_reranking, rerank
 from linker.models.model import Model

@@ -10,7 +10,7 @@ from typing import IO, Any
 import numpy as np
 
 from linker.common.errors import LinkerError
-from linker.data.io.formats.delimited import guarded
+from linker.data.files.formats.delimited import guarded
 from linker.models.score_scale import run_score
 from linker.ranking.formats.records import collected, flat, json_text, record
 from linker.ranking.ranked_post import RankedPost

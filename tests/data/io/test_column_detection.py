@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from linker.common.errors import DataError
 from linker.data import PostColumns, read_posts
+from linker.data.files.known_columns import KNOWN_NAMES, normal
+from linker.data.files.line_errors import BadLines
 from linker.data.identity import content_id
 from linker.data.io.columns import MissingColumnsError
-from linker.data.io.known_columns import KNOWN_NAMES, normal
-from linker.data.io.line_errors import BadLines
 from linker.data.io.records import iter_posts
 
 MOMENT = datetime(2024, 5, 1, 12, 30, tzinfo=timezone.utc)

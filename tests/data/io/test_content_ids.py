@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linker.corpus.known_posts import Added, KnownPosts, post_keys
+from linker.data.files.line_errors import BadLines
 from linker.data.io.columns import PostColumns
-from linker.data.io.line_errors import BadLines
 from linker.data.io.records import read_posts, stream_posts
 from linker.ranking.inputs import as_posts
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from linker.data.files.line_errors import LineError
 from linker.data.io.fields import clean_id
-from linker.data.io.line_errors import LineError
 from linker.data.io.records import read_posts
 
 

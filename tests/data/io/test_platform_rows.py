@@ -22,7 +22,7 @@ from rich.console import Console
 from linker.common.console import progress_bar
 from linker.common.errors import DataError
 from linker.data import PostColumns, read_posts
-from linker.data.io.line_errors import BadLines
+from linker.data.files.line_errors import BadLines
 from linker.data.io.records import posts_of_records, stream_posts
 from tests.data.platforms.exports import EXPORTS
 

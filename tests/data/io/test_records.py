@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from linker.common.errors import DataError, LinkerError
 from linker.data import Article, ArticleColumns, PairColumns, Post, PostColumns, read_articles, read_posts
+from linker.data.files import line_errors
+from linker.data.files.line_errors import BadLines
 from linker.data.identity import content_id
-from linker.data.io import line_errors
 from linker.data.io.columns import SingleFileColumns
-from linker.data.io.line_errors import BadLines
 from linker.data.io.records import iter_posts
 from linker.data.readers.articles_and_posts import ArticlesAndPosts
 from linker.data.readers.concatenated import Concatenated

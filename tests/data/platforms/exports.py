@@ -24,7 +24,12 @@ else:
 URL = "https://news.example/dam"
 DID = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"
 POST = f"at://{DID}/app.bsky.feed.post"
-_PACKED: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd.compress}
+_PACKED: dict[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": zstd.compress,
+}
 
 
 class Export(NamedTuple):

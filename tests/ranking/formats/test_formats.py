@@ -20,8 +20,8 @@ from python_calamine import CalamineWorkbook
 
 from linker.common.errors import DataError, LinkerError
 from linker.data import Article, Post, read_posts
+from linker.data.files.formats.delimited import guarded, unguarded
 from linker.data.html_text import plain_text
-from linker.data.io.formats.delimited import guarded, unguarded
 from linker.ranking.explanation import Explanation
 from linker.ranking.output import ENDINGS, format_of, write_ranking
 from linker.ranking.post_links import link_of

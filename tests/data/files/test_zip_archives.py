@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 from linker.common.errors import DataError
+from linker.data.files.line_errors import BadLines
 from linker.data.io.columns import PostColumns
-from linker.data.io.line_errors import BadLines
 from linker.data.io.records import read_posts, stream_posts
 
 LINES = b'{"id": "1", "text": "otters swim"}\n{"id": "2", "text": "dams hold"}\n'

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from linker.common.errors import DataError
 from linker.data import PostColumns, read_posts
+from linker.data.files.formats import json_documents
+from linker.data.files.line_errors import BadLines
 from linker.data.identity import content_id
-from linker.data.io.formats import json_documents
-from linker.data.io.line_errors import BadLines
 from linker.data.io.records import stream_posts
 
 POSTS = [{"id": str(i), "text": f"post {i} 🌊 ]}}", "n": {"a": [1, {"b": None}]}} for i in range(5)]

@@ -19,10 +19,10 @@ import pytest
 
 from linker.common.errors import DataError
 from linker.data import read_posts
+from linker.data.files import streams
+from linker.data.files.line_errors import BadLines
 from linker.data.identity import content_id
-from linker.data.io import streams
 from linker.data.io.columns import PostColumns
-from linker.data.io.line_errors import BadLines
 from linker.data.io.records import stream_posts
 
 POSTS = [

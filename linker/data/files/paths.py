@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 
 from linker.common.errors import DataError
-from linker.data.io import streams
-from linker.data.io.streams import STANDARD_INPUT, is_address, is_page, shown_name
-from linker.data.io.tables import ENDINGS
-from linker.data.io.zip_archives import posts_of_x
+from linker.data.files import streams
+from linker.data.files.streams import STANDARD_INPUT, is_address, is_page, shown_name
+from linker.data.files.tables import ENDINGS
+from linker.data.files.zip_archives import posts_of_x
 
 _MAGIC = re.compile(r"[*?[]")
 _PIECE = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]]*\]|.", re.DOTALL)

@@ -17,11 +17,11 @@ import pyarrow.parquet
 import pytest
 
 from linker.common.errors import DataError, LinkerError
+from linker.data.files import streams
+from linker.data.files.paths import check_inputs, input_files
+from linker.data.files.streams import zstd
 from linker.data.identity import content_id
-from linker.data.io import streams
-from linker.data.io.paths import check_inputs, input_files
 from linker.data.io.records import read_posts
-from linker.data.io.streams import zstd
 
 fsspec = pytest.importorskip("fsspec", reason="the package fsspec (comes with torch) is not installed")
 

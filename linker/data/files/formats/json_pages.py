@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Container
 from typing import Any
 
-from linker.data.io.formats.json_lines import json_object
-from linker.data.io.line_errors import LineError
+from linker.data.files.formats.json_lines import json_object
+from linker.data.files.line_errors import LineError
 
 #: Lists that API responses have beside their list of posts.
 _BESIDE = frozenset(("accounts", "errors", "hashtags", "matching_rules"))

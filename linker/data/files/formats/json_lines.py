@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from linker.data.io.line_errors import InputFile, LineError
-from linker.data.io.rows import Line, Row, Table, not_utf8
+from linker.data.files.line_errors import InputFile, LineError
+from linker.data.files.rows import Line, Row, Table, not_utf8
 
 #: Maximum nesting depth of a row.
 DEEPEST = 100

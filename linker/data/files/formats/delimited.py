@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from linker.common.errors import DataError
-from linker.data.io.line_errors import InputFile, LineError
-from linker.data.io.rows import MAX_LINE, Line, Row, Table
-from linker.data.io.streams import shown_name
+from linker.data.files.line_errors import InputFile, LineError
+from linker.data.files.rows import MAX_LINE, Line, Row, Table
+from linker.data.files.streams import shown_name
 
 # Formulas of Excel, LibreOffice and Google Sheets: anything after `=`. After the other signs only calls of functions or
 # programs are harmful, and posts often begin with `@name`, `-` or `+1`.

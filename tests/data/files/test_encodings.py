@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linker.common.errors import DataError
+from linker.data.files.encodings import codec_of
+from linker.data.files.line_errors import BadLines
+from linker.data.files.tables import open_table
 from linker.data.io.column_detection import sniffed_names
 from linker.data.io.columns import PostColumns
-from linker.data.io.encodings import codec_of
-from linker.data.io.line_errors import BadLines
 from linker.data.io.records import read_posts
-from linker.data.io.tables import open_table
 
 TEXTS = [
     ("Die Fähre fährt heute nicht, sagt der Bürgermeister von Köln", "cp1252 mac_roman cp850"),

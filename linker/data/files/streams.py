@@ -18,7 +18,7 @@ from urllib.parse import urlsplit, urlunsplit
 from typing_extensions import override
 
 from linker.common.errors import DataError, LinkerError
-from linker.data.io import zip_archives
+from linker.data.files import zip_archives
 
 if sys.version_info >= (3, 14):
     from compression import zstd

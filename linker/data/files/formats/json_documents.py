@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
-from linker.data.io.formats.json_lines import checked_object, finite_number, no_constant, unique_keys
-from linker.data.io.formats.json_pages import DATA, INCLUDES, NESTED, is_beside, is_by_columns, is_keyed
-from linker.data.io.line_errors import InputFile, LineError
-from linker.data.io.rows import MAX_LINE, Row, Table
-from linker.data.io.streams import shown_name
+from linker.data.files.formats.json_lines import checked_object, finite_number, no_constant, unique_keys
+from linker.data.files.formats.json_pages import DATA, INCLUDES, NESTED, is_beside, is_by_columns, is_keyed
+from linker.data.files.line_errors import InputFile, LineError
+from linker.data.files.rows import MAX_LINE, Row, Table
+from linker.data.files.streams import shown_name
 
 # Lists in one object that are read together: a post's context on Mastodon.
 _TOGETHER = frozenset(("ancestors", "descendants"))

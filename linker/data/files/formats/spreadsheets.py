@@ -13,10 +13,10 @@ from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
 from linker.common.limited_process import LimitedProcess
-from linker.data.io.formats.delimited import Layout, TextRow, checked_header, layout_of
-from linker.data.io.line_errors import InputFile, LineError
-from linker.data.io.rows import Row, Table
-from linker.data.io.streams import shown_name
+from linker.data.files.formats.delimited import Layout, TextRow, checked_header, layout_of
+from linker.data.files.line_errors import InputFile, LineError
+from linker.data.files.rows import Row, Table
+from linker.data.files.streams import shown_name
 
 #: Excel keeps 15 digits of a number; longer ids have lost their last digits.
 _EXACT = 10**15

@@ -14,25 +14,25 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
-from linker.data.io.encodings import UTF_8, Recoder, codec_of, line_feeds, shown_encoding, utf_16_of
-from linker.data.io.formats.delimited import delimited_table, is_delimited
-from linker.data.io.formats.event_streams import event_table, is_event_stream
-from linker.data.io.formats.json_documents import json_document
-from linker.data.io.formats.json_lines import json_table
-from linker.data.io.formats.json_pages import (
+from linker.data.files.encodings import UTF_8, Recoder, codec_of, line_feeds, shown_encoding, utf_16_of
+from linker.data.files.formats.delimited import delimited_table, is_delimited
+from linker.data.files.formats.event_streams import event_table, is_event_stream
+from linker.data.files.formats.json_documents import json_document
+from linker.data.files.formats.json_lines import json_table
+from linker.data.files.formats.json_pages import (
     is_by_columns,
     is_keyed,
     is_list_around_posts,
     is_page,
     opened_data,
 )
-from linker.data.io.formats.parquet import parquet_table
-from linker.data.io.formats.spreadsheets import spreadsheet_table
-from linker.data.io.known_columns import normal
-from linker.data.io.line_errors import InputFile, LineError
-from linker.data.io.rows import MAX_LINE, Format, Line, Row, Table
-from linker.data.io.streams import STANDARD_INPUT, changed, open_bytes, rejoined, shown_name
-from linker.data.io.zip_archives import name_inside
+from linker.data.files.formats.parquet import parquet_table
+from linker.data.files.formats.spreadsheets import spreadsheet_table
+from linker.data.files.known_columns import normal
+from linker.data.files.line_errors import InputFile, LineError
+from linker.data.files.rows import MAX_LINE, Format, Line, Row, Table
+from linker.data.files.streams import STANDARD_INPUT, changed, open_bytes, rejoined, shown_name
+from linker.data.files.zip_archives import name_inside
 from linker.data.platforms.recognition import platforms_of
 
 #: Exact column names; or these and further names in their normal form.

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
-from linker.data.io.line_errors import InputFile, LineError
-from linker.data.io.rows import Row, Table, not_utf8
-from linker.data.io.streams import shown_name
+from linker.data.files.line_errors import InputFile, LineError
+from linker.data.files.rows import Row, Table, not_utf8
+from linker.data.files.streams import shown_name
 
 _BATCH = 1024
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from linker.data.io.line_errors import InputFile, LineError
-from linker.data.io.rows import Line, Row, Table
+from linker.data.files.line_errors import InputFile, LineError
+from linker.data.files.rows import Line, Row, Table
 
 _EVENT = re.compile(rb"^event: ?[\w.]+\r?\n(?:id: ?.*\r?\n)?data: ?", re.MULTILINE)
 _FIELD = re.compile(r"(event|data|id|retry)(?:: ?(.*))?", re.DOTALL)

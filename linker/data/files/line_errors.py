@@ -14,7 +14,7 @@ from typing import IO, Literal
 from linker.common.console import info, warn
 from linker.common.errors import DataError
 from linker.common.files import atomic_write, json_text
-from linker.data.io.streams import shown_name
+from linker.data.files.streams import shown_name
 
 OnError = Literal["strict", "skip"]
 #: Bad lines that are listed at most.

@@ -1,0 +1,1 @@
+"""Files as tables: opening, encodings, formats, and the lines that cannot be read."""
