@@ -82,7 +82,7 @@ class Threshold:
     """
 
     score: float
-    size: int
+    kept: int
     precision: Share
     recall: Share
     note: str = ""

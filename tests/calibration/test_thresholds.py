@@ -296,37 +296,6 @@ def test_the_table_of_a_dev_set_is_counted() -> None:
         assert row.recall.low < row.recall.value < row.recall.high
 
 
-def test_a_calibration_without_a_scale_is_read_and_used_on_the_scale_of_the_posts(tmp_path: Path) -> None:
-    scores, relevance = dev_set(3)
-    scale = ScoreScale("logistic", 1, 2)
-    calibration = calibrate(scores, relevance, scale=scale)
-    assert all(0 < row.score < 100 for row in calibration.table())
-    for row, raw in zip(calibration.table(), calibrate(scores, relevance).table()):
-        assert (row.kept, row.recall) == (raw.kept, raw.recall)
-        assert row.kept == (scores >= scale.least_raw(row.score)).sum()
-    calibration.write(tmp_path / "c.json")
-    assert Calibration.read(tmp_path / "c.json").scale == scale
-    # As earlier versions wrote it.
-    values = json.loads((tmp_path / "c.json").read_text())
-    del values["scale"]
-    (tmp_path / "c.json").write_text(json.dumps(values))
-    old = Calibration.read(tmp_path / "c.json")
-    raw_thresholds = CalibratedThresholds(old, scores.ravel())
-    thresholds = CalibratedThresholds(old, scores.ravel(), scale)
-    shown = scale(scores.ravel())
-    np.testing.assert_allclose(
-        thresholds.probabilities(shown), raw_thresholds.probabilities(scores.ravel()), atol=1e-6
-    )
-    for row, raw in zip(thresholds.table(), raw_thresholds.table()):
-        assert 0 < row.score < 100
-        assert row.kept == raw.kept == (shown >= row.score).sum()
-        assert row.precision.value == pytest.approx(raw.precision.value, abs=0.01)
-        assert len(repr(row.score)) < 9, "thresholds have few digits"
-    assert thresholds.for_recall(0.8).kept == pytest.approx(raw_thresholds.for_recall(0.8).kept, rel=0.02)
-    assert thresholds.at(0).kept == scores.size
-    assert thresholds.at(100.5).kept == 0
-
-
 def test_a_calibration_comes_back_from_its_file(tmp_path: Path) -> None:
     scores, relevance = dev_set(3)
     calibration = calibrate(scores, relevance, model="m", fingerprint="f", passages="best")
