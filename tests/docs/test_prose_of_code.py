@@ -15,7 +15,7 @@ from tests.helpers.prose import faults, prose_of
 ROOT = Path(__file__).parents[2]
 #: Strings that are data: words of other people's texts and columns.
 DATA = {
-    "data/io/known_columns.py": ("KNOWN_NAMES", "TITLES", "FULLER"),
+    "data/files/known_columns.py": ("KNOWN_NAMES", "TITLES", "FULLER"),
     "data/labels/known_names.py": ("LABELS",),
     "data/labels/values.py": ("_WORDS", "_MISSING"),
     "models/lexical.py": ("ENGLISH",),

@@ -23,6 +23,7 @@ from linker.data.platforms.platform import (
 
 # The networks before Mastodon that are part of it.
 _SINCE = began(2008)
+_FAVORITES = "favourites_count"
 
 
 @Platform.register("truth_social")
@@ -58,7 +59,7 @@ class Mastodon(Platform):
     above = "spoiler_text"
     below = "poll.options[].title media_attachments[].description"
     context = (
-        "favourites_count reblogs_count replies_count quotes_count visibility sensitive spoiler_text "
+        f"{_FAVORITES} reblogs_count replies_count quotes_count visibility sensitive spoiler_text "
         "votes_count=poll.votes_count"
     )
     links = (html_links("content"),)
@@ -159,7 +160,7 @@ class Gab(Platform):
     )
     above = "spoiler_text"
     below = "poll.options[].title media_attachments[].description"
-    context = "favourites_count|fbc reblogs_count|rbc replies_count|rc reaction_count"
+    context = f"{_FAVORITES}|fbc reblogs_count|rbc replies_count|rc reaction_count"
     links = (html_links("c|content"),)
     left_out = (
         without("reblog", "reposts"),
