@@ -45,7 +45,8 @@ _CODE = re.compile(
     r"^(?P<fence>```+|~~~+).*?^(?P=fence)|<!--.*?-->|`+[^`]+`+|(?<=\])\([^)\s]*\)|https?://\S+|<[^>\n]+>",
     re.DOTALL | re.MULTILINE,
 )
-_WORD = re.compile(r"[A-Za-z]+")
+# Not the parts of identifiers, such as `favourites_count` of an API.
+_WORD = re.compile(r"\b[A-Za-z]+\b")
 
 
 def prose_of(markdown: str) -> str:
