@@ -65,8 +65,8 @@ def _codec(label: str | None) -> str:
     if not label:
         return ""
     try:
-        known = webencodings.lookup(label)
-        info = known.codec_info if known else codecs.lookup(label)
+        encoding = webencodings.lookup(label)
+        info = encoding.codec_info if encoding else codecs.lookup(label)
     except (LookupError, ValueError):
         return ""
     return _LARGER.get(info.name, info.name) if getattr(info, "_is_text_encoding", True) else ""

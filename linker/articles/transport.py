@@ -175,8 +175,8 @@ def _resolve(host: str, port: int, deadline: Deadline) -> list[str]:
 
     def ask() -> None:
         try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            answers.put(list(dict.fromkeys(str(entry[4][0]) for entry in found)))
+            entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            answers.put(list(dict.fromkeys(str(entry[4][0]) for entry in entries)))
         except (OSError, UnicodeError) as error:
             answers.put(error)
 

@@ -85,4 +85,4 @@ def drop_held_out(store: LinkStore, held_out: HeldOut) -> None:
         store.database.executemany(
             "INSERT INTO held VALUES (?)", [row[:1] for row, is_held in zip(some, held) if is_held]
         )
-    store.drop(HELD_OUT, "SELECT place FROM post JOIN held USING (article)")
+    store.drop(HELD_OUT, "SELECT number FROM post JOIN held USING (article)")

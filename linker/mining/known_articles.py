@@ -32,10 +32,10 @@ def article_files(sources: Sequence[str]) -> list[Path]:
     files = []
     for source in map(Path, sources):
         if source.is_dir():
-            found = [file for file in sorted(source.iterdir()) if _is_of_articles(file)]
-            if not found:
+            inside = [file for file in sorted(source.iterdir()) if _is_of_articles(file)]
+            if not inside:
                 raise DataError(f"--articles {source}: no file of articles in this folder")
-            files += found
+            files += inside
         elif source.is_file():
             files.append(source)
         else:

@@ -86,8 +86,8 @@ def linked(post: Post, options: MiningOptions) -> Link | str:
     for url in urls:
         key = link_key(url)
         if key is not None and key not in kinds:
-            own = host_of(key) == home
-            kinds[key] = "platform" if own else link_kind(key, options.skipped_sites, options.kept_sites)
+            is_home = host_of(key) == home
+            kinds[key] = "platform" if is_home else link_kind(key, options.skipped_sites, options.kept_sites)
             address[key] = url
     if not kinds:
         return "with an unreadable link"

@@ -44,8 +44,8 @@ class NoPairsError(DataError):
 
 
 # Streams deliver some posts twice.
-_NUMBERED = "SELECT place, row_number() OVER (PARTITION BY id ORDER BY place) AS n FROM post"
-_REPEATED = f"SELECT place FROM ({_NUMBERED}) WHERE n > 1"
+_NUMBERED = "SELECT number, row_number() OVER (PARTITION BY id ORDER BY number) AS n FROM post"
+_REPEATED = f"SELECT number FROM ({_NUMBERED}) WHERE n > 1"
 # Posts between two updates of the bar.
 _SHOWN = 1_000
 #: The files of an output folder.

@@ -27,7 +27,7 @@ def follow_redirects(store: LinkStore, sources: Sequence[str], options: MiningOp
     """
     for short, article in _redirects(sources, options):
         store.redirect(short, article)
-    store.drop(SHORTENED, "SELECT place FROM post JOIN article ON article.id = article WHERE shortened")
+    store.drop(SHORTENED, "SELECT number FROM post JOIN article ON article.id = article WHERE shortened")
 
 
 def _redirects(sources: Sequence[str], options: MiningOptions) -> Iterator[tuple[str, str]]:

@@ -26,7 +26,7 @@ TOO_MANY = "more than {} of an article"
 SAME_TEXT = "same text as a post of another article"
 TOO_MANY_OF_AUTHOR = "more than {} of an author"
 _ArticlePosts = tuple[int, list[tuple[int, str]]]
-"""An article, and places and texts of its posts."""
+"""An article, and numbers and texts of its posts."""
 
 
 def set_windows(store: LinkStore, days: tuple[int, int]) -> None:
@@ -71,8 +71,8 @@ def select_pairs(store: LinkStore, options: MiningOptions, counts: Counter[str])
     """Clean the posts of each article and store those that become pairs; count the fates of the others."""
     length = sum(options.days) * _DAY
     posts = store.run(
-        f"SELECT article, article.title, article.text, begins, place, time, post.text FROM {POSTS} "
-        "JOIN article ON article.id = article WHERE fate IS NULL ORDER BY article, draw, place"
+        f"SELECT article, article.title, article.text, begins, number, time, post.text FROM {POSTS} "
+        "JOIN article ON article.id = article WHERE fate IS NULL ORDER BY article, draw, number"
     )
     total = store.count("post") - store.count("dropped")
     batch: list[_ArticlePosts] = []
@@ -92,7 +92,7 @@ def select_pairs(store: LinkStore, options: MiningOptions, counts: Counter[str])
     ):
         counts[fate] += store.run(
             f"DELETE FROM pair WHERE post IN (SELECT post FROM (SELECT post, row_number() OVER (PARTITION BY {column} "
-            f"ORDER BY draw, post) AS n FROM pair JOIN post ON place = post WHERE {column} IS NOT NULL) WHERE n > ?)",
+            f"ORDER BY draw, post) AS n FROM pair JOIN post ON number = post WHERE {column} IS NOT NULL) WHERE n > ?)",
             [most],
         ).rowcount
 
@@ -108,7 +108,7 @@ def _cleaned(
     """Places and cleaned texts of the posts of one article that are in its window and have words of their own."""
     texts: list[tuple[int, str]] = []
     grams, has_text = copied_grams(title, text), has_words(f"{title}\n{text}", ARTICLE_WORDS)
-    for begins, place, time, post in posts:
+    for begins, number, time, post in posts:
         if not has_text:
             counts[NO_TEXT] += 1
         elif time is not None and begins is not None and not begins <= time <= begins + length:
@@ -118,7 +118,7 @@ def _cleaned(
         elif not has_words(clean := cleaned(post, grams), POST_WORDS):
             counts[FEW_WORDS] += 1
         else:
-            texts.append((place, clean))
+            texts.append((number, clean))
     return texts
 
 
@@ -129,18 +129,18 @@ def _add_pairs(store: LinkStore, batch: list[_ArticlePosts], most: int, counts: 
 def _distinct(
     batch: list[_ArticlePosts], most: int, counts: Counter[str]
 ) -> Iterator[tuple[int, int, str, int]]:
-    """Pairs of distinct posts, at most `most` an article: place, article, text, hash of its normal form."""
+    """Pairs of distinct posts, at most `most` an article: number, article, text, hash of its normal form."""
     signed = signatures([text for _, posts in batch for _, text in posts])
     start = 0
     for article, posts in batch:
         rows = signed[start : start + len(posts)]
         start += len(posts)
         chosen: list[int] = []
-        for i, (place, text) in enumerate(posts):
+        for i, (number, text) in enumerate(posts):
             if chosen and (rows[chosen] == rows[i]).mean(axis=1).max() >= LIKE:
                 counts[COPIES] += 1
             elif len(chosen) == most:
                 counts[TOO_MANY.format(most)] += 1
             else:
                 chosen.append(i)
-                yield place, article, text, hash_of(normal_form(text) or text)
+                yield number, article, text, hash_of(normal_form(text) or text)

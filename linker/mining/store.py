@@ -27,7 +27,7 @@ CREATE TABLE redirect (short INTEGER PRIMARY KEY, article INTEGER);
 CREATE TABLE card (article INTEGER, title TEXT, description TEXT, posts INTEGER,
     PRIMARY KEY (article, title, description)) WITHOUT ROWID;
 CREATE TABLE post (
-    place INTEGER PRIMARY KEY, id TEXT, bare TEXT, draw INTEGER, article INTEGER, thread TEXT, author INTEGER,
+    number INTEGER PRIMARY KEY, id TEXT, bare TEXT, draw INTEGER, article INTEGER, thread TEXT, author INTEGER,
     time REAL, text TEXT, lang TEXT, url TEXT, card INTEGER
 );
 CREATE TABLE dropped (post INTEGER PRIMARY KEY, fate TEXT);
@@ -37,7 +37,7 @@ BEGIN;
 _AT_ONCE = 5_000
 _DAY = 86_400
 #: All posts; the fate of those that are kept is null.
-POSTS = "post LEFT JOIN dropped ON dropped.post = place"
+POSTS = "post LEFT JOIN dropped ON dropped.post = number"
 #: Fewer links of an author say nothing about the share of one site.
 FEW_LINKS = 10
 
@@ -56,7 +56,7 @@ class LinkStore(Database):
         self._posts: list[tuple[object, ...]] = []
         self._articles: list[tuple[object, ...]] = []
         self._cards: list[tuple[object, ...]] = []
-        self._place = 0
+        self._number = 0
 
     @classmethod
     @contextmanager
@@ -78,8 +78,8 @@ class LinkStore(Database):
             for value in map(post.extra.get, ("author", "url"))
         )
         time = post.created_at and post.created_at.timestamp()
-        self._place += 1
-        ids = (self._place, post.id, bare_id(post.id), hash_of(post.id), article, link.thread or None)
+        self._number += 1
+        ids = (self._number, post.id, bare_id(post.id), hash_of(post.id), article, link.thread or None)
         values = (author and hash_of(author), time, post.text, post.language, url, bool(link.title))
         self._posts.append((*ids, *values))
         if article is not None:
@@ -137,10 +137,10 @@ class LinkStore(Database):
         self.run(
             "UPDATE post SET article = (SELECT other.article FROM post AS other WHERE other.bare = post.thread AND "
             "other.article IS NOT NULL AND other.thread IS NULL AND other.article NOT IN (SELECT id FROM article "
-            "WHERE shortened) ORDER BY other.place LIMIT 1) "
+            "WHERE shortened) ORDER BY other.number LIMIT 1) "
             "WHERE thread IS NOT NULL"
         )
-        self.drop("comments on posts without an article", "SELECT place FROM post WHERE article IS NULL")
+        self.drop("comments on posts without an article", "SELECT number FROM post WHERE article IS NULL")
 
     def drop_bots(self, options: MiningOptions) -> None:
         """Drop all posts of authors with too many links a day, or with nearly all links to one site."""
@@ -164,11 +164,11 @@ class LinkStore(Database):
             "HAVING sum(n) * 2 > (SELECT sum(n) FROM of_site))",
             [FEW_LINKS, options.max_site_share],
         )
-        self.run("INSERT OR IGNORE INTO dropped SELECT place, bot.fate FROM post JOIN bot USING (author)")
+        self.run("INSERT OR IGNORE INTO dropped SELECT number, bot.fate FROM post JOIN bot USING (author)")
 
-    def drop(self, fate: str, places: str) -> None:
+    def drop(self, fate: str, numbers: str) -> None:
         """Drop the posts that a query selects, if they were not dropped before."""
-        self.run(f"INSERT OR IGNORE INTO dropped SELECT place, ? FROM ({places})", [fate])
+        self.run(f"INSERT OR IGNORE INTO dropped SELECT number, ? FROM ({numbers})", [fate])
 
     def has_article(self, key: str | None) -> bool:
         """Return whether a post links to the article with this key."""

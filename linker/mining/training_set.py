@@ -24,8 +24,8 @@ _ARTICLES = (
 )
 _POSTS = (
     "SELECT post.id AS id, pair.text AS text, key AS article_id, time AS created_at, lang, post.url AS url FROM pair "
-    "JOIN post ON place = pair.post JOIN article ON article.id = pair.article "
-    "ORDER BY time IS NOT NULL, time, draw, place"
+    "JOIN post ON number = pair.post JOIN article ON article.id = pair.article "
+    "ORDER BY time IS NOT NULL, time, draw, number"
 )
 
 
@@ -85,7 +85,7 @@ def _date(seconds: float) -> str:
 def summary(store: LinkStore) -> dict[str, Any]:
     """Return the figures of the result: articles, posts per article, cards, parts, and the 20 sites with most pairs."""
     each = sorted(count for (count,) in store.run("SELECT count(*) FROM pair GROUP BY article"))
-    pairs, (cards,) = sum(each), store.run("SELECT sum(card) FROM pair JOIN post ON place = post").fetchone()
+    pairs, (cards,) = sum(each), store.run("SELECT sum(card) FROM pair JOIN post ON number = post").fetchone()
     stories_, from_cards = store.run(
         "SELECT count(DISTINCT story), sum(source = 'card') FROM article WHERE split IS NOT NULL"
     ).fetchone()

@@ -82,8 +82,8 @@ def _states(store: CrawlStore, report: CrawlReport) -> Iterator[str]:
     for url, key, page in _links(store):
         report.states[page.state] += 1
         article = key if page.state == "fetched" else None
-        found = (page.status, page.last_url, page.canonical, article, page.attempts)
-        yield _csv((url, page.state, page.detail, *found))
+        columns = (page.status, page.last_url, page.canonical, article, page.attempts)
+        yield _csv((url, page.state, page.detail, *columns))
 
 
 def _articles(store: CrawlStore, report: CrawlReport) -> Iterator[str]:
@@ -103,7 +103,7 @@ def _articles(store: CrawlStore, report: CrawlReport) -> Iterator[str]:
 
 def _links(store: CrawlStore) -> Iterator[tuple[str, str | None, _Page]]:
     """Address and key of each link, and the page that it leads to."""
-    for url, key, number in store.run("SELECT url, key, page FROM link ORDER BY place"):
+    for url, key, number in store.run("SELECT url, key, page FROM link ORDER BY number"):
         page = _Page() if number is None else _last_page(store, number)
         if page.state == "fetched" and _is_home(page.last_url or "") and not _is_home(f"https://{key}"):
             page = page._replace(state="soft 404", detail="redirects to the home page")

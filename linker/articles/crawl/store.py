@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS page (
 );
 CREATE INDEX IF NOT EXISTS waiting ON page (host, not_before, id) WHERE state = 'waiting';
 CREATE INDEX IF NOT EXISTS by_key ON page (key);
-CREATE TABLE IF NOT EXISTS link (place INTEGER PRIMARY KEY, url TEXT UNIQUE, key TEXT, page INTEGER);
+CREATE TABLE IF NOT EXISTS link (number INTEGER PRIMARY KEY, url TEXT UNIQUE, key TEXT, page INTEGER);
 CREATE INDEX IF NOT EXISTS link_by_key ON link (key);
 CREATE TABLE IF NOT EXISTS robots (
     origin TEXT PRIMARY KEY, text TEXT, state TEXT, detail TEXT, attempts INTEGER, until REAL

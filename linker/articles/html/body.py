@@ -103,7 +103,7 @@ def _may_be_text(block: Block, root: Any) -> bool:
 
 def _is_another_story(container: Any, root: Any, containers: set[Any]) -> bool:
     """Whether a container, or one around it without the text, has the title of another story."""
-    holders = {up for known in containers for up in around(known)}
+    holders = {up for holder in containers for up in around(holder)}
     for up in around(container):
         if up is root or up in holders:
             return False

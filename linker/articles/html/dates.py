@@ -42,16 +42,16 @@ _OTHER_STORY = re.compile(
 )
 
 
-def date_of(tree: Any, found: Described, title: Any, address: str | None) -> str | None:
+def date_of(tree: Any, about: Described, title: Any, address: str | None) -> str | None:
     """Return when the article was published, in ISO 8601, by what the page declares or shows; None: not there.
 
-    In this order: JSON-LD (`found`) and meta tags, a time near the element of the title (None: unknown), the address. A
+    In this order: JSON-LD (`about`) and meta tags, a time near the element of the title (None: unknown), the address. A
     time to come counts where there is no other.
     """
     links = [link for link in (address, *addresses_of(tree)) if link]
     near, far = _times(tree, title)
     written = [
-        found.published,
+        about.published,
         *(content for name, content in metas_of(tree) if name in _PUBLISHED),
         *near,
         *("-".join(match.groups()) for link in links for match in _DAY_IN_PATH.finditer(link)),
@@ -97,9 +97,9 @@ def _times(tree: Any, title: Any) -> tuple[list[str], list[str]]:
         if any(map(_CHANGED.search, labels)) or _is_elsewhere(element, title):
             continue
         is_marked = name == "datepublished" or element.get("pubdate") is not None
-        place = marked if is_marked else before if not passed else behind if paragraphs < 2 else far
+        times = marked if is_marked else before if not passed else behind if paragraphs < 2 else far
         values = [element.get("datetime"), element.get("content"), element.get("title"), text_of(element)]
-        place += [value.strip() for value in values if value and value.strip()][:2]
+        times += [value.strip() for value in values if value and value.strip()][:2]
     return [*marked, *behind, *before], far
 
 
@@ -147,10 +147,10 @@ def _is_other_story(element: Any) -> bool:
 
 def drop_other_stories(tree: Any, heading: Any) -> None:
     """Remove from a page what is of other stories, of videos and of the site, but not the heading (None: unknown)."""
-    kept = set() if heading is None else {heading, *heading.iterancestors()}
+    spared = set() if heading is None else {heading, *heading.iterancestors()}
     body = next(iter(tree.iter("body")), None)
     for element in list(body.iter()) if body is not None else ():
-        if element in kept or not isinstance(element.tag, str) or element.getparent() is None:
+        if element in spared or not isinstance(element.tag, str) or element.getparent() is None:
             continue
         if element.tag in _ELSEWHERE or (element.tag != "header" and _is_other_story(element)):
             element.drop_tree()

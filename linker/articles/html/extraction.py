@@ -46,10 +46,10 @@ def text_of_html(html: str, url: str | None) -> HtmlText:
     if (entries := stories_of_feed(html)) is not None:
         return HtmlText("", "", None, None, list_fault(entries, "a feed"), [])
     dates = _date_search(_NO_LIMIT)
-    found = bare_extraction(
+    result = bare_extraction(
         html, url=url, with_metadata=True, include_comments=False, date_extraction_params=dates
     )
-    values = {} if found is None else found if isinstance(found, dict) else found.as_dict()
+    values = {} if result is None else result if isinstance(result, dict) else result.as_dict()
     title, text = values.get("title") or "", (values.get("text") or "").strip()
     date, address = values.get("date"), values.get("url")
     tree = load_html(html)

@@ -61,7 +61,7 @@ def described(tree: Any, address: str | None) -> Described:
     sites = tuple(filter(None, map(_string, names)))
     is_list = any(_types(node) & _LISTS for node in nodes)
     titles = (_meta(tree, "og:title"), _title_tag(tree), *map(text_of, tree.iter("h1")))
-    shown = set(map(key_of, titles)) - {""}
+    visible = set(map(key_of, titles)) - {""}
     here = {_path(link) for link in (address, *addresses_of(tree)) if link}
     articles = [node for node in nodes if any(map(_is_article, _types(node)))]
 
@@ -72,7 +72,7 @@ def described(tree: Any, address: str | None) -> Described:
             _part(node, "mainEntityOfPage").get("@id"),
         ]
         is_here = any(isinstance(link, str) and _path(link) in here for link in links if link)
-        return 2 * any(key and (key in other or other in key) for other in shown) + is_here
+        return 2 * any(key and (key in other or other in key) for other in visible) + is_here
 
     best = max(articles, key=fits, default=None)
     if best is None or (len(articles) > 1 and not fits(best)):
@@ -195,29 +195,31 @@ def _title_tag(tree: Any) -> str:
     return next((text_of(title) for title in tree.iter("title") if title.getparent().tag == "head"), "")
 
 
-def title_of(tree: Any, found: Described, extracted: str, address: str | None) -> str:
+def title_of(tree: Any, about: Described, extracted: str, address: str | None) -> str:
     """Return the title of the article, not that of the site, of an update or of another story.
 
-    `found` is what JSON-LD says, `extracted` what the extraction took for the title; may be empty.
+    `about` is what JSON-LD says, `extracted` what the extraction took for the title; may be empty.
     """
-    whole = _title_tag(tree)
+    title_tag = _title_tag(tree)
     headings = [(tag, text_of(h), h) for tag in ("h1", "h2") for h in tree.iter(tag)]
-    sites = _sites(tree, found, whole, headings, address)
+    sites = _sites(tree, about, title_tag, headings, address)
     heads = [text for tag, text, h in headings if tag == "h1" and _may_be_title(text, h, sites)]
-    shown = [text for _, text, h in headings if _may_be_title(text, h, sites)]
-    for declared in (found.headline, _meta(tree, "og:title"), _meta(tree, "twitter:title")):
-        title = _without_site(declared, sites, shown)
+    visible = [text for _, text, h in headings if _may_be_title(text, h, sites)]
+    for declared in (about.headline, _meta(tree, "og:title"), _meta(tree, "twitter:title")):
+        title = _without_site(declared, sites, visible)
         if title and key_of(title) not in sites and title.lower() not in _GENERIC:
             return next((head for head in heads if _continues(head, title)), title)
-    title = _without_site(whole, sites, shown)
-    for head in [*heads, *shown]:
-        if key_of(head) and (key_of(head) in key_of(whole) or (title and key_of(title) in key_of(head))):
+    title = _without_site(title_tag, sites, visible)
+    for head in [*heads, *visible]:
+        if key_of(head) and (key_of(head) in key_of(title_tag) or (title and key_of(title) in key_of(head))):
             return head
     if heads and (len(heads) == 1 or not title):
         return heads[0]
     if title and key_of(title) not in sites and title.lower() not in _GENERIC:
         return title
-    return heads[0] if heads else extracted if key_of(extracted) not in sites else shown[0] if shown else ""
+    return (
+        heads[0] if heads else extracted if key_of(extracted) not in sites else visible[0] if visible else ""
+    )
 
 
 def _may_be_title(text: str, heading: Any, sites: set[str]) -> bool:
@@ -242,13 +244,13 @@ def is_here(href: str | None) -> bool:
 
 
 def _sites(
-    tree: Any, found: Described, whole: str, headings: list[tuple[str, str, Any]], address: str | None
+    tree: Any, about: Described, title_tag: str, headings: list[tuple[str, str, Any]], address: str | None
 ) -> set[str]:
     """Keys of the names of the site."""
     host = host_of_page(tree, address)
     apps = _meta(tree, "application-name", "al:android:app_name")
-    names = [*found.sites, _meta(tree, "og:site_name"), apps, host, *host.split(".")[:-1]]
-    parts = [key_of(part) for part in _PARTS.split(whole)]
+    names = [*about.sites, _meta(tree, "og:site_name"), apps, host, *host.split(".")[:-1]]
+    parts = [key_of(part) for part in _PARTS.split(title_tag)]
     at_home = {key_of(text) for text in _names_at_home(tree, host)}
     signed = key_of(" ".join(text_of(footer) for footer in tree.iter("footer")))
     named = [part for part in (parts[0], parts[-1]) if part in at_home or (len(part) > 3 and part in signed)]
@@ -274,7 +276,7 @@ def _names_at_home(tree: Any, host: str) -> Iterator[str]:
             yield from (picture.get("alt") or "" for picture in link.iter("img"))
 
 
-def _without_site(title: str, sites: set[str], shown: list[str]) -> str:
+def _without_site(title: str, sites: set[str], visible: list[str]) -> str:
     """Return a title without the name of the site before or behind it."""
     while title:
         matches = list(_PARTS.finditer(title))
@@ -288,7 +290,7 @@ def _without_site(title: str, sites: set[str], shown: list[str]) -> str:
         else:
             break
     parts = {key_of(part) for part in _PARTS.split(title)} - {"", key_of(title)}
-    return next((text for text in shown if key_of(text) in parts), title.strip())
+    return next((text for text in visible if key_of(text) in parts), title.strip())
 
 
 def _continues(head: str, title: str) -> bool:

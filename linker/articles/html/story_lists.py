@@ -78,7 +78,7 @@ def _is_in(link: Any, block: Any) -> bool:
 
 def _titles(body: Any, host: str, same_site: bool) -> dict[Any, str]:
     """Links that are the titles of other stories → their addresses."""
-    found = {}
+    titles = {}
     whole = key_of("".join(text_of(title) for title in body.getroottree().iter("title")))
     for link in body.iter("a"):
         href = (link.get("href") or "").strip()
@@ -98,8 +98,8 @@ def _titles(body: Any, host: str, same_site: bool) -> dict[Any, str]:
             or (same_site and host and host_of_link(href) not in ("", host))
         ):
             continue
-        found[link] = href.partition("#")[0]
-    return found
+        titles[link] = href.partition("#")[0]
+    return titles
 
 
 def _leads(block: Any, link: Any) -> bool:

@@ -135,12 +135,12 @@ def _path(path: str) -> str:
 def _query(query: str) -> str:
     if not query:
         return ""
-    kept = [
+    fields = [
         (name, value)
         for name, value in parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
         if not _is_tracker(name.lower())
     ]
-    return urlencode(sorted(kept), errors="surrogateescape")
+    return urlencode(sorted(fields), errors="surrogateescape")
 
 
 def _is_tracker(name: str) -> bool:

@@ -34,7 +34,7 @@ _IDENTIFIES = re.compile(
 
 @lru_cache(maxsize=1 << 16)
 def link_kind(
-    key: str, skipped: frozenset[str] = frozenset(), kept: frozenset[str] = frozenset()
+    key: str, skipped: frozenset[str] = frozenset(), allowed: frozenset[str] = frozenset()
 ) -> LinkKind:
     """Return what the link with this key leads to, as far as the address shows it.
 
@@ -45,12 +45,12 @@ def link_kind(
     Args:
         key: from `link_key`.
         skipped: further hosts that are treated like videos and shops; a host includes its subdomains.
-        kept: hosts that are articles' sites although they are in one of the lists.
+        allowed: hosts that are articles' sites although they are in one of the lists.
     """
     path, _, query = key[len(host_of(key)) :].partition("?")
     if _is_listed(key, skipped):
         return "other site"
-    if not _is_listed(key, kept):
+    if not _is_listed(key, allowed):
         if _is_listed(key, LISTS["shorteners"]):
             return "shortener"
         if _is_listed(key, LISTS["platforms"]) or _FEDIVERSE.match(path):

@@ -39,8 +39,8 @@ def links_in(text: str) -> list[str]:
     text = text.replace("\\/", "/")  # of JSON
     if "://" not in text and "www." not in text.lower():
         return []
-    found = (link for match in _LINK.finditer(text) for link in _apart(match[0]))
-    return [link for link in dict.fromkeys(found) if "." in link]
+    links = (link for match in _LINK.finditer(text) for link in _apart(match[0]))
+    return [link for link in dict.fromkeys(links) if "." in link]
 
 
 def _apart(text: str) -> list[str]:

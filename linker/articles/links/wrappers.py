@@ -119,8 +119,8 @@ def _decoded(host: str, path: str, value: str) -> str:
 def _filled(rest: str) -> str:
     """An address that Proofpoint wrote, with the characters that it replaced by `*`."""
     url, _, _ = rest.partition("__;")
-    found = _REPLACED.search(rest)
-    for character in _of_base64(found[1]) if found else "":
+    replaced = _REPLACED.search(rest)
+    for character in _of_base64(replaced[1]) if replaced else "":
         url = url.replace("*", character, 1)
     return url
 

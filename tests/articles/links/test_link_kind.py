@@ -73,6 +73,6 @@ def test_kind(kind: str, url: str) -> None:
 
 def test_lists_can_be_changed() -> None:
     video, story = "youtube.com/watch?v=abc&id=1", "shop.example/why-we-count-otters"
-    assert link_kind(video, kept=frozenset({"youtube.com"})) == "article"
+    assert link_kind(video, allowed=frozenset({"youtube.com"})) == "article"
     assert link_kind(f"sub.{story}", skipped=frozenset({"shop.example"})) == "other site"
     assert link_kind(f"work{story}", skipped=frozenset({"shop.example"})) == "article"
