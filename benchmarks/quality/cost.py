@@ -15,7 +15,6 @@ import torch
 
 from benchmarks.minilm import dynamic_int8, minilm_folder
 from benchmarks.quality.baselines import DEFAULT, SOFTMAX, alone, together
-from benchmarks.quality.layers import in_bfloat16
 from benchmarks.quality.models import sentence_transformer, siamese
 from benchmarks.quality.runs import ENCODERS, SEEDS, TAUGHT, Workplace
 from benchmarks.quality.sets import SOURCES, dev_set
@@ -44,6 +43,16 @@ RANKED = {
     "distilled vectors, TF-IDF": f"distilled vectors, their mean, TF-IDF, {SOFTMAX}",
 }
 Encode = Callable[[Sequence[Post]], object]
+
+
+def in_bfloat16(encode: Callable[[Sequence[Post]], np.ndarray]) -> Callable[[Sequence[Post]], np.ndarray]:
+    """The same in bfloat16."""
+
+    def encode_lower(posts: Sequence[Post]) -> np.ndarray:
+        with torch.autocast("cpu", torch.bfloat16):
+            return encode(posts)
+
+    return encode_lower
 
 
 def cost(place: Workplace, kept: Kept, out: Path) -> list[str]:

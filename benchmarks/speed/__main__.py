@@ -19,7 +19,6 @@ import torch
 
 from benchmarks.measurement import in_turn, machine, say
 from benchmarks.speed.end_to_end import end_to_end
-from benchmarks.speed.entmax import shares_in_native
 from benchmarks.speed.figures import QUICK, Amounts, Results
 from benchmarks.speed.peak_memory import memory_of
 from benchmarks.speed.report import write
@@ -106,7 +105,6 @@ class Benchmark:
         say("stages")
         articles = self.articles[: self.amounts.encoded_articles]
         found: dict[str, dict[str, dict[str, float]]] = {"step": {}, "articles": {}}
-        native = {}
         for name in (ORIGINAL, *self.ours):
             training = Training(contender(name, self.words))
             tasks = {
@@ -115,10 +113,7 @@ class Benchmark:
             }
             for work, task in tasks.items():
                 found[work][name] = shares(task, 1 if name == ORIGINAL else 3)
-            native = tasks if name == NATIVE else {}
         self.results.stages = found
-        if native and not self.amounts.quick:
-            self.results.native_entmax = shares_in_native(native, 3)
         repeats = 10 * self.amounts.repeats
         self.results.floors = {
             "step": floor([*self.batch[0], *self.batch[1]], self.words, True, repeats),

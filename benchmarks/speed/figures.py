@@ -47,7 +47,6 @@ class Results:
     step_by_length: dict[int, Seconds] = field(default_factory=dict)
     memory_by_length: dict[int, dict[str, int]] = field(default_factory=dict)
     stages: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
-    native_entmax: dict[str, float] = field(default_factory=dict)
     floors: dict[str, Floor] = field(default_factory=dict)
     end_to_end: dict[str, Seconds] = field(default_factory=dict)
     end_to_end_counts: dict[str, int] = field(default_factory=dict)

@@ -71,7 +71,7 @@ def medians(by_length: Mapping[int, Seconds]) -> dict[int, dict[str, float | Non
 
 
 def targets(r: Results) -> list[Target]:
-    posts, entmax = r.end_to_end.get("posts", {}), r.native_entmax.get("step")
+    posts = r.end_to_end.get("posts", {})
     encoding, steps = medians(r.encoding_by_length), medians(r.step_by_length)
     floor, seen = r.floors["articles"].seconds, median(r.articles, NATIVE)
     fold, plain = "{:.1f}×", "{:.2f}×"
@@ -100,7 +100,6 @@ def targets(r: Results) -> list[Target]:
             native_growth(r.memory_by_length),
             "{:.3f}",
         ),
-        Target("native, entmax's share of a training step", 0.2, False, entmax, "{:.1%}"),
         Target("native, encoding against the floor", 3, False, seen / floor if seen else None, plain),
     ]
 
@@ -219,13 +218,7 @@ def _stages(r: Results) -> list[str]:
             stage: [f"{100 * shares.get(stage, 0):.1f}" for shares in found.values()] for stage in stages
         }
         lines += ["", *_table(titles.get(work, work), list(found), columns)]
-    if r.native_entmax:
-        shares = ", ".join(f"{titles[work]} {100 * share:.1f} %" for work, share in r.native_entmax.items())
-        lines += [
-            "",
-            f"Entmax inside the native kernels, by a clock around its calls, on one thread: {shares}.",
-        ]
-    elif NATIVE in r.stages["step"]:
+    if NATIVE in r.stages["step"]:
         both = sum(r.stages["step"][NATIVE].get(stage, 0) for stage in (RING, STAR, ENTMAX))
         lines += [
             "",

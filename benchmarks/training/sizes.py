@@ -22,12 +22,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from benchmarks.measurement import process_status, reset_peak_memory
-from benchmarks.training.memory import made_up
 from linker.config import build
-from linker.data.types import LinkedPosts
+from linker.data.types import Article, LinkedPosts, Post
 from linker.models.model import Model
 from linker.modules.losses.triplet_margin import TripletMarginLoss
 from linker.modules.miners import MultiSimilarityMiner
@@ -44,6 +44,7 @@ ENCODERS = {
     "bigru": {"type": "bigru", "hidden_dim": 300},
 }
 MIB = 2**20
+VOCABULARY = 50_000
 HEAD = "| encoder | posts | tokens an article | precision | step, ms | of the opponent's | peak, MiB |"
 
 
@@ -81,6 +82,21 @@ class Step:
         """One step, to its very end on a GPU."""
         self.run.next_epoch()
         self.run.epoch(1, lambda values: None)
+
+
+def made_up(articles: int, tokens: int) -> LinkedPosts:
+    """Return texts whose words follow Zipf's law."""
+    rng = np.random.default_rng(1)
+    weights = 1 / np.arange(1, VOCABULARY + 1)
+    weights /= weights.sum()
+
+    def text(length: int) -> str:
+        return " ".join(f"w{i}" for i in rng.choice(VOCABULARY, length, p=weights))
+
+    return LinkedPosts(
+        [Article(f"a{i}", text(tokens)) for i in range(articles)],
+        [Post(f"a{i}p{k}", text(20), (f"a{i}",)) for i in range(articles) for k in range(2)],
+    )
 
 
 def milliseconds(step: Step, device: str) -> float:
