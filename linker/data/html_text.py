@@ -52,7 +52,9 @@ def text_of_html(text: str) -> str:
     text = _INVISIBLE.sub("", _ELLIPSIS.sub(r"\1…", text)) if "invisible" in text else text
     # White space of the source has no meaning in HTML.
     text = _SPACES.sub(" ", text.replace("\r", "").replace("\n", " "))
-    text = _BLOCK.sub(_end_of_block, _BREAK.sub("\n", text))
+    text = _BLOCK.sub(
+        lambda tag: "\n\n" if tag[0][:3].lower() in ("</p", "<p>", "<p ") else "\v", _BREAK.sub("\n", text)
+    )
     text = _BLOCKS_APART.sub("\n", text)
     text = unescaped(_TAG.sub("", text)).replace("\xa0", " ")
     return _MANY_LINES.sub("\n\n", _LINES.sub("\n", text)).strip()
@@ -81,7 +83,3 @@ def _without_unseen(text: str) -> str:
             kept.append(text[seen : begin.start()])
             seen = place = end.end()
     return "".join([*kept, text[seen:]])
-
-
-def _end_of_block(match: re.Match[str]) -> str:
-    return "\n\n" if match.group()[:3].lower() in ("</p", "<p>", "<p ") else "\v"

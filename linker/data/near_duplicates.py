@@ -42,24 +42,27 @@ def signatures(texts: Sequence[str]) -> np.ndarray:
     Returns:
         uint32, texts × 48.
     """
-    blocks = [_signed(texts[i : i + _BLOCK]) for i in range(0, len(texts), _BLOCK)]
+    return _signatures([normal_form(text) or text for text in texts])
+
+
+def _signatures(forms: Sequence[str]) -> np.ndarray:
+    blocks = [_signed(forms[i : i + _BLOCK]) for i in range(0, len(forms), _BLOCK)]
     return np.concatenate([np.empty((0, SIGNATURE), dtype=np.uint32), *blocks])
 
 
-def _signed(texts: Sequence[str]) -> np.ndarray:
-    forms = [normal_form(text) or text for text in texts]
+def _signed(forms: Sequence[str]) -> np.ndarray:
     lengths = np.array([len(form) for form in forms], dtype=np.int64)
     signed = np.full((len(forms), SIGNATURE), np.iinfo(np.uint32).max, dtype=np.uint32)
+    factors = _factors()
+    for i in np.flatnonzero(lengths < _SHINGLE).tolist():  # one shingle
+        signed[i] = _hashed(_runs(forms[i], len(forms[i])), factors)
     long = np.flatnonzero(lengths >= _SHINGLE)
-    short = np.flatnonzero(lengths < _SHINGLE)
-    if len(short):
-        signed[short] = _signatures([_shingles(forms[i]) for i in short])
     if len(long):
         runs = _runs("".join(forms[i] for i in long), _SHINGLE)
         ends = lengths[long].cumsum()
         # Shingles that reach into the next text belong to neither.
         across = (ends[:-1, None] - np.arange(1, _SHINGLE)).ravel()
-        for number, factor in enumerate(_factors()):
+        for number, factor in enumerate(factors):
             hashed = _hashed(runs, factor)
             hashed[across] = np.iinfo(np.uint32).max
             signed[long, number] = np.minimum.reduceat(hashed, ends - lengths[long])
@@ -203,50 +206,29 @@ def _leaders(forms: Sequence[str], threshold: float) -> np.ndarray:
     """For each of the distinct normal forms the index of its representative."""
     leaders = np.arange(len(forms))
     buckets: list[defaultdict[int, list[int]]] = [defaultdict(list) for _ in range(BANDS)]
-    kept_shingles: dict[int, np.ndarray] = {}
-    signed = np.empty((len(forms), SIGNATURE), dtype=np.uint32)
-    for start in range(0, len(forms), _TEXTS_AT_ONCE):
-        shingles = [_shingles(form) for form in forms[start : start + _TEXTS_AT_ONCE]]
-        signed[start : start + len(shingles)] = _signatures(shingles)
-        keys = band_keys(signed[start : start + len(shingles)]).tolist()
-        for i, (text_shingles, bands) in enumerate(zip(shingles, keys), start):
-            candidates = {other for bucket, key in zip(buckets, bands) for other in bucket.get(key, ())}
-            best = _most_similar(i, text_shingles, sorted(candidates), signed, kept_shingles, threshold)
-            if best is not None:
-                leaders[i] = best
-                continue
-            kept_shingles[i] = text_shingles
-            for bucket, key in zip(buckets, bands):
-                bucket[key].append(i)
+    shingles: dict[int, np.ndarray] = {}
+    signed = _signatures(forms)
+    for i, bands in enumerate(band_keys(signed)):
+        # A text that is shorter than a shingle is one.
+        of_text = np.unique(_runs(forms[i], min(_SHINGLE, len(forms[i]))))
+        keys = bands.tolist()
+        candidates = sorted({other for bucket, key in zip(buckets, keys) for other in bucket.get(key, ())})
+        estimates = (signed[candidates] == signed[i]).mean(axis=1) if candidates else np.zeros(0)
+        best, highest = None, threshold
+        # Estimates from 48 numbers have a standard error of 0.06; more than three of them below, no exact comparison.
+        for at in np.flatnonzero(estimates >= threshold - 0.2):
+            other = shingles[candidates[at]]
+            shared = len(np.intersect1d(of_text, other, assume_unique=True))
+            jaccard = shared / (len(of_text) + len(other) - shared)
+            if jaccard > highest or (best is None and jaccard == highest):  # the earliest on ties
+                best, highest = candidates[at], jaccard
+        if best is not None:
+            leaders[i] = best
+            continue
+        shingles[i] = of_text
+        for bucket, key in zip(buckets, keys):
+            bucket[key].append(i)
     return leaders
-
-
-def _most_similar(
-    index: int,
-    shingles: np.ndarray,
-    candidates: list[int],
-    signed: np.ndarray,
-    kept: dict[int, np.ndarray],
-    threshold: float,
-) -> int | None:
-    """The candidate with the highest Jaccard index, the earliest on ties; None if all are below the threshold."""
-    if not candidates:
-        return None
-    estimates = (signed[candidates] == signed[index]).mean(axis=1)
-    best, highest = None, threshold
-    # Estimates from 48 numbers have a standard error of 0.06; more than three of them below, no exact comparison.
-    for i in np.flatnonzero(estimates >= threshold - 0.2):
-        other = kept[candidates[i]]
-        shared = len(np.intersect1d(shingles, other, assume_unique=True))
-        jaccard = shared / (len(shingles) + len(other) - shared)
-        if jaccard > highest or (best is None and jaccard == highest):
-            best, highest = candidates[i], jaccard
-    return best
-
-
-def _shingles(form: str) -> np.ndarray:
-    """uint64: distinct hashes of all shingles of five characters, sorted; a shorter text is one shingle."""
-    return np.unique(_runs(form, min(_SHINGLE, len(form))))
 
 
 def _runs(text: str, size: int) -> np.ndarray:
@@ -258,25 +240,12 @@ def _runs(text: str, size: int) -> np.ndarray:
     return _mixed(runs)
 
 
-def _signatures(shingles: Sequence[np.ndarray]) -> np.ndarray:
-    """uint32, texts × 48: the least of each of 48 hash functions over a text's shingles."""
-    lengths = np.array([len(one) for one in shingles])
-    signed = np.full((len(shingles), SIGNATURE), np.iinfo(np.uint32).max, dtype=np.uint32)
-    if not lengths.sum():
-        return signed
-    everything = np.concatenate(shingles)
-    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])[lengths > 0]
-    for number, factor in enumerate(_factors()):
-        signed[lengths > 0, number] = np.minimum.reduceat(_hashed(everything, factor), starts)
-    return signed
-
-
 def _factors() -> np.ndarray:
     generator = np.random.default_rng(20_200_801)
     return generator.integers(1, 1 << 63, size=SIGNATURE, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
 
-def _hashed(numbers: np.ndarray, factor: np.uint64) -> np.ndarray:
+def _hashed(numbers: np.ndarray, factor: np.uint64 | np.ndarray) -> np.ndarray:
     return ((numbers * factor) >> np.uint64(32)).astype(np.uint32)  # multiply-shift
 
 

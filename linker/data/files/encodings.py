@@ -53,6 +53,7 @@ _SEVERAL_BYTES = {
 }
 _JAPANESE = ("cp932", "euc_jp")
 _FULL_WIDTH = re.compile("[\u3000-\u3011\uff01-\uff5e…“”‘’—·]")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _WORD_OR_SIGN = re.compile(r"[^\W\d_]+|[^\x00-\x7f]")
 _SIGNS = frozenset("“”„‘’‚«»‹›–—…€£§°·•™©®¿¡´²³½×№،؟؛\xa0\xad\u200e\u200f")
 _LONE_LETTERS = frozenset("àéèêóáâôíåæøöäüÀÉÈÊÓÁÂÔÍÅÆØÖÄÜ")
@@ -61,24 +62,18 @@ _JOINING = frozenset("’‘·—\xad\u200e\u200f")
 #: Codec → the name by which it is shown, and can be typed.
 _SHOWN = {
     **{f"cp{page}": f"windows-{page}" for page in range(1250, 1259)},
-    **{"cp932": "shift_jis", "cp949": "euc-kr", "cp874": "windows-874", "koi8_u": "koi8-u"},
+    **{"cp932": "shift_jis", "cp949": "euc-kr", "cp874": "windows-874", "iso8859_2": "iso-8859-2"},
     **{
-        "mac_roman": "mac-roman",
-        "mac_cyrillic": "mac-cyrillic",
-        "euc_jp": "euc-jp",
-        "iso8859_2": "iso-8859-2",
+        codec: codec.replace("_", "-")
+        for codec in ("koi8_u", "mac_roman", "mac_cyrillic", "euc_jp", "utf_16_le", "utf_16_be")
     },
-    **{"utf_16_le": "utf-16-le", "utf_16_be": "utf-16-be"},
 }
 #: Names of encodings that browsers read as a larger one; Excel and Windows write the larger one.
 _LARGER = {
-    "latin-1": "cp1252",
-    "iso8859-1": "cp1252",
-    "ascii": "cp1252",
-    "shift_jis": "cp932",
-    "euc_kr": "cp949",
+    **dict.fromkeys(("latin-1", "iso8859-1", "ascii"), "cp1252"),
+    **{"shift_jis": "cp932", "euc_kr": "cp949", "gb2312": "gb18030", "gbk": "gb18030"},
+    **{"iso8859-9": "cp1254", "utf-8-sig": UTF_8},
 }
-_LARGER |= {"gb2312": "gb18030", "gbk": "gb18030", "iso8859-9": "cp1254", "utf-8-sig": UTF_8}
 
 
 def codec_of(name: str) -> str:
@@ -133,17 +128,17 @@ def _score_of_words(sample: bytes, codec: str, usual: tuple[str, ...] | re.Patte
         before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
         # Marks are words here, but no mark of another script is on a letter of ours.
         on_latin = not word.isalpha() and "a" <= before.lower() <= "z"
-        if (
-            isinstance(usual, re.Pattern)
-            and usual.fullmatch(word)
-            and not on_latin
-            and not _has_odd_case(word)
-        ):
+        in_script = isinstance(usual, re.Pattern) and usual.fullmatch(word)
+        if in_script and not on_latin and not _has_odd_case(word):
             good += len(foreign)
         elif not word.isalpha():
             is_sign = word in _SIGNS and (word in _JOINING or not (before.isalpha() and after.isalpha()))
             good, bad = good + is_sign, bad + (not is_sign)
-        elif isinstance(usual, re.Pattern) or _has_odd_case(word) or _longest_run(word) > 3:
+        elif (
+            isinstance(usual, re.Pattern)
+            or _has_odd_case(word)
+            or max(map(len, _NOT_ASCII.findall(word)), default=0) > 3
+        ):
             bad += len(foreign)
         elif len(word) == 1 and word not in _LONE_LETTERS:
             bad += 1
@@ -167,14 +162,7 @@ def _unusual(letters: Counter[str], languages: tuple[str, ...]) -> float:
 
 def _has_odd_case(word: str) -> bool:
     """Whether a capital follows a small letter, and one of them is not ASCII."""
-    pairs = pairwise(word)
-    return any(
-        first.islower() and second.isupper() and max(first, second) > "\x7f" for first, second in pairs
-    )
-
-
-def _longest_run(word: str) -> int:
-    return max(map(len, re.findall(r"[^\x00-\x7f]+", word)), default=0)
+    return any(one.islower() and two.isupper() and max(one, two) > "\x7f" for one, two in pairwise(word))
 
 
 def _score_of_characters(sample: bytes, codec: str) -> float:
@@ -245,7 +233,8 @@ class Recoder:
         try:
             codecs.getincrementaldecoder(UTF_8)().decode(self._kept, final)
         except UnicodeDecodeError:
-            self._evidence += _with_others(piece)
+            lines = piece.splitlines(keepends=True)
+            self._evidence += b"".join(line for line in lines if not line.isascii())
             if not final and len(self._evidence) < _EVIDENCE and len(self._kept) < _AHEAD:
                 return False
             self._choose(encoding_of(self._evidence))
@@ -275,11 +264,6 @@ class Recoder:
             self._changed("NUL characters dropped", text.count(b"\0"))
             text = text.replace(b"\0", b"")
         return text
-
-
-def _with_others(piece: bytes) -> bytes:
-    """The lines of a piece that are not ASCII."""
-    return b"".join(line for line in piece.splitlines(keepends=True) if not line.isascii())
 
 
 def line_feeds() -> Callable[[bytes, bool], bytes]:

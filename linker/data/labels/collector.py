@@ -81,7 +81,11 @@ class Collector:
         """
         self._check_unknown()
         if not self.labels:
-            self._refuse_empty()
+            keys = ", ".join(list(self.keys)[:20]) or "none"
+            raise DataError(
+                f"{self.shown}: no labels in this file: it has {self._records:,} records, and none has a label"
+                f"{self.where} (keys: {keys}); write each label in a column named label"
+            )
         if self._grades:
             self.notes.append(self._graded())
         return LabelFile(self.shown, self.labels, self._records, self._without, tuple(self.notes)).by()
@@ -97,13 +101,6 @@ class Collector:
         raise DataError(
             f"{self.shown}: {total:,} {'label is' if total == 1 else 'labels are'} unknown{self.where}; "
             f"write relevant, not or skip (also {words}):{listed}{more}"
-        )
-
-    def _refuse_empty(self) -> None:
-        keys = ", ".join(list(self.keys)[:20]) or "none"
-        raise DataError(
-            f"{self.shown}: no labels in this file: it has {self._records:,} records, and none has a label"
-            f"{self.where} (keys: {keys}); write each label in a column named label"
         )
 
     def _graded(self) -> str:

@@ -41,14 +41,8 @@ class RowLabels:
         return replace(post, article_ids=())
 
     def linked(self, posts: Sequence[Post], articles: Sequence[Article]) -> list[Post]:
-        """Return the posts with the links that the labels give; prints what was read.
-
-        Raises:
-            DataError: if labels are unknown, or a relevant post names none of several articles.
-        """
-        if not self._rows:
-            return list(posts)
-        return linked_by(_labels_in(self._rows, self.shown), posts, articles)
+        """Return the posts with the links that the labels give, see `linked_by`."""
+        return linked_by(_labels_in(self._rows, self.shown), posts, articles) if self._rows else list(posts)
 
 
 def labels_in_posts(
@@ -105,22 +99,26 @@ def linked_by(found: LabelFile, posts: Sequence[Post], articles: Sequence[Articl
     for label, post_id in zip(counted, matches.post_ids, strict=True):
         if post_id is None:
             continue
-        targets = _targets(label, articles)
-        nowhere += not targets
-        for article_id in targets:
-            by_article.setdefault(article_id, []).append(replace(label, post_id=post_id))
+        names = label.article_ids
+        of_all = len(articles) == 1 or name_of_query(articles) in names
+        about = [article for article in articles if of_all or {article.id, article.url}.intersection(names)]
+        nowhere += not about
+        for article in about:
+            by_article.setdefault(article.id, []).append(replace(label, post_id=post_id))
     if nowhere:
         raise DataError(
             f"{found.shown}: {nowhere:,} labels name none of the {len(articles):,} articles; add a column article_id"
         )
+    relevance = {
+        (article_id, post_id): is_relevant
+        for article_id, labels in by_article.items()
+        for post_id, is_relevant in relevance_of(labels).items()
+    }
     links: dict[str, list[str]] = {}
-    judged: set[tuple[str, str]] = set()
-    for article_id, labels in by_article.items():
-        for post_id, relevant in relevance_of(labels).items():
-            judged.add((article_id, post_id))
-            if relevant:
-                links.setdefault(post_id, []).append(article_id)
-    judged |= {(article_id, post.id) for post in posts for article_id in post.article_ids}
+    for (article_id, post_id), is_relevant in relevance.items():
+        if is_relevant:
+            links.setdefault(post_id, []).append(article_id)
+    judged = relevance.keys() | {(article_id, post.id) for post in posts for article_id in post.article_ids}
     unjudged = len(articles) * len(posts) - len(judged)
     pairs = "posts" if len(articles) == 1 else "pairs of an article and a post"
     info(f"{found.summary}; {unjudged:,} {pairs} without a label count as not relevant")
@@ -129,14 +127,4 @@ def linked_by(found: LabelFile, posts: Sequence[Post], articles: Sequence[Articl
         if post.id in links
         else post
         for post in posts
-    ]
-
-
-def _targets(label: ImportedLabel, articles: Sequence[Article]) -> list[str]:
-    """Return the ids of the articles that a label is about."""
-    of_all = len(articles) == 1 or name_of_query(articles) in label.article_ids
-    return [
-        article.id
-        for article in articles
-        if of_all or article.id in label.article_ids or article.url in label.article_ids
     ]

@@ -47,7 +47,9 @@ class Matches:
             DataError: if no label matches a post.
         """
         total, missing = len(self.records), self.unmatched
-        examples = ", ".join(dict.fromkeys(_shown(record) for record in missing[:_SHOWN]))
+        texts = [(record.post_id, normal_text(record.text or "")) for record in missing[:_SHOWN]]
+        named = [f"{id_} “{text[:30]}{'…' * (len(text) > 30)}”" if text else id_ for id_, text in texts]
+        examples = ", ".join(dict.fromkeys(named))
         if missing and len(missing) == total:
             raise DataError(
                 f"{shown}: none of {total:,} labels belongs to a post, neither by id nor by text (such as {examples}); "
@@ -82,7 +84,7 @@ def match_labels(posts: Sequence[Post], records: Sequence[ImportedLabel]) -> Mat
     by_content = other_text = 0
     for record in records:
         if (post := by_id.get(record.post_id)) is not None:
-            other_text += bool(record.text) and not _same_text(record.text, post.text)
+            other_text += bool(record.text and not _same_text(record.text, post.text))
         elif record.text and (post := content.find(record)) is not None:
             by_content += 1
         found.append(None if post is None else post.id)
@@ -125,15 +127,10 @@ def _agrees(record: ImportedLabel, author: str, post: Post) -> bool:
         (author, pseudonym(author_of(post))),
         (second(record.created_at), second(post.created_at)),
     )
-    return all(not mine or not theirs or mine == theirs for mine, theirs in pairs)
+    return all(not of_label or not of_post or of_label == of_post for of_label, of_post in pairs)
 
 
-def _same_text(text: str | None, other: str) -> bool:
+def _same_text(text: str, other: str) -> bool:
     """Whether texts are equal, or one is the beginning of the other, as some programs cut texts off."""
-    mine, theirs = normal_text(text or ""), normal_text(other)
-    return mine.startswith(theirs) or theirs.startswith(mine.removesuffix("…").removesuffix("..."))
-
-
-def _shown(record: ImportedLabel) -> str:
-    text = normal_text(record.text or "")
-    return record.post_id + (f" “{text[:30]}{'…' if len(text) > 30 else ''}”" if text else "")
+    text, other = normal_text(text), normal_text(other)
+    return text.startswith(other) or other.startswith(text.removesuffix("…").removesuffix("..."))

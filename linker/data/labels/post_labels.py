@@ -71,7 +71,7 @@ class LabelFile:
         Raises:
             DataError: if the labels are of several articles, all of them others.
         """
-        names = {article.id for article in articles} | {article.url for article in articles if article.url}
+        names = {name for article in articles for name in (article.id, article.url) if name}
         if len(articles) > 1:
             names.add(name_of_query(articles))
         labels, shown = self.labels, self.shown
@@ -148,12 +148,10 @@ def relevance_of(labels: Iterable[ImportedLabel]) -> SampledLabels:
     """Return whether posts are relevant, by id; skips and labels of machines are ignored."""
     votes_of = votes_by_post(labels)
     relevance = {post: verdict(votes) for post, votes in votes_of.items()}
-    drawn = [post for post, votes in votes_of.items() if any(map(_is_random, votes))]
-    return SampledLabels(relevance, drawn)
-
-
-def _is_random(label: ImportedLabel) -> bool:
-    return (label.sample or "").strip().casefold() == "random"
+    samples = {
+        post: {(vote.sample or "").strip().casefold() for vote in votes} for post, votes in votes_of.items()
+    }
+    return SampledLabels(relevance, [post for post, names in samples.items() if "random" in names])
 
 
 def name_of_query(articles: Sequence[Article]) -> str:

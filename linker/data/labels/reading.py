@@ -51,7 +51,12 @@ def read_labels(
     """
     if format is not None and format not in FORMATS:
         raise ConfigError(f"unknown format of labels {format!r}; choose one of {', '.join(FORMATS)}, or none")
-    shown, first = shown_name(str(path)), _first_bytes(Path(path))
+    shown = shown_name(str(path))
+    try:
+        with open(path, "rb") as file_:
+            first = file_.read(_GLANCE)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
     collector = Collector(shown, names)
     if (format in (None, "asreview") and _is_project(Path(path), first)) or (
         format == "asreview" and first.startswith(b"PK")
@@ -123,14 +128,6 @@ def _tool(format: str | None, head: Sequence[Mapping[str, Any]]) -> Any:
     if format is None and head and all(prodigy.ProdigyReader.asks(values) for values in head):
         return prodigy.ProdigyReader()
     return None
-
-
-def _first_bytes(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(_GLANCE)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
 
 
 def _is_project(path: Path, first: bytes) -> bool:

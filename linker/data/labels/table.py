@@ -52,7 +52,10 @@ class TableReader:
         self._asreview = "asreview_label" in self._present and column is None
         self.label: str | None = None
         self.label = self._label_column(column, loose)
-        self._coders = [] if column else _coder_columns(self._present, values)
+        coders = ((name, who) for name in self._present if not column and (who := known.coder_of(name)))
+        self._coders = [
+            (name, who) for name, who in coders if any(_is_label(row.get(name)) for row in values)
+        ]
         if self.label is not None and len(self._coders) < 2:
             self._coders = []
         settled = [name for name in known.columns_of(known.ADJUDICATED, self._present) if name != self.label]
@@ -87,7 +90,10 @@ class TableReader:
             }
         labels = []
         for field, coder, settled in self._fields(values):
-            _check_spans(field)
+            if isinstance(field, list) and any(isinstance(item, list) and len(item) == 3 for item in field):
+                raise LineError(
+                    "spans", "its labels are of parts of the text; linker reads labels of whole posts"
+                )
             parsed = collector.parse(field, row.line)
             if parsed.value is not None:
                 choice = parsed.choice or self._text(values, "choice")
@@ -185,15 +191,11 @@ class TableReader:
     def _check(self, collector: Collector, rows: int) -> None:
         listed = ", ".join(self._present[:20]) + (", …" if len(self._present) > 20 else "")
         if self.label is None and not self._coders:
-            mapping = rows == 1 and self.id is None and self._columns["text"] is None
+            is_mapping = rows == 1 and self.id is None and self._columns["text"] is None
+            hint = "; if these are ids of posts, write a list of objects with post_id and label" * is_mapping
             raise DataError(
                 f"{collector.shown}: no labels in this file: it has {rows:,} records, and none "
-                f"has a label under a known name (columns: {listed}); name the column of labels label"
-                + (
-                    "; if these are ids of posts, write a list of objects with post_id and label"
-                    if mapping
-                    else ""
-                )
+                f"has a label under a known name (columns: {listed}); name the column of labels label{hint}"
             )
         if self.id is None and self._columns["text"] is None:
             raise DataError(
@@ -239,12 +241,6 @@ def _filled(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     return filled
 
 
-def _coder_columns(present: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return columns with labels of one coder each, and the coders."""
-    found = ((name, coder) for name in present if (coder := known.coder_of(name)))
-    return [(name, coder) for name, coder in found if any(_is_label(row.get(name)) for row in rows)]
-
-
 def _is_label(field: Any) -> bool:
     found = parse_or_none(field)
     return found is not None and found.value is not None
@@ -258,8 +254,3 @@ def _are_flags(rows: Sequence[Mapping[str, Any]], name: str) -> bool:
         for row in rows
         if (value := row.get(name)) is not None
     )
-
-
-def _check_spans(field: Any) -> None:
-    if isinstance(field, list) and any(isinstance(item, list) and len(item) == 3 for item in field):
-        raise LineError("spans", "its labels are of parts of the text; linker reads labels of whole posts")

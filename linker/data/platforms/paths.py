@@ -103,20 +103,16 @@ def parsed(text: str) -> Any:
     if len(text) > _LONGEST_CELL:
         return None
     try:
-        value = _as_json_or_python(text)
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = ast.literal_eval(text) if text.startswith("[") else None
         # Either can escape half of a surrogate pair, which UTF-8 cannot encode.
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
     return value
-
-
-def _as_json_or_python(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return ast.literal_eval(text) if text.startswith("[") else None
 
 
 def _steps(path: str) -> list[_Step]:

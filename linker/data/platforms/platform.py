@@ -148,9 +148,9 @@ class Platform(Registrable):
                 return name
         id_, text = self._id(record), self._whole_text(record)
         if id_ is None:
-            raise UnknownShapeError(
-                f"no {self.title} id ({_shown(self.fields['id'])}); keys: {_keys(record)}"
-            )
+            path = self.fields["id"]
+            path = path if isinstance(path, str) else "id"
+            raise UnknownShapeError(f"no {self.title} id ({path}); keys: {_keys(record)}")
         if isinstance(text, str):
             text = text.replace("\x00", "").strip()
         if not text and text != 0:
@@ -367,10 +367,6 @@ def _below(prefix: str, field: Any) -> Any:
 
 def _compiled(field: Any) -> Getter:
     return getter(field) if isinstance(field, str) else field
-
-
-def _shown(field: Any) -> str:
-    return field if isinstance(field, str) else "id"
 
 
 def _keys(record: Iterable[str]) -> str:

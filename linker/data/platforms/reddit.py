@@ -45,11 +45,6 @@ def _things(listing: Record) -> list[Record]:
     return found
 
 
-def _not_loaded(record: Record) -> str | None:
-    """Leave out counts of comments that the API did not send."""
-    return "unloaded comments" if "children" in record and "body" not in record else None
-
-
 @Platform.register("reddit_submissions")
 class Submissions(Platform):
     """Reddit, submissions (RS dumps, API)."""
@@ -99,7 +94,8 @@ class Comments(Platform):
     left_out = (
         without("body", "deleted posts", "[deleted]"),
         without("body", "removed posts", "[removed]"),
-        _not_loaded,
+        # Counts of comments that the API did not send.
+        lambda record: "unloaded comments" if "children" in record and "body" not in record else None,
         *_DELETED_LATER,
     )
 

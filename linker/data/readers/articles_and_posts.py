@@ -12,7 +12,7 @@ from linker.data.io.records import as_list, empty_input_error, iter_articles, it
 from linker.data.labels.links import RowLabels, linked_by
 from linker.data.labels.reading import read_labels
 from linker.data.readers.reader import PairReader
-from linker.data.types import LinkedPosts, Post
+from linker.data.types import LinkedPosts
 
 
 @PairReader.register("articles_and_posts")
@@ -57,7 +57,11 @@ class ArticlesAndPosts(PairReader):
             if self.labels is None:
                 posts = list(iter_posts(self.posts, columns, bad_lines, known, in_rows.take))
             else:
-                posts = list(iter_posts(self.posts, columns, bad_lines, None, _without_links))
+                posts = list(
+                    iter_posts(
+                        self.posts, columns, bad_lines, None, lambda post: replace(post, article_ids=())
+                    )
+                )
         if not articles:
             raise empty_input_error(self.articles, "article")
         if self.labels is not None:
@@ -74,7 +78,3 @@ class ArticlesAndPosts(PairReader):
                 'if the column has another name, set it: {"columns": {"posts": {"article_id": "…"}}}'
             )
         return LinkedPosts(articles, posts)
-
-
-def _without_links(post: Post) -> Post:
-    return replace(post, article_ids=())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 
 from linker.common.console import info
 from linker.common.errors import DataError
@@ -89,9 +88,7 @@ def texts_of(paths: Sequence[str], columns: Sequence[str], on_error: OnError = "
 
 def split_into_chunks(texts: Iterable[str]) -> list[str]:
     """Return the chunks of at most 100 words of all texts, in order, each distinct one once."""
-    return list(dict.fromkeys(chain.from_iterable(map(_chunks, texts))))
-
-
-def _chunks(text: str) -> list[str]:
-    words = text.split()
-    return [" ".join(words[i : i + MAX_WORDS]) for i in range(0, len(words), MAX_WORDS)]
+    chunks: dict[str, None] = {}
+    for words in map(str.split, texts):
+        chunks |= dict.fromkeys(" ".join(words[i : i + MAX_WORDS]) for i in range(0, len(words), MAX_WORDS))
+    return list(chunks)

@@ -6,7 +6,7 @@ from collections import Counter
 
 from linker.common.errors import ConfigError, DataError
 from linker.data.splitters.splitter import Splits, Splitter, part_of, require_links, warn
-from linker.data.types import LinkedPosts, Post
+from linker.data.types import LinkedPosts
 
 
 @Splitter.register("by_column")
@@ -32,7 +32,11 @@ class ByColumnSplitter(Splitter):
         test: str | list[str] | None = None,
     ) -> None:
         values = {"train": train, "dev": dev, "test": test}
-        self.names = {part: _as_set(names) for part, names in values.items() if names is not None}
+        self.names = {
+            part: {names} if isinstance(names, str) else set(names)
+            for part, names in values.items()
+            if names is not None
+        }
         count = Counter(name for names in self.names.values() for name in names)
         if twice := [name for name, times in count.items() if times > 1]:
             raise ConfigError(f"splitter by_column: {twice[0]!r} is assigned to two parts; assign it to one")
@@ -45,7 +49,10 @@ class ByColumnSplitter(Splitter):
                 parts.
         """
         of_article = {article.id: article.split for article in data.articles}
-        of_post = [_split_of(post, of_article) for post in data.posts]
+        of_post = [
+            post.split or next((of_article[i] for i in post.article_ids if of_article.get(i)), None)
+            for post in data.posts
+        ]
         if not any(of_post):
             raise DataError(
                 "the column `split` is missing or empty in all posts and articles; name its column in the reader's "
@@ -63,20 +70,10 @@ class ByColumnSplitter(Splitter):
             parts[part] = require_links(
                 part_of(articles, posts), f"{part} (split {' or '.join(sorted(names))})"
             )
-        _warn_of_unused(Counter(of_post), {name for names in self.names.values() for name in names})
+        used = {name for names in self.names.values() for name in names}
+        if left_out := {name: count for name, count in Counter(of_post).items() if name not in used}:
+            each = [
+                f"{count} with {f'split {name!r}' if name else 'none'}" for name, count in left_out.items()
+            ]
+            warn(f"posts without a part: {', '.join(each)}")
         return Splits(**parts)
-
-
-def _as_set(names: str | list[str]) -> set[str]:
-    return {names} if isinstance(names, str) else set(names)
-
-
-def _split_of(post: Post, of_article: dict[str, str | None]) -> str | None:
-    return post.split or next((of_article[i] for i in post.article_ids if of_article.get(i)), None)
-
-
-def _warn_of_unused(counts: Counter[str | None], used: set[str]) -> None:
-    left_out = {name: count for name, count in counts.items() if name not in used}
-    if left_out:
-        each = [f"{count} with {f'split {name!r}' if name else 'none'}" for name, count in left_out.items()]
-        warn(f"posts without a part: {', '.join(each)}")
