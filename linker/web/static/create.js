@@ -49,7 +49,7 @@ export class NewProjectView {
           field("new-guidelines", "Guidelines", this.guidelines, "What counts and what does not, with examples. Markdown: # heading, - list, **bold**, [text](https://…)."), this.shown,
           this.labelFields()),
         part("4. Who answers",
-          field("new-people", "People, one name per line", this.people, "Each gets a link of their own, and sees nobody's labels before giving theirs."),
+          field("new-people", "People, one name per line", this.people, "Each gets a link, and sees labels of others only after giving their own. Leave empty to let visitors enter their own name."),
           el("div", { class: "two-equal" }, field("new-per-post", "People who label each post", this.perPost), this.shareField)),
         part("5. Order and end", el("div", { class: "two-equal" },
           field("new-model", "Model that orders the posts", this.model, "The first post appears at once; the model scores the rest meanwhile."),

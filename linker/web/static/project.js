@@ -144,8 +144,8 @@ export class ProjectView {
       const address = `${location.origin}/#token=${person.token}`;
       return el("li", {}, el("label", { for: `link-${i}` }, person.name), copied(address, `Link of ${person.name}`, `link-${i}`));
     });
-    return panel("People", links.length ? el("ul", { class: "rows links" }, links) : el("p", { class: "muted" }, "Nobody was named: whoever opens this page labels under a name of their own. Add people under Settings to give each a link."),
-      links.length ? el("p", { class: "muted" }, "A link opens this project for one person, under their name. Whoever has it can label as that person: send it to nobody else. ",
+    return panel("People", links.length ? el("ul", { class: "rows links" }, links) : el("p", { class: "muted" }, "No people are named: visitors enter their own name. Add people under Settings to give each a link."),
+      links.length ? el("p", { class: "muted" }, "A link opens this project for one person, under their name. Anyone who has it can label as that person. ",
         project.reachable ? null : "This server can be reached from this computer only; start it with --host and the address of this computer to let others in.") : null);
   }
 
