@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 
 from linker.articles.extraction_process import read_pdf
-from linker.articles.page import SAVE_IT, Page, PageError, RequestError, charset_of, decode, looks_like_html
+from linker.articles.page import SAVE_IT, Page, PageError, RequestError, looks_like_html
 from linker.articles.pdf import MAGIC, is_pdf
 from linker.articles.request import HTML_TYPES, MAX_BYTES, MAX_REDIRECTS, Response, request
 from linker.articles.transport import Deadline
@@ -23,6 +23,14 @@ _HEADERS = {
 # Content types of PDFs; the content must begin like one as well.
 _PDF_TYPES = ("application/pdf", "application/x-pdf", "application/octet-stream", "binary/octet-stream")
 _TYPES = ("", "text/plain", *HTML_TYPES, *_PDF_TYPES)
+_FAULTS = {
+    "not found": "page not found (status {}); check the address",
+    "login or blocked": "the site requires a login or a subscription, or blocks programs (status {}); "
+    + SAVE_IT,
+    "rate limited": "too many requests to the site (status {}); try again later, or " + SAVE_IT,
+    "server error": "the site cannot serve the page now (status {}); try again later",
+    "other status": "the site answered with status {}; " + SAVE_IT,
+}
 
 
 def fetch(
@@ -80,7 +88,8 @@ def _last_response(url: str, deadline: Deadline, allow_private: bool, max_bytes:
 
 
 def _page(response: Response) -> Page:
-    _check_status(response.status)
+    if response.fault:
+        raise PageError(_FAULTS[response.fault].format(response.status))
     url, body = str(httpx.URL(response.url)), response.body
     if (response.type in _PDF_TYPES and not is_pdf(body)) or response.type not in _TYPES:
         raise PageError(f"not a web page but {response.type[:60]}")
@@ -89,23 +98,7 @@ def _page(response: Response) -> Page:
         return Page(url, text, "pdf", title)
     if not body.strip():
         raise PageError("the page is empty")
-    content = decode(body, charset_of(response.header("content-type")))
+    content = response.text
     if "\0" in content:
         raise PageError("not a web page but binary data")
     return Page(url, content, "html" if response.type in HTML_TYPES or looks_like_html(content) else "text")
-
-
-def _check_status(status: int) -> None:
-    if 200 <= status < 300:
-        return
-    if status in (404, 410):
-        raise PageError(f"page not found (status {status}); check the address")
-    if status in (401, 402, 403, 407, 451):
-        raise PageError(
-            f"the site requires a login or a subscription, or blocks programs (status {status}); {SAVE_IT}"
-        )
-    if status == 429:
-        raise PageError(f"too many requests to the site (status 429); try again later, or {SAVE_IT}")
-    if status >= 500:
-        raise PageError(f"the site cannot serve the page now (status {status}); try again later")
-    raise PageError(f"the site answered with status {status}; {SAVE_IT}")

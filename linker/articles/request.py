@@ -8,17 +8,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timezone
 from email.utils import parsedate_to_datetime
+from typing import Literal
 from urllib.parse import urljoin
 
 import httpcore
 import httpx
 
-from linker.articles.page import SAVE_IT, RequestError
+from linker.articles.page import SAVE_IT, RequestError, charset_of, decode
 from linker.articles.transport import Deadline, send
 
 MAX_BYTES = 10 << 20
 MAX_REDIRECTS = 5
 HTML_TYPES = ("text/html", "application/xhtml+xml")
+StatusFault = Literal["not found", "login or blocked", "rate limited", "server error", "other status"]
 _HEADERS = {"Accept-Language": "*", "Accept-Encoding": "gzip"}
 _YEAR = 365 * 86_400
 
@@ -51,14 +53,27 @@ class Response:
         return self.header("content-type").partition(";")[0].strip().lower()
 
     @property
-    def is_success(self) -> bool:
-        """Whether the request succeeded."""
-        return 200 <= self.status < 300
+    def text(self) -> str:
+        """The body as text, in the encoding that header or page declare."""
+        return decode(self.body, charset_of(self.header("content-type")))
 
     @property
     def redirects(self) -> bool:
         """Whether the response leads to another address."""
         return self.status in (301, 302, 303, 307, 308)
+
+    @property
+    def fault(self) -> StatusFault | None:
+        """What a status other than success and redirects means; None: success."""
+        if 200 <= self.status < 300:
+            return None
+        if self.status in (404, 410):
+            return "not found"
+        if self.status in (401, 402, 403, 407, 451):
+            return "login or blocked"
+        if self.status == 429:
+            return "rate limited"
+        return "server error" if self.status >= 500 else "other status"
 
     @property
     def target(self) -> str:
@@ -122,7 +137,7 @@ def request(
             head = httpx.Response(answer.status, headers=answer.headers, request=question)
             cookies.extract_cookies(head)
             response = Response(url, answer.status, tuple(head.headers.multi_items()))
-            if not response.is_success or not accepts(response.type):
+            if response.fault or not accepts(response.type):
                 return response
             raw: list[bytes] = []
 

@@ -14,9 +14,9 @@ import httpx
 from linker.articles.crawl.politeness import MAX_ROBOTS, Rules
 from linker.articles.extraction import parsed_date
 from linker.articles.extraction_process import LimitError, read_html
-from linker.articles.html.incomplete_pages import CONSENT_TEXT, is_error
-from linker.articles.page import RequestError, charset_of, decode, looks_like_html, word_count
-from linker.articles.request import MAX_REDIRECTS, Response
+from linker.articles.html.incomplete_pages import CONSENT_TEXT, FaultKind, is_error
+from linker.articles.page import RequestError, RequestFault, looks_like_html, word_count
+from linker.articles.request import MAX_REDIRECTS, Response, StatusFault
 from linker.data.languages import language_of
 from linker.data.types import Article
 
@@ -24,27 +24,12 @@ State = Literal[
     "fetched",
     "robots.txt",
     "opt-out",
-    "not found",
-    "soft 404",
-    "login or blocked",
-    "robot check",
-    "paywall",
-    "short text",
-    "consent page",
-    "needs JavaScript",
-    "list of stories",
+    StatusFault,
+    FaultKind,
     "no article",
     "not HTML",
-    "too large",
-    "too slow",
+    RequestFault,
     "redirect loop",
-    "refused address",
-    "not an address",
-    "host not found",
-    "no connection",
-    "rate limited",
-    "server error",
-    "other status",
     "redirected",
     "waiting",
 ]
@@ -95,6 +80,11 @@ class Outcome:
     rules: str = ""
     responses: list[Response] = field(default_factory=list)
 
+    def fail(self, state: State, response: Response) -> None:
+        """Take the state of a status that is neither a success nor a redirect."""
+        self.state, self.detail = state, f"status {response.status}"
+        self.retry_at = response.retry_after(time.time())
+
 
 def origin_of(url: str) -> str:
     """Return scheme, host and port of an address."""
@@ -127,10 +117,10 @@ def visit_robots(origin: str, ask: Ask) -> Outcome:
         is_lost = outcome.state in ("other status", "redirect loop")
         is_unread = outcome.state in ("too large", "not an address")
         outcome.state = "fetched" if is_lost else "no connection" if is_unread else outcome.state
-    elif response.is_success:
+    elif not response.fault:
         outcome.rules = response.body[:MAX_ROBOTS].decode("utf-8", "replace")
-    elif response.status == 429 or response.status >= 500:
-        _fail(response, outcome)
+    elif response.fault in RETRIED:
+        outcome.fail(response.fault, response)
     outcome.detail = outcome.detail and f"robots.txt: {outcome.detail}"
     return outcome
 
@@ -162,22 +152,12 @@ def _last_response(
         return None
 
 
-def _fail(response: Response, outcome: Outcome) -> None:
-    """Give the outcome the state of a status that is neither a success nor a redirect."""
-    status = response.status
-    states: dict[int, State] = dict.fromkeys((401, 402, 403, 407, 451), "login or blocked")
-    states |= {404: "not found", 410: "not found", 429: "rate limited"}
-    outcome.state = states.get(status, "server error" if status >= 500 else "other status")
-    outcome.detail = f"status {status}"
-    outcome.retry_at = response.retry_after(time.time())
-
-
 def _judge(response: Response, outcome: Outcome) -> None:
     """Give the outcome the state, and the article, of a response that is no redirect."""
-    if not response.is_success:
-        _fail(response, outcome)
+    if response.fault:
+        outcome.fail(response.fault, response)
         return
-    html = decode(response.body, charset_of(response.header("content-type")))
+    html = response.text
     if response.header("tdm-reservation") == "1":
         outcome.state, outcome.detail = "opt-out", "header tdm-reservation"
     elif ("html" not in response.type if response.type else not looks_like_html(html)) or "\0" in html:
