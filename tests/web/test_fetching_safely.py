@@ -24,7 +24,10 @@ from linker.web.app import create_app
 from tests.web.conftest import Client
 
 PUBLIC, OTHER_PUBLIC = "93.184.216.34", "198.41.0.4"
-PAGE = b"<html><body><article><h1>Otters</h1>" + b"<p>Two otters were seen below the weir at Marrow.</p>" * 20
+# No paragraph twice: what a page repeats is read once.
+PAGE = b"<html><body><article><h1>Otters</h1>" + b"".join(
+    b"<p>On day %d, two otters were seen below the weir at Marrow.</p>" % day for day in range(1, 21)
+)
 NO_PUBLIC = "not an address of the public internet"
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
