@@ -58,7 +58,7 @@ def _signed(forms: Sequence[str]) -> np.ndarray:
         signed[i] = _hashed(_runs(forms[i], len(forms[i])), factors)
     long = np.flatnonzero(lengths >= _SHINGLE)
     if len(long):
-        runs = _runs("".join(forms[i] for i in long), _SHINGLE)
+        runs = _runs("".join(forms[i] for i in long.tolist()), _SHINGLE)
         ends = lengths[long].cumsum()
         # Shingles that reach into the next text belong to neither.
         across = (ends[:-1, None] - np.arange(1, _SHINGLE)).ravel()
