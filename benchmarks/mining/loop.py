@@ -21,40 +21,30 @@ import re
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from benchmarks.measurement import say
 from linker.common.concurrency import cores
-from linker.common.files import atomic_write
+from linker.common.files import atomic_write, write_lines
 from linker.data.files.line_errors import BadLines
 from linker.data.io.columns import PostColumns
 from linker.data.io.records import stream_posts
 from linker.mining.linked_post import Link, linked
 from linker.mining.options import MiningOptions
 
-RESULTS = Path(__file__).parent / "results"
-CONFIG = Path(__file__).parents[2] / "configs" / "minilm" / "finetune.jsonnet"
+ROOT = Path(__file__).parents[2]
 METRICS = ("MAP", "MRR", "recall@10", "mAP", "mRP", "AUC")
 _WORD = re.compile(r"[A-Za-z]{2,}|\d{4}")
 Row = dict[str, Any]
-
-
-class Source(NamedTuple):
-    """Posts and articles of one set.
-
-    Attributes:
-        title: heading of its table.
-        prepare: writes posts.jsonl.gz, articles.jsonl and not-in.jsonl (if there are any) to a folder.
-        dev: share of the articles in dev.
-    """
-
-    title: str
-    prepare: Callable[[Path, Path], None]
-    dev: float
+MINE = "mine links posts.jsonl.gz --articles articles.jsonl --dev 0.3 --out set"
+TRAIN = f"train {ROOT / 'configs/minilm/finetune.jsonnet'} --data set -o trainer.epochs=1 --out adapted"
+EVALUATE = (
+    "evaluate best adapted --articles set/articles.jsonl --posts set/posts.jsonl --split dev --ignore-dates "
+    "--json metrics.json"
+)
 
 
 def rows(path: Path) -> list[Row]:
@@ -62,24 +52,23 @@ def rows(path: Path) -> list[Row]:
         return [json.loads(line) for line in file]
 
 
-def _write(path: Path, records: Iterator[Row] | list[Row]) -> None:
-    with atomic_write(path) as file:
-        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in records)
+def write(path: Path, records: Iterable[Row]) -> None:
+    write_lines(path, (json.dumps(row, ensure_ascii=False) + "\n" for row in records))
 
 
 def tweets(data: Path, work: Path) -> None:
     """Prepare the tweet objects as they are, and articles with the words of their addresses as titles."""
     source = data / "tweet_objects_v11" / "stocknet_sample.jsonl.gz"
     shutil.copyfile(source, work / "posts.jsonl.gz")
-    urls: dict[str, str] = {}
     with BadLines("skip") as bad_lines:
-        for post in stream_posts(str(source), PostColumns(), bad_lines):
-            link = linked(post, MiningOptions())
-            if isinstance(link, Link) and link.key:
-                urls.setdefault(link.key, link.url)
-    titles = ((key, url, " ".join(_WORD.findall(key.partition("/")[2]))) for key, url in urls.items())
-    _write(
-        work / "articles.jsonl", [{"id": k, "url": url, "title": title} for k, url, title in titles if title]
+        links = [
+            linked(post, MiningOptions()) for post in stream_posts(str(source), PostColumns(), bad_lines)
+        ]
+    urls = {link.key: link.url for link in reversed(links) if isinstance(link, Link) and link.key}
+    titles = {key: " ".join(_WORD.findall(key.partition("/")[2])) for key in urls}
+    write(
+        work / "articles.jsonl",
+        ({"id": key, "url": urls[key], "title": title} for key, title in titles.items() if title),
     )
 
 
@@ -88,118 +77,69 @@ def comments(data: Path, work: Path) -> None:
     folder = data / "plazz_commentary"
     articles, posts = rows(folder / "articles.jsonl.gz"), rows(folder / "posts.jsonl.gz")
     url = {article["id"]: article["url"] for article in articles}
-    kept = [
-        {"id": p["id"], "text": f"{p['text']} {url[p['article_id']]}", "created_at": p.get("created_at")}
-        for p in posts
-        if p["split"] == "dev"
-    ]
-    with gzip.open(work / "posts.jsonl.gz", "wt", encoding="utf-8") as file:
-        file.writelines(json.dumps(post, ensure_ascii=False) + "\n" for post in kept)
+    write(
+        work / "posts.jsonl.gz",
+        (
+            {"id": p["id"], "text": f"{p['text']} {url[p['article_id']]}", "created_at": p.get("created_at")}
+            for p in posts
+            if p["split"] == "dev"
+        ),
+    )
     columns = ("id", "url", "title", "text", "published")
     for name, split in (("articles", "dev"), ("not-in", "train")):
-        of_split = [{c: a[c] for c in columns if c in a} for a in articles if a["split"] == split]
-        _write(work / f"{name}.jsonl", of_split)
+        of_split = ({c: a[c] for c in columns if c in a} for a in articles if a["split"] == split)
+        write(work / f"{name}.jsonl", of_split)
 
 
 SOURCES = {
-    "tweets": Source("Tweets about stocks, links of their own", tweets, 0.3),
-    "comments": Source("Comments on the news, links added", comments, 0.3),
+    "tweets": ("Tweets about stocks, links of their own", tweets),
+    "comments": ("Comments on the news, links added", comments),
 }
 
 
-def run(work: Path, *arguments: str) -> float:
-    """Run a command as a user does, in the folder; its output goes to loop.log there.
-
-    Returns:
-        seconds.
-    """
-    say("linker " + " ".join(arguments))
-    began = time.monotonic()
+def run(work: Path, command: str) -> None:
+    """Run a command as a user does, in the folder; its output goes to loop.log there."""
+    say(f"linker {command}")
     with open(work / "loop.log", "a", encoding="utf-8") as log:
-        print("$ linker", *arguments, file=log, flush=True)
-        code = subprocess.run(
-            [sys.executable, "-m", "linker", *arguments],
-            cwd=work,
-            stdout=log,
-            stderr=log,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-        ).returncode
-    if code:
-        lines = (work / "loop.log").read_text(encoding="utf-8").splitlines()
-        raise SystemExit("\n".join([*lines[-20:], f"linker {arguments[0]} ended with {code}"]))
-    return time.monotonic() - began
+        print("$ linker", command, file=log, flush=True)
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        arguments = [sys.executable, "-m", "linker", *command.split()]
+        if subprocess.run(arguments, cwd=work, stdout=log, stderr=log, env=environment).returncode:
+            raise SystemExit(f"linker {command}: failed, see {work / 'loop.log'}")
 
 
 def measured(name: str, data: Path, work: Path) -> list[str]:
-    """Run the loop of a set and return its section of the page."""
-    source = SOURCES[name]
+    """Run the loop of a set; return its section: commands, sizes, the metrics of both models, their difference."""
+    title, prepare = SOURCES[name]
     work = work.resolve() / name
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    source.prepare(data, work)
-    mine = ["mine", "links", "posts.jsonl.gz", "--articles", "articles.jsonl", "--dev", str(source.dev)]
-    if (work / "not-in.jsonl").exists():
-        mine += ["--not-in", "not-in.jsonl"]
-    train = ["train", str(CONFIG), "--data", "set", "-o", "trainer.epochs=1", "--out", "adapted"]
-    evaluate = [
-        "evaluate",
-        "best",
-        "adapted",
-        "--articles",
-        "set/articles.jsonl",
-        "--posts",
-        "set/posts.jsonl",
-    ]
-    evaluate += ["--split", "dev", "--ignore-dates", "--json", "metrics.json"]
-    commands = ([*mine, "--out", "set"], train, evaluate)
-    seconds = [run(work, *command) for command in commands]
+    prepare(data, work)
+    held_out = " --not-in not-in.jsonl" if (work / "not-in.jsonl").exists() else ""
+    commands = (MINE + held_out, TRAIN, EVALUATE)
+    for command in commands:
+        run(work, command)
     report = json.loads((work / "set" / "report.json").read_text(encoding="utf-8"))
-    found = json.loads((work / "metrics.json").read_text(encoding="utf-8"))
-    return [f"## {source.title}", "", *section(commands, seconds, report, found)]
-
-
-def section(commands: tuple[list[str], ...], seconds: list[float], report: Row, found: Row) -> list[str]:
-    """Return the lines of a set: commands, sizes, the metrics of both models and their difference, and a verdict."""
-    linked_posts, parts = report["linked posts"], report["parts"]
-    shown = [
-        " ".join(command).replace(str(CONFIG), "configs/minilm/finetune.jsonnet") for command in commands
-    ]
-    sizes = "; ".join(
-        f"{name} {part['articles']:,} articles, {part['pairs']:,} pairs" for name, part in parts.items()
+    metrics = json.loads((work / "metrics.json").read_text(encoding="utf-8"))
+    best, adapted = (
+        next(figures for model, figures in metrics["models"].items() if wanted in model)
+        for wanted in ("best", "adapted")
     )
-    fates = ", ".join(
-        f"{count:,} {fate}" for fate, count in linked_posts.items() if fate not in ("found", "pairs")
-    )
-    lines = [
-        "```bash",
-        *(f"linker {command}  # {taken:.0f} s" for command, taken in zip(shown, seconds)),
-        "```",
-        "",
-        f"{report['posts']['read']:,} posts, {linked_posts['found']:,} linked to one article, "
-        f"{linked_posts['pairs']:,} pairs ({fates}). {sizes}.",
-        "",
-        "| dev, % | best | adapted | difference | 95 % interval | p |",
-        "|---|---|---|---|---|---|",
-    ]
-    names = {name: "adapted" if "adapted" in name else name for name in found["models"]}
-    of = {names[name]: metrics for name, metrics in found["models"].items()}
-    better = {}
+    changes = {change["metric"]: change for change in metrics["differences"] if "adapted" in change["model"]}
+    counts = {**report["posts"], **report["linked posts"]}
+    parts = "; ".join(f"{split} {part['articles']:,} articles" for split, part in report["parts"].items())
+    lines = ["```bash", *(f"linker {command}".replace(f"{ROOT}/", "") for command in commands), "```", ""]
+    lines += ["; ".join(f"{count:,} {fate}" for fate, count in counts.items()) + f". {parts}.", ""]
+    lines += ["| dev, % | best | adapted | difference | 95 % interval | p |", "|---|---|---|---|---|---|"]
     for metric in METRICS:
-        change = next(
-            d for d in found["differences"] if names.get(d["model"]) == "adapted" and d["metric"] == metric
-        )
-        better[metric] = change["low"] > 0
+        change = changes[metric]
+        low, difference, high = (f"{100 * change[end]:+.1f}" for end in ("low", "difference", "high"))
         lines.append(
-            f"| {metric} | {100 * of['best'][metric]:.1f} | {100 * of['adapted'][metric]:.1f} | "
-            f"{100 * change['difference']:+.1f} | {100 * change['low']:+.1f} … {100 * change['high']:+.1f} | "
+            f"| {metric} | {100 * best[metric]:.1f} | {100 * adapted[metric]:.1f} | {difference} | {low} … {high} | "
             f"{change['p']:.3f} |"
         )
-    verdict = "beats" if better["MAP"] else "does not beat"
-    return [
-        *lines,
-        "",
-        f"The adapted model {verdict} `best` in MAP.",
-    ]
+    verdict = "beats" if changes["MAP"]["low"] > 0 else "does not beat"
+    return [f"## {title}", "", *lines, "", f"The adapted model {verdict} `best` in MAP."]
 
 
 def main() -> None:
@@ -211,13 +151,12 @@ def main() -> None:
     for name in arguments.set or SOURCES:
         lines = measured(name, arguments.data, arguments.work)
         print("\n".join(lines), flush=True)
-        with atomic_write(RESULTS / f"loop-{name}.md") as page:
+        with atomic_write(Path(__file__).parent / "results" / f"loop-{name}.md") as page:
             page.write(
                 "# The loop from links to a model\n\n"
                 f"Made by `python -m benchmarks.mining.loop --set {name}` on {date.today()}: {cores()} cores, "
                 "other work beside it. One run, one epoch, dev evaluated once, both models by text alone.\n\n"
-                + "\n".join(lines)
-                + "\n"
+                + "\n".join([*lines, ""])
             )
 
 

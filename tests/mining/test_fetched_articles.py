@@ -17,35 +17,12 @@ __all__ = ["web"]
 SUBJECTS = ("otters", "bridges", "harvests", "libraries")
 
 
-def test_posts_without_cards_become_pairs_once_their_articles_are_fetched(web: Web, tmp_path: Path) -> None:
+def test_links_lead_to_articles_once_they_are_fetched(web: Web, tmp_path: Path) -> None:
     rows = []
     for n, subject in enumerate(SUBJECTS):
         words = " ".join(f"{subject}{k} was seen near place{n}{k}." for k in range(60))
-        html = f"""<html><head><title>News of {subject}{n}</title>
-        <meta property="article:published_time" content="2021-0{n + 1}-14T08:30:00Z"></head>
-        <body><article><h1>News of {subject}{n}</h1><p>{words}</p></article></body></html>"""
-        url = web.on(f"news{n}.test/2021/a-story-about-{subject}?utm_source=x", html)
-        text = f"neighbors{n} complain{n} about{n} the {subject}{n} loudly {url}"
-        rows.append({"id": f"p{n}", "text": text, "created_at": f"2021-0{n + 1}-15T12:00:00Z"})
-    posts = tmp_path / "posts.jsonl"
-    posts.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    links = tmp_path / "links.jsonl"
-    with pytest.raises(NoPairsError):
-        mine_links([str(posts)], tmp_path / "set", missing=links)
-    report = crawl(str(links), tmp_path / "articles", CrawlOptions("me@lab.example", delay=0), warc=True)
-    assert report.states == {"fetched": 4}
-    # The folder as it is: states.csv and the WARC file do no harm.
-    mined = mine_links([str(posts)], tmp_path / "set", [str(tmp_path / "articles")])
-    assert mined.sections()["linked posts"]["pairs"] == 4
-    articles = (tmp_path / "set" / "articles.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line)["published"][:7] for line in articles] == [f"2021-0{n + 1}" for n in range(4)]
-
-
-def test_shortened_links_lead_to_articles_once_they_are_followed(web: Web, tmp_path: Path) -> None:
-    rows = []
-    for n, subject in enumerate(SUBJECTS):
-        words = " ".join(f"{subject}{k} was seen near place{n}{k}." for k in range(60))
-        head = f"<head><title>News of {subject}{n}</title></head>"
+        date = f'<meta property="article:published_time" content="2021-0{n + 1}-14T08:30:00Z">'
+        head = f"<head><title>News of {subject}{n}</title>{date}</head>"
         html = f"<html>{head}<body><article><p>{words}</p></article></body></html>"
         article = web.on(f"news{n}.test/2021/a-story-about-{subject}", html)
         short = web.on(f"b.test/Kvdk{n}", status=302, Location=f"{article}?utm_source=b")
@@ -67,7 +44,8 @@ def test_shortened_links_lead_to_articles_once_they_are_followed(web: Web, tmp_p
         "linked to one article": 4,
     }
     assert len(links.read_text(encoding="utf-8").splitlines()) == 9
-    crawl(str(links), tmp_path / "articles", CrawlOptions("me@lab.example", delay=0))
+    crawl(str(links), tmp_path / "articles", CrawlOptions("me@lab.example", delay=0), warc=True)
+    # The folder as it is: the WARC file does no harm.
     mined = mine_links([str(posts)], tmp_path / "set", [str(tmp_path / "articles")], missing=links)
     assert mined.sections()["posts"] == {"read": 9, "only shortened links": 1, "linked to one article": 8}
     pairs = (tmp_path / "set" / "posts.jsonl").read_text(encoding="utf-8").splitlines()
@@ -76,3 +54,5 @@ def test_shortened_links_lead_to_articles_once_they_are_followed(web: Web, tmp_p
     assert len(set(of_articles.values())) == 4
     assert all(of_articles[f"p{n}0"] == of_articles[f"p{n}1"] for n in range(4))
     assert json.loads(links.read_text(encoding="utf-8")) == {"url": lost, "posts": 1}
+    articles = (tmp_path / "set" / "articles.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["published"][:7] for line in articles] == [f"2021-0{n + 1}" for n in range(4)]

@@ -77,12 +77,12 @@ def drip(web: Web) -> Any:
     return answer
 
 
-def build(web: Web) -> dict[str, str]:
-    """Some hundred hosts with a page of each kind; returns the expected state by address."""
+def build(web: Web, each: int = 10) -> dict[str, str]:
+    """Hosts with pages of each kind, by default some hundred; returns the expected state by address."""
     expected: dict[str, str] = {}
-    for i in range(150):
+    for i in range(15 * each):
         expected[web.on(f"news{i}.test/{i}/otters-return-to-brell", ARTICLE_HTML)] = "fetched"
-    for i in range(10):
+    for i in range(each):
         web.on(f"closed{i}.test/robots.txt", "User-agent: *\nDisallow: /private\n", type_="text/plain")
         expected[web.on(f"closed{i}.test/private/a-story", ARTICLE_HTML)] = "robots.txt"
         expected[web.on(f"closed{i}.test/open/a-story", ARTICLE_HTML)] = "fetched"
@@ -321,7 +321,7 @@ def test_two_crawls_in_one_folder(web: Web, tmp_path: Path) -> None:
 
 def test_a_crawl_from_the_warc_file_needs_no_network(web: Web, tmp_path: Path) -> None:
     pytest.importorskip("warcio")
-    expected = build(web)
+    expected = build(web, each=1)
     run(tmp_path, list(expected), warc=True, workers=32, deadline=2.0, max_bytes=1 << 20)
     kept = {name: (tmp_path / "out" / name).read_bytes() for name in ("articles.jsonl", "states.csv")}
     (tmp_path / "out" / "crawl.db").unlink()
