@@ -140,8 +140,10 @@ def test_the_configs_in_getting_started_are_right(tmp_path: Path) -> None:
         assert check(EXPERIMENT, load_config(tmp_path / name)) == []
 
 
-# Files of the repository that a page names in code; patterns, placeholders and files of the reader's own are not.
-REPOSITORY_FILE = re.compile(r"`((?:tests|benchmarks|scripts|linker)/[\w./-]+\.(?:py|md|json|csv))`")
+# Files of the repository that a page names in code, unless they are of an earlier commit; no patterns or placeholders.
+REPOSITORY_FILE = re.compile(
+    r"`((?:tests|benchmarks|scripts|linker)/[\w./-]+\.(?:py|md|json|csv))`(?!\s+of commit)"
+)
 # Decisions and changes name files as they were.
 CURRENT_PAGES = [page for page in PAGES if page.name != "CHANGELOG.md" and page.parent.name != "decisions"]
 
