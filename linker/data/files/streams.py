@@ -31,6 +31,7 @@ _OBJECT_STORES = ("s3", "gs")
 _HTTP = ("http", "https")
 # Size of a request to an object store: small enough for memory, large enough that waits are rare.
 _REQUEST_BYTES = 8 << 20
+_BUFFER = 1 << 18
 
 
 def is_address(path: str) -> bool:
@@ -70,8 +71,13 @@ def open_address(address: str) -> Iterator[IO[bytes]]:
         else:
             system, path = _fsspec(address)
             file = system.open(path, "rb", block_size=_REQUEST_BYTES)
+
+    def read(size: int) -> bytes:
+        with _readable_errors(address):
+            return file.read(size)
+
     try:
-        yield cast(IO[bytes], io.BufferedReader(cast(Any, _RemoteStream(file, address)), 1 << 18))
+        yield _buffered(read)
     finally:
         file.close()
 
@@ -119,11 +125,11 @@ def kind_of(address: str) -> str | None:
         return "folder" if system.isdir(path) else "file" if system.exists(path) else None
 
 
-class _RemoteStream(io.RawIOBase):
-    """A stream whose errors name the address."""
+class _Stream(io.RawIOBase):
+    """A stream of what a function returns for a maximum number of bytes."""
 
-    def __init__(self, file: Any, address: str) -> None:
-        self._file, self._address = file, address
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self._read = read
 
     @override
     def readable(self) -> bool:
@@ -131,10 +137,13 @@ class _RemoteStream(io.RawIOBase):
 
     @override
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        with _readable_errors(self._address):
-            chunk = self._file.read(len(buffer))
+        chunk = self._read(len(buffer))
         buffer[: len(chunk)] = chunk
         return len(chunk)
+
+
+def _buffered(read: Callable[[int], bytes]) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(cast(Any, _Stream(read)), _BUFFER))
 
 
 def _scheme(address: str) -> str:
@@ -214,7 +223,6 @@ def _reason(error: BaseException) -> str:
 
 
 STANDARD_INPUT = "-"
-_BUFFER = 1 << 18
 #: Errors of the decompressors for truncated and damaged files.
 DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, *zip_archives.DAMAGE)
 _MAGIC = {
@@ -232,52 +240,6 @@ _WORKBOOK = re.compile(
 )
 
 
-class _Rejoined(io.RawIOBase):
-    """A stream with its first bytes put back (pipes cannot be rewound)."""
-
-    def __init__(self, head: bytes, rest: IO[bytes], on_read: Callable[[int], None] | None) -> None:
-        self._head, self._on_read = head, on_read
-        # `read1` returns everything before a damage, `read` may not.
-        self._read = getattr(rest, "read1", rest.read)
-
-    @override
-    def readable(self) -> bool:
-        return True
-
-    @override
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        chunk = self._head[: len(buffer)] or self._read(len(buffer))
-        self._head = self._head[len(buffer) :]
-        if self._on_read is not None:
-            self._on_read(len(chunk))
-        buffer[: len(chunk)] = chunk
-        return len(chunk)
-
-
-class _Changed(io.RawIOBase):
-    """A stream whose bytes are changed piece by piece."""
-
-    def __init__(self, stream: IO[bytes], change: Callable[[bytes, bool], bytes]) -> None:
-        # What a pipe has is passed on at once.
-        self._read, self._change = getattr(stream, "read1", stream.read), change
-        self._ready = b""
-
-    @override
-    def readable(self) -> bool:
-        return True
-
-    @override
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        more = True
-        while not self._ready and more:
-            piece = self._read(_BUFFER)
-            more = bool(piece)
-            self._ready = self._change(piece, not more)
-        piece, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
-        buffer[: len(piece)] = piece
-        return len(piece)
-
-
 def changed(stream: IO[bytes], change: Callable[[bytes, bool], bytes]) -> BinaryIO:
     """Return a stream whose bytes are changed.
 
@@ -286,18 +248,41 @@ def changed(stream: IO[bytes], change: Callable[[bytes, bool], bytes]) -> Binary
         change: takes the next bytes, and whether these are the last, which are empty; returns what becomes of them,
             and of those that it kept.
     """
-    return cast(BinaryIO, io.BufferedReader(_Changed(stream, change), _BUFFER))
+    # What a pipe has is passed on at once.
+    read_piece, ready = getattr(stream, "read1", stream.read), b""
+
+    def read(size: int) -> bytes:
+        nonlocal ready
+        more = True
+        while not ready and more:
+            piece = read_piece(_BUFFER)
+            more = bool(piece)
+            ready = change(piece, not more)
+        piece, ready = ready[:size], ready[size:]
+        return piece
+
+    return _buffered(read)
 
 
 def rejoined(head: bytes, rest: IO[bytes], on_read: Callable[[int], None] | None = None) -> BinaryIO:
-    """Return a stream that yields `head`, which was already read, and then the rest.
+    """Return a stream that yields `head`, which was already read (pipes cannot be rewound), and then the rest.
 
     Args:
         head: the first bytes.
         rest: the stream after them.
         on_read: called with the number of bytes whenever some are read.
     """
-    return cast(BinaryIO, io.BufferedReader(_Rejoined(head, rest, on_read), _BUFFER))
+    # `read1` returns everything before a damage, `read` may not.
+    read_rest = getattr(rest, "read1", rest.read)
+
+    def read(size: int) -> bytes:
+        nonlocal head
+        chunk, head = head[:size] or read_rest(size), head[size:]
+        if on_read is not None:
+            on_read(len(chunk))
+        return chunk
+
+    return _buffered(read)
 
 
 def packing_of(head: bytes) -> str | None:
@@ -307,12 +292,9 @@ def packing_of(head: bytes) -> str | None:
 
 def decompressor(stream: IO[bytes], packing: str) -> Any:
     """Decompress a stream of gzip, bzip2, xz or zstd, unbuffered."""
-    if packing == "gzip":
-        return gzip.GzipFile(fileobj=stream)
-    if packing == "bzip2":
-        return bz2.BZ2File(stream)
-    if packing == "xz":
-        return lzma.LZMAFile(stream)
+    if packing != "zstd":
+        openers: dict[str, Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
+        return openers[packing](stream)
     # The dumps of Reddit need the largest window; the default is 2^27 bytes.
     return zstd.ZstdFile(stream, options={zstd.DecompressionParameter.window_log_max: 31})
 
