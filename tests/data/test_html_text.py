@@ -14,9 +14,8 @@ from linker.data import read_posts
 from linker.data.html_text import anchors, plain_text, text_of_html
 
 
-@pytest.mark.parametrize(
-    ("written", "expected"),
-    [
+def test_html_becomes_text() -> None:
+    for written, expected in [
         ("<p>The dam &amp; the <br>bridge</p><p>are gone</p>", "The dam & the\nbridge\n\nare gone"),
         ('<p>see <a href="https://x.org/a" rel="nofollow">x.org/a</a> now</p>', "see x.org/a now"),
         (
@@ -34,18 +33,22 @@ from linker.data.html_text import anchors, plain_text, text_of_html
         ("<ul><li>one</li>\n<li>two</li></ul>", "one\ntwo"),
         ("<p>&lt;p&gt; is a tag</p>", "<p> is a tag"),
         ("<p>a<script>alert(1)</script>b<!-- no --></p>", "ab"),
-    ],
-)  # fmt: skip
-def test_html_becomes_text(written: str, expected: str) -> None:
-    assert plain_text(written) == expected
+    ]:
+        assert plain_text(written) == expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["I <3 you", "a < b > c", "use <b> for bold", "</3", "AT&amp;T", "x <- y", "<user@example.org>", "1<2 and 3>2"],
-)  # fmt: skip
-def test_other_texts_stay_as_they_are(text: str) -> None:
-    assert plain_text(text) == text
+def test_other_texts_stay_as_they_are() -> None:
+    for text in [
+        "I <3 you",
+        "a < b > c",
+        "use <b> for bold",
+        "</3",
+        "AT&amp;T",
+        "x <- y",
+        "<user@example.org>",
+        "1<2 and 3>2",
+    ]:
+        assert plain_text(text) == text
 
 
 @given(st.text(alphabet=st.sampled_from("<>/ab3 &;=\"'pr\n-"), max_size=40))
@@ -70,18 +73,18 @@ def test_posts_are_stripped_and_their_other_fields_are_not(tmp_path: Path) -> No
         read_posts(str(path))
 
 
-@pytest.mark.parametrize(
-    ("written", "expected"),
-    [
+def test_links_of_html() -> None:
+    for written, expected in [
         ('<a href="https://x.org/a?b=1&amp;c=2">x</a>', ["https://x.org/a?b=1&c=2"]),
-        ("<A HREF='https://x.org/a' class='u-url ellipsis'>x</A><a href=https://y.org>y</a>", ["https://x.org/a", "https://y.org"]),
+        (
+            "<A HREF='https://x.org/a' class='u-url ellipsis'>x</A><a href=https://y.org>y</a>",
+            ["https://x.org/a", "https://y.org"],
+        ),
         ('<a class="mention hashtag" href="https://m.org/tags/x">#x</a>', []),
         ('<a href="/relative">x</a><a href="javascript:x">y</a><a name="z">z</a>', []),
         ("no link: https://x.org", []),
-    ],
-)  # fmt: skip
-def test_links_of_html(written: str, expected: list[str]) -> None:
-    assert anchors(written) == expected
+    ]:
+        assert anchors(written) == expected
 
 
 def test_html_that_shows_no_tag_is_decoded_where_it_is_known() -> None:

@@ -14,9 +14,8 @@ from linker.data.io.dates import parse_date
 MOMENT = datetime(2014, 1, 2, 16, 52, 48, tzinfo=timezone.utc)
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
+def test_a_moment() -> None:
+    for written in [
         "2014-01-02T16:52:48Z",
         "2014-01-02T16:52:48",
         "2014-01-02 17:52:48.000000+01:00",
@@ -33,38 +32,52 @@ MOMENT = datetime(2014, 1, 2, 16, 52, 48, tzinfo=timezone.utc)
         "1388681568",
         MOMENT,
         MOMENT.replace(tzinfo=None),
-    ],
-)
-def test_a_moment(written: object) -> None:
-    assert parse_date(written) == MOMENT
-    assert parse_date(written).tzinfo == timezone.utc
+    ]:
+        assert parse_date(written) == MOMENT
+        assert parse_date(written).tzinfo == timezone.utc
 
 
-@pytest.mark.parametrize(
-    "written",
-    ["2015-05-26", "26 May 2015", "26May 2015", "May 26, 2015", "26th May 2015", date(2015, 5, 26)],
-)
-def test_a_day(written: object) -> None:
-    assert parse_date(written) == datetime(2015, 5, 26, tzinfo=timezone.utc)
+def test_a_day() -> None:
+    for written in [
+        "2015-05-26",
+        "26 May 2015",
+        "26May 2015",
+        "May 26, 2015",
+        "26th May 2015",
+        date(2015, 5, 26),
+    ]:
+        assert parse_date(written) == datetime(2015, 5, 26, tzinfo=timezone.utc)
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        "5/6/2015", "2015", "2015-13-01", "2015-02-30", "yesterday", "", "Mayonnaise 3, 2015",
-        "2015-05-26T25:00", "2015-05-26T25:00:00Z", "0001-01-01T00:00+05:00", "0001-01-01T00:00:00+05:00",
-        12, True, float("nan"), float("inf"), 10**400, None,
-        [], {}, {"$date": None},
-    ],
-)  # fmt: skip
-def test_not_a_date(written: object) -> None:
-    with pytest.raises(ValueError, match=r"is not a date|is ambiguous"):
-        parse_date(written)
+def test_not_a_date() -> None:
+    for written in [
+        "5/6/2015",
+        "2015",
+        "2015-13-01",
+        "2015-02-30",
+        "yesterday",
+        "",
+        "Mayonnaise 3, 2015",
+        "2015-05-26T25:00",
+        "2015-05-26T25:00:00Z",
+        "0001-01-01T00:00+05:00",
+        "0001-01-01T00:00:00+05:00",
+        12,
+        True,
+        float("nan"),
+        float("inf"),
+        10**400,
+        None,
+        [],
+        {},
+        {"$date": None},
+    ]:
+        with pytest.raises(ValueError, match=r"is not a date|is ambiguous"):
+            parse_date(written)
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
+def test_a_moment_as_exports_write_it() -> None:
+    for written in [
         "Mar 15, 2023 · 9:38 PM UTC",  # Nitter
         {"$date": "2023-03-15T21:38:00Z"},  # MongoDB
         {"$date": {"$numberLong": "1678916280000"}},
@@ -120,15 +133,12 @@ def test_not_a_date(written: object) -> None:
         "2023년 3월 15일 수요일 21:38",
         "2023. 3. 15. 오후 9:38:00",
         "2023/3/15 下午9:38:00",
-    ],
-)
-def test_a_moment_as_exports_write_it(written: object) -> None:
-    assert parse_date(written) == datetime(2023, 3, 15, 21, 38, tzinfo=timezone.utc)
+    ]:
+        assert parse_date(written) == datetime(2023, 3, 15, 21, 38, tzinfo=timezone.utc)
 
 
-@pytest.mark.parametrize(
-    ("written", "expected"),
-    [
+def test_a_day_as_exports_write_it() -> None:
+    for written, expected in [
         ("202405011230", datetime(2024, 5, 1, 12, 30)),  # not milliseconds of 1976
         ("20230315", datetime(2023, 3, 15)),
         (20230315, datetime(2023, 3, 15)),
@@ -138,15 +148,12 @@ def test_a_moment_as_exports_write_it(written: object) -> None:
         ("5 mai 2023", datetime(2023, 5, 5)),
         ("45000.9", datetime(2023, 3, 15, 21, 36)),
         ("45000,9", datetime(2023, 3, 15, 21, 36)),
-    ],
-)
-def test_a_day_as_exports_write_it(written: object, expected: datetime) -> None:
-    assert parse_date(written) == expected.replace(tzinfo=timezone.utc)
+    ]:
+        assert parse_date(written) == expected.replace(tzinfo=timezone.utc)
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
+def test_what_is_not_exact_is_no_date() -> None:
+    for written in [
         "2h",
         "vor 2 Stunden",
         "Mar 15",
@@ -155,11 +162,9 @@ def test_a_day_as_exports_write_it(written: object, expected: datetime) -> None:
         "20230399",
         "1.57e12",
         "36525",
-    ],
-)
-def test_what_is_not_exact_is_no_date(written: str) -> None:
-    with pytest.raises(ValueError, match="is not a date"):
-        parse_date(written)
+    ]:
+        with pytest.raises(ValueError, match="is not a date"):
+            parse_date(written)
 
 
 @given(

@@ -26,9 +26,8 @@ POSTS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("labels", "expected"),
-    [
+def test_finds_the_post() -> None:
+    for labels, expected in [
         ([Label("pc")], ["pc"]),
         ([Label("1.57e+18", "Cafe\u0301 ")], ["pc"]),
         ([Label("7", "Ferry  strike", platform="Mastodon")], ["pb"]),
@@ -41,10 +40,8 @@ POSTS = [
         ),
         ([Label("pa", "Ferry strike"), Label("2", "Ferry strike")], ["pa", "pb"]),
         ([Label("9"), Label("pc")], [None, "pc"]),
-    ],
-)
-def test_finds_the_post(labels: list[ImportedLabel], expected: list[str | None]) -> None:
-    assert match_labels(POSTS, labels).post_ids == expected
+    ]:
+        assert match_labels(POSTS, labels).post_ids == expected
 
 
 def test_many_without_a_post_are_a_warning(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,22 +16,20 @@ from linker.data.labels.values import UnknownLabelError, parse_label
 EXPECTED = {"101": True, "102": True, "103": False}
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
+def test_words() -> None:
+    for value, words in [
         ("relevant", "1 1.0 1,0 true YES y x Relevant included accept ja sí si oui sim 2 3.0 ✓"),
         ("not", "0 0.0 0,0 False no n not irrelevant excluded reject nein não non nee off-topic"),
         ("skip", "skip unsure maybe ? ignore unsicher"),
         (None, "-1 -1.0 NA N/A nan None null -"),
-    ],
-)
-def test_words(value: str | None, words: str) -> None:
-    assert {word: parse_label(word).value for word in words.split()} == dict.fromkeys(words.split(), value)
+    ]:
+        assert {word: parse_label(word).value for word in words.split()} == dict.fromkeys(
+            words.split(), value
+        )
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
+def test_fields() -> None:
+    for field, value in [
         (None, None),
         ("  ", None),
         (True, "relevant"),
@@ -44,16 +42,14 @@ def test_words(value: str | None, words: str) -> None:
         ({"choices": ["not relevant"]}, "not"),
         ([["Relevant"]], "relevant"),
         ("not_relevant", "not"),
-    ],
-)
-def test_fields(field: Any, value: str | None) -> None:
-    assert parse_label(field).value == value
+    ]:
+        assert parse_label(field).value == value
 
 
-@pytest.mark.parametrize("field", ["positive", "-2", ["relevant", "not"], {"a": 1}, "12345678901"])
-def test_what_is_no_label_is_refused(field: Any) -> None:
-    with pytest.raises(UnknownLabelError):
-        parse_label(field)
+def test_what_is_no_label_is_refused() -> None:
+    for field in ["positive", "-2", ["relevant", "not"], {"a": 1}, "12345678901"]:
+        with pytest.raises(UnknownLabelError):
+            parse_label(field)
 
 
 FILES = {

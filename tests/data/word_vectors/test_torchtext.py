@@ -32,9 +32,9 @@ GLOVE = dict(zip(EXPECTED["glove"]["words"], EXPECTED["glove"]["vectors"]))
 SOURCES = ["glove.6B.50d.txt", "glove.6B.50d.txt.pt"]
 
 
-@pytest.mark.parametrize("case", TEXTS, ids=[case["text"][:20] for case in TEXTS])
-def test_basic_english_gives_torchtexts_tokens(case: dict) -> None:
-    assert BasicEnglishTokenizer().tokenize(case["text"]) == case["tokens"]
+def test_basic_english_gives_torchtexts_tokens() -> None:
+    for case in TEXTS:
+        assert BasicEnglishTokenizer().tokenize(case["text"]) == case["tokens"]
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -85,11 +85,13 @@ def looked_up(source: str, tokens: list[str]) -> np.ndarray:
     return align(vocabulary, words, matrix)[[vocabulary.words.index(token) for token in tokens]]
 
 
-@pytest.mark.parametrize("source", SOURCES)
-def test_tokens_with_capitals_get_the_vectors_of_get_vecs_by_tokens(source: str) -> None:
-    expected = np.array(EXPECTED["get_vecs_by_tokens"], dtype=np.float32)
-    expected[EXPECTED["tokens"].index("the")] = EXPECTED["glove"]["vectors"][0]  # the first row, see above
-    np.testing.assert_array_equal(looked_up(source, EXPECTED["tokens"]), expected)
+def test_tokens_with_capitals_get_the_vectors_of_get_vecs_by_tokens() -> None:
+    for source in SOURCES:
+        expected = np.array(EXPECTED["get_vecs_by_tokens"], dtype=np.float32)
+        expected[EXPECTED["tokens"].index("the")] = EXPECTED["glove"]["vectors"][
+            0
+        ]  # the first row, see above
+        np.testing.assert_array_equal(looked_up(source, EXPECTED["tokens"]), expected)
 
 
 @pytest.mark.parametrize("source", SOURCES)
