@@ -6,6 +6,8 @@ python scripts/option_tables.py --check    # report pages that are out of date; 
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -14,28 +16,64 @@ from typing import Any
 from typer.main import get_command
 
 from linker.cli.main import app
+from linker.config import schema
+from linker.config.registry import catalog
 
-PAGES = Path(__file__).parents[1] / "docs/commands"
+DOCS = Path(__file__).parents[1] / "docs"
+COMMANDS = DOCS / "commands"
+KEYS = re.compile(r"(<!-- keys of (\w+\.\w+) -->)\n.*?<!-- end -->", re.DOTALL)
+DECISION = re.compile(r"decision (\d{3})")
 MARK = "<!-- Made by scripts/option_tables.py; everything below is replaced. -->"
 
 
 def main() -> int:
     """Write or check all pages and return the exit code."""
     commands: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]
-    stale = [page.stem for page in PAGES.glob("*.md") if page.stem not in commands]
-    for name, command in commands.items():
-        page = PAGES / f"{name}.md"
-        text = page.read_text(encoding="utf-8") if page.exists() else f"# `linker {name}`\n"
-        new = f"{text.partition(MARK)[0].rstrip()}\n\n{MARK}\n\n## Options\n\n{table(command)}"
-        if new != text:
-            stale.append(name)
+    pages = {path: path.read_text(encoding="utf-8") for path in sorted(DOCS.glob("**/*.md"))}
+    stale = [path for path in pages if path.parent == COMMANDS and path.stem not in commands]
+    written = {COMMANDS / f"{name}.md": command_page(name, commands[name], pages) for name in commands}
+    written |= {path: keys_page(path, text) for path, text in pages.items() if path not in written}
+    for path, text in written.items():
+        if text != pages.get(path):
+            stale.append(path)
             if "--check" not in sys.argv:
-                page.write_text(new, encoding="utf-8")
+                path.write_text(text, encoding="utf-8")
     if stale and "--check" in sys.argv:
-        names = ", ".join(sorted(stale))
-        print(f"error: docs/commands: {names}; run `python scripts/option_tables.py`", file=sys.stderr)
+        names = ", ".join(path.relative_to(DOCS).as_posix() for path in stale)
+        print(f"error: docs: {names}; run `python scripts/option_tables.py`", file=sys.stderr)
         return 1
     return 0
+
+
+def command_page(name: str, command: Any, pages: dict[Path, str]) -> str:
+    """Return the page of a command with its table at the end."""
+    text = pages.get(COMMANDS / f"{name}.md", f"# `linker {name}`\n")
+    return f"{text.partition(MARK)[0].rstrip()}\n\n{MARK}\n\n## Options\n\n{table(command)}"
+
+
+def keys_page(path: Path, text: str) -> str:
+    """Return a page with the tables of keys between their marks."""
+    return KEYS.sub(lambda match: f"{match[1]}\n{keys_table(match[2], path)}<!-- end -->", text)
+
+
+def keys_table(name: str, page: Path) -> str:
+    """Return the table of a component's keys, such as those of `Encoder.gru`; decisions become links."""
+    definitions = schema(catalog.named(name))["$defs"]
+    definition = next(value for key, value in definitions.items() if key.endswith(f".{name.split('.')[1]}"))
+    lines = ["| key | default | meaning |", "|---|---|---|"]
+    for key, value in definition["properties"].items():
+        if key != "type":
+            default = f"`{json.dumps(value['default'], ensure_ascii=False)}`" if "default" in value else ""
+            meaning = value.get("description", "").rstrip(".").replace("None:", "null:").replace("|", "\\|")
+            meaning = DECISION.sub(lambda match: link(match, page), meaning)
+            lines.append(f"| `{key}` | {default} | {meaning} |".replace("|  |", "| |"))
+    return "\n".join(lines) + "\n"
+
+
+def link(match: re.Match[str], page: Path) -> str:
+    """Return a link to the record of a decision."""
+    record = next(DOCS.glob(f"decisions/{match[1]}-*.md"))
+    return f"[{match[0]}]({Path(os.path.relpath(record, page.parent)).as_posix()})"
 
 
 def table(command: Any) -> str:
