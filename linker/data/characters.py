@@ -45,7 +45,7 @@ _IS_INVISIBLE = re.compile(f"[{_INVISIBLE}]")
 # Most texts have only characters of this class, all of which are plain already: this one search is all they need.
 _NOT_PLAIN = re.compile(
     "[^\x00-\x9f¡-§©«¬®°±¶·»¿-ıĴ-ľŁ-ňŊ-žΑ-ΡΣ-ΫάέήίΰαβγδεζηθικλμνξοπρςστυφχψωϊϋόύώА-ҁא-תء-غف-ي"
-    "‐‒-‖‘-•…‰‱‹›€☀-➿、。〈-】ぁ-ゖァ-ヺー一-鿿가-힣\U0001f300-\U0001faff]"
+    "‐‒-‖‘-•…‰‱‹›€☀-❵➔-➿、。〈-】ぁ-ゖァ-ヺー一-鿿가-힣\U0001f300-\U0001faff]"
 )
 # Joiners choose the shape of letters in Arabic and Indic scripts and connect emojis; elsewhere they do nothing.
 _IDLE_JOINERS = re.compile(
@@ -153,8 +153,8 @@ def _plain_form(character: str) -> str:
         return character
     form = unicodedata.normalize("NFKD", character.translate(_SHAPED))
     category = unicodedata.category(character)
-    if category == "Nd":
-        return str(unicodedata.decimal(character))
+    if category in ("Nd", "No") and (digit := unicodedata.digit(character, None)) is not None:
+        return str(digit)  # also ❷, which has no compatibility form
     if category == "Zs":
         return " "
     # `…` and accents without a letter would become several marks.

@@ -39,6 +39,7 @@ def test_plain() -> None:
         ("caf&eacute; &amp; bar&shy;keeper", "café & barkeeper"),
         ("ⅷ m² ① Ⓐ №", "viii m2 1 A No"),
         ("🅵🅔🄡⒭⒴ ꜱᴛʀɪᴋᴇ f\u0336e\u0336r\u0332r\u0305y\u0332 a ≠ b", "FERry strike ferry a ≠ b"),
+        ("❷⓿❷❻ ②⓪②⑥ ➊➀ ✔", "2026 2026 11 ✔"),
         ("٢٠٢٣ ۲۰۲۳ २०२३", "2023 2023 2023"),
         # Punctuation, emojis and joiners that choose shapes of letters stay.
         ("“well” … it’s ´ ™ ℹ", "“well” … it’s ´ ™ ℹ"),
