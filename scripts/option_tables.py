@@ -16,12 +16,12 @@ from typing import Any
 from typer.main import get_command
 
 from linker.cli.main import app
-from linker.config import schema
+from linker.config import EXPERIMENT, schema
 from linker.config.registry import catalog
 
 DOCS = Path(__file__).parents[1] / "docs"
 COMMANDS = DOCS / "commands"
-KEYS = re.compile(r"(<!-- keys of (\w+\.\w+) -->)\n.*?<!-- end -->", re.DOTALL)
+KEYS = re.compile(r"(<!-- keys of ([\w.]+) -->)\n.*?<!-- end -->", re.DOTALL)
 DECISION = re.compile(r"decision (\d{3})")
 MARK = "<!-- Made by scripts/option_tables.py; everything below is replaced. -->"
 
@@ -57,9 +57,11 @@ def keys_page(path: Path, text: str) -> str:
 
 
 def keys_table(name: str, page: Path) -> str:
-    """Return the table of a component's keys, such as those of `Encoder.gru`; decisions become links."""
-    definitions = schema(catalog.named(name))["$defs"]
-    definition = next(value for key, value in definitions.items() if key.endswith(f".{name.split('.')[1]}"))
+    """Return the table of keys of a component, such as `Encoder.gru`, or of `Trainer`; decisions become links."""
+    definitions = schema(catalog.named(name) if "." in name else EXPERIMENT)["$defs"]
+    definition = next(
+        value for key, value in definitions.items() if f".{key}".endswith(f".{name.split('.')[-1]}")
+    )
     lines = ["| key | default | meaning |", "|---|---|---|"]
     for key, value in definition["properties"].items():
         if key != "type":
