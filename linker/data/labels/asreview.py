@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.common.errors import DataError
-from linker.data.files.line_errors import BadLines, LineError
+from linker.data.files.line_errors import BadLines
 from linker.data.files.rows import Row
 from linker.data.files.tables import open_table
 from linker.data.labels.collector import Collector
@@ -66,11 +66,7 @@ def read_project(path: Path, collector: Collector) -> None:
     reader = TableReader(labeled, None, None, guarded=True, collector=collector)
     with BadLines(skippable=False) as bad_lines:
         file = bad_lines.file(f"{path}, {data}")
-        for row in labeled:
-            try:
-                reader.read(row, collector)
-            except LineError as error:
-                file.bad(row.line, error, row.raw)
+        collector.read(labeled, reader, file.bad)
 
 
 def _members(path: Path, archive: zipfile.ZipFile) -> tuple[str, str]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, Protocol
 
 from linker.common.errors import DataError
 from linker.data.files.line_errors import LineError
+from linker.data.files.rows import Row
 from linker.data.io.dates import parse_date
 from linker.data.io.fields import clean_id, has_no_id, is_missing
 from linker.data.labels import known_names
@@ -19,6 +20,46 @@ from linker.data.labels.values import LabelValue, Parsed, UnknownLabelError, par
 _SHOWN = 10
 # Codes of surveys for missing answers: 9, 99, 77.
 _CODE = re.compile(r"7+|8+|9+")
+
+
+class Answer(NamedTuple):
+    """A label as a tool writes it.
+
+    Attributes:
+        field: what holds the label; or the label.
+        annotator: who gave it; None: unknown.
+        note: the annotator's note, or empty.
+        time: what holds its time.
+        machine: whether a program gave it.
+        adjudicated: whether it settles the labels of several annotators.
+        choice: its name in a label set, unless the field is such a name.
+    """
+
+    field: Any
+    annotator: str | None = None
+    note: str = ""
+    time: Any = None
+    machine: bool = False
+    adjudicated: bool = False
+    choice: str | None = None
+
+
+class LabelReader(Protocol):
+    """Reads the records of a tool."""
+
+    def answers(self, values: Mapping[str, Any]) -> Iterable[Answer]:
+        """Return the labels of a record.
+
+        Raises:
+            LineError: if a record is not as the tool writes it.
+        """
+
+    def post(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return id, text and so on of a record's post, as fields of `ImportedLabel`.
+
+        Raises:
+            LineError: if the post's id is missing.
+        """
 
 
 class Collector:
@@ -49,6 +90,31 @@ class Collector:
         self._grades: Counter[float] = Counter()
         self._plain: Counter[LabelValue] = Counter()
 
+    def read(
+        self, rows: Iterable[Row], reader: LabelReader, bad: Callable[[int, LineError, str], None]
+    ) -> None:
+        """Take the labels that a reader finds in rows; `bad` receives line, fault and text of bad ones."""
+        for row in rows:
+            try:
+                found = [
+                    (answer, self.parse(answer.field, row.line)) for answer in reader.answers(row.values)
+                ]
+                found = [(answer, parsed) for answer, parsed in found if parsed.value is not None]
+                post = reader.post(row.values) if found else {}
+                labels = [
+                    ImportedLabel(
+                        annotator=answer.annotator, value=parsed.value, note=answer.note,
+                        time=time_in(answer.time), line=row.line, choice=parsed.choice or answer.choice,
+                        machine=answer.machine, adjudicated=answer.adjudicated, **post,
+                    )
+                    for answer, parsed in found
+                    if parsed.value is not None
+                ]  # fmt: skip
+            except LineError as error:
+                bad(row.line, error, row.raw)
+            else:
+                self.record(row.values, labels)
+
     def record(self, keys: Iterable[str], labels: list[ImportedLabel]) -> None:
         """Take the labels of a record."""
         self.keys.update(list(keys))
@@ -57,7 +123,9 @@ class Collector:
         self.labels += labels
 
     def parse(self, field: Any, line: int) -> Parsed:
-        """Return the label in a field; an unknown one is remembered, and read as none."""
+        """Return the label in a field, or that is one; an unknown one is remembered, and read as none."""
+        if isinstance(field, Parsed):
+            return field
         try:
             parsed = parse_label(field, self._names)
         except UnknownLabelError as error:
@@ -142,12 +210,21 @@ def text_in(field: Any) -> str:
     return "" if is_missing(field) else str(field)
 
 
-def about_post(record: Mapping[str, Any], text: Any, article: Any) -> dict[str, Any]:
-    """Return what a record says of its post, as fields of `ImportedLabel`."""
-    article = text_in(article)
+def about_post(
+    record: Mapping[str, Any], post_id: str, text: Any, article: Any, missing: str = "post_id"
+) -> dict[str, Any]:
+    """Return what a record says of its post, as fields of `ImportedLabel`.
+
+    Raises:
+        LineError: if it has neither id nor text; `missing` is the key of the id.
+    """
+    article, text = text_in(article), text_in(text) or None
+    if not post_id and text is None:
+        raise LineError("no post", f"{missing} is missing, so the label belongs to no post")
     return {
+        "post_id": post_id,
         "article_ids": (article,) if article else (),
-        "text": text_in(text) or None,
+        "text": text,
         "platform": text_in(record.get("platform")) or None,
         "author": text_in(record.get("author")) or None,
         "created_at": time_in(record.get("created_at"), strict=False),

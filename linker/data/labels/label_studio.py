@@ -7,17 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from linker.data.files.line_errors import LineError
-from linker.data.files.rows import Row
 from linker.data.labels import known_names as known
 from linker.data.labels.collector import (
+    Answer,
     Collector,
     about_post,
     named_like_labels,
     post_id_of,
     text_in,
-    time_in,
 )
-from linker.data.labels.records import ImportedLabel
 from linker.data.labels.values import Parsed
 
 _KINDS = ("choices", "taxonomy", "rating", "number", "labels")
@@ -26,7 +24,8 @@ _KINDS = ("choices", "taxonomy", "rating", "number", "labels")
 class LabelStudioReader:
     """Reads annotations, and predictions as labels of machines; a canceled annotation is a skipped post."""
 
-    def __init__(self) -> None:
+    def __init__(self, collector: Collector) -> None:
+        self._collector = collector
         self._control: str | None = None
 
     @staticmethod
@@ -36,7 +35,7 @@ class LabelStudioReader:
             "annotations" in values or "completions" in values
         )
 
-    def prepare(self, records: Sequence[Mapping[str, Any]], collector: Collector) -> None:
+    def prepare(self, records: Sequence[Mapping[str, Any]]) -> None:
         """Choose the control with the labels: one with the name of labels, else the only one."""
         found: Counter[str] = Counter()
         for values in records:
@@ -47,60 +46,45 @@ class LabelStudioReader:
                 continue
         self._control = named_like_labels(found) or (next(iter(found)) if len(found) == 1 else None)
         where = f' in the control "{self._control}"' if self._control else ""
-        collector.where = where or f" (controls: {', '.join(found) or 'none'})"
-        collector.keys.update(f"control {name}" for name in found)
+        self._collector.where = where or f" (controls: {', '.join(found) or 'none'})"
+        self._collector.keys.update(f"control {name}" for name in found)
 
-    def read(self, row: Row, collector: Collector) -> None:
-        """Read the labels of a task.
-
-        Raises:
-            LineError: if the post's id is missing, or a task is not as Label Studio writes it.
-        """
-        values = row.values
-        data = values.get("data")
-        if not isinstance(data, Mapping):
+    def answers(self, values: Mapping[str, Any]) -> Iterator[Answer]:
+        """Yield the labels of a task; see `LabelReader`."""
+        if not isinstance(values.get("data"), Mapping):
             raise LineError("no post", "data is not a JSON object")
-        labels: list[ImportedLabel] = []
-        about = about_post(data, data.get("text"), data.get("article_id"))
         for key, machine in (("annotations", False), ("predictions", True)):
             for annotation in _annotations(values, key):
-                parsed = self._parsed(annotation, row.line, collector)
-                if parsed.value is None:
-                    continue
                 names = ("model_version",) if machine else ("completed_by", "annotator")
                 who = next(filter(None, (text_in(annotation.get(name)) for name in names)), None)
                 who = who or ("prediction" if machine else None)
-                time = time_in(annotation.get("updated_at") or annotation.get("created_at"))
-                labels.append(
-                    ImportedLabel(
-                        _post(data), who, parsed.value, _note(annotation), time, row.line, parsed.choice,
-                        machine, bool(annotation.get("ground_truth")), **about,
-                    )
-                )  # fmt: skip
-        collector.record(values, labels)
+                time = annotation.get("updated_at") or annotation.get("created_at")
+                settled = bool(annotation.get("ground_truth"))
+                yield Answer(self._label(annotation), who, _note(annotation), time, machine, settled)
 
-    def _parsed(self, annotation: Mapping[str, Any], line: int, collector: Collector) -> Parsed:
+    def post(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a task says of its post; see `LabelReader`."""
+        data = values["data"]
+        names = known.columns_of(known.IDS, data)
+        post_id = post_id_of(data.get(names[0]), names[0]) if names else ""
+        return about_post(data, post_id, data.get("text"), data.get("article_id"), "data: post_id")
+
+    def _label(self, annotation: Mapping[str, Any]) -> Any:
+        """The label of an annotation, or the fields that hold it."""
         if annotation.get("was_cancelled"):
             return Parsed("skip")
-        fields = [
-            field
-            for region in _regions(annotation)
-            if (kind := _kind(region)) and (self._control in (None, _control(region)))
-            if (field := region["value"].get(kind)) not in (None, [])
-        ]
-        if any("start" in region["value"] and "labels" in region["value"] for region in _regions(annotation)):
+        regions = _regions(annotation)
+        if any("start" in region["value"] and "labels" in region["value"] for region in regions):
             raise LineError(
                 "spans", "its labels are of parts of the text; linker reads labels of whole posts"
             )
-        return collector.parse(fields, line) if fields else Parsed(None)
-
-
-def _post(data: Mapping[str, Any]) -> str:
-    names = known.columns_of(known.IDS, data)
-    post_id = post_id_of(data.get(names[0]), names[0]) if names else ""
-    if not post_id and not data.get("text"):
-        raise LineError("no post", "data: post_id is missing, so the label belongs to no post")
-    return post_id
+        fields = [
+            field
+            for region in regions
+            if (kind := _kind(region)) and (self._control in (None, _control(region)))
+            if (field := region["value"].get(kind)) not in (None, [])
+        ]
+        return fields or Parsed(None)
 
 
 def _annotations(values: Mapping[str, Any], key: str) -> Iterator[Mapping[str, Any]]:

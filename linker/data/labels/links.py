@@ -75,11 +75,11 @@ def _row(post: Post, number: int) -> Row:
 def _labels_in(rows: Sequence[Row], shown: str, column: str | None = None) -> LabelFile:
     collector = Collector(shown)
     reader = TableReader(rows, None, column, False, collector, loose=False)
-    for row in rows:
-        try:
-            reader.read(row, collector)
-        except LineError as error:
-            raise DataError(f"{shown}, line {row.line}: {error}") from error
+
+    def refuse(line: int, error: LineError, raw: str) -> None:
+        raise DataError(f"{shown}, line {line}: {error}") from error
+
+    collector.read(rows, reader, refuse)
     return collector.result()
 
 

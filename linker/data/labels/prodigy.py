@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from linker.data.files.line_errors import LineError
-from linker.data.files.rows import Row
-from linker.data.labels.collector import Collector, about_post, post_id_of, text_in, time_in
-from linker.data.labels.records import ImportedLabel
+from linker.data.io.fields import is_missing
+from linker.data.labels.collector import Answer, Collector, about_post, post_id_of, text_in, time_in
 from linker.data.labels.table import flattened
 from linker.data.labels.values import LabelValue, Parsed
 
@@ -20,6 +18,10 @@ _IDS = ("post_id", "tweet_id", "status_id", "doc_id", "id", "record_id")
 class ProdigyReader:
     """Reads answers; a task without one has no label."""
 
+    def __init__(self, collector: Collector) -> None:
+        self._collector = collector
+        collector.where = ' under the key "answer"'
+
     @staticmethod
     def wrote(values: Mapping[str, Any]) -> bool:
         """Return whether a record is a task of Prodigy."""
@@ -30,42 +32,35 @@ class ProdigyReader:
         """Return whether a record is a task without an answer, whose `label` is the question."""
         return values.get("label") == "RELEVANT" and isinstance(values.get("meta"), Mapping)
 
-    def read(self, row: Row, collector: Collector) -> None:
-        """Read the label of a task.
+    def answers(self, values: Mapping[str, Any]) -> Iterator[Answer]:
+        """Yield the label of a task; see `LabelReader`."""
+        values = flattened(values)
+        # `time` is more precise, but Prodigy does not update it when a post is labeled again.
+        stamp, exact = values.get("_timestamp"), time_in(values.get("time"), strict=False)
+        if exact and (is_missing(stamp) or time_in(stamp, strict=False) == exact.replace(microsecond=0)):
+            stamp = exact
+        who = text_in(values.get("_annotator_id")) or text_in(values.get("_session_id")) or None
+        yield Answer(_label(values, self._collector), who, text_in(values.get("note")), stamp)
 
-        Raises:
-            LineError: if the post's id is missing, or the answer cannot be read.
-        """
-        values, labels = flattened(row.values), []
-        collector.where = ' under the key "answer"'
-        parsed = _label(values, row.line, collector)
-        if parsed.value is not None:
-            name = next((name for name in _IDS if name in values), "post_id")
-            post_id, text = post_id_of(values.get(name), name), text_in(values.get("text")) or None
-            if not post_id and text is None:
-                raise LineError("no post", "post_id is missing, so the label belongs to no post")
-            # `time` is more precise, but Prodigy does not update it when a post is labeled again.
-            time, exact = time_in(values.get("_timestamp")), time_in(values.get("time"), strict=False)
-            time = exact if exact and time in (None, exact.replace(microsecond=0)) else time
-            who = text_in(values.get("_annotator_id")) or text_in(values.get("_session_id")) or None
-            about = about_post(values, text, values.get("article_id") or values.get("article"))
-            note = text_in(values.get("note"))
-            labels.append(
-                ImportedLabel(post_id, who, parsed.value, note, time, row.line, parsed.choice, **about)
-            )
-        collector.record(row.values, labels)
+    def post(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a task says of its post; see `LabelReader`."""
+        values = flattened(values)
+        name = next((name for name in _IDS if name in values), "post_id")
+        article = values.get("article_id") or values.get("article")
+        return about_post(values, post_id_of(values.get(name), name), values.get("text"), article)
 
 
-def _label(values: Mapping[str, Any], line: int, collector: Collector) -> Parsed:
+def _label(values: Mapping[str, Any], collector: Collector) -> Any:
+    """The label of a task, or the field that holds it."""
     answer = values.get("answer")
     if answer is None or answer == "":
         return Parsed(None)
     if answer not in _ANSWERS:
-        return collector.parse(answer, line)
+        return answer
     if answer != "accept":
         return Parsed(_ANSWERS[answer])
     if values.get("accept"):
-        return collector.parse(values["accept"], line)
+        return values["accept"]
     if "accept" in values:  # no option was chosen: no label if an option means `not`
         options = values.get("options")
         options = options if isinstance(options, list) else []

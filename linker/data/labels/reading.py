@@ -11,7 +11,7 @@ from typing import Any
 
 from linker.common.errors import ConfigError, DataError
 from linker.data.files.formats.delimited import guard_of
-from linker.data.files.line_errors import BadLines, LineError
+from linker.data.files.line_errors import BadLines
 from linker.data.files.rows import Row
 from linker.data.files.streams import shown_name
 from linker.data.files.tables import open_table
@@ -99,7 +99,7 @@ def read_rows(
     """
     iterator = iter(rows)
     head = list(islice(iterator, _HEAD))
-    reader = None if format in _TABLES else _tool(format, [row.values for row in head])
+    reader = None if format in _TABLES else _tool(format, [row.values for row in head], collector)
     if len(head) > 1 and any(_OF_QUALTRICS in str(value) for value in head[1].values.values()):
         collector.notes.append("2 rows of Qualtrics about the questions left out")
         del head[:2]
@@ -107,15 +107,11 @@ def read_rows(
     if reader is None:
         reader = TableReader(all_rows, columns, None, guarded, collector)
     elif hasattr(reader, "prepare"):
-        reader.prepare([row.values for row in all_rows], collector)
-    for row in all_rows:
-        try:
-            reader.read(row, collector)
-        except LineError as error:
-            bad(row.line, error, row.raw)
+        reader.prepare([row.values for row in all_rows])
+    collector.read(all_rows, reader, bad)
 
 
-def _tool(format: str | None, head: Sequence[Mapping[str, Any]]) -> Any:
+def _tool(format: str | None, head: Sequence[Mapping[str, Any]], collector: Collector) -> Any:
     """Return the reader of the tool that wrote the records; None: a table."""
     readers: dict[str, Any] = {
         "label_studio": label_studio.LabelStudioReader,
@@ -124,9 +120,9 @@ def _tool(format: str | None, head: Sequence[Mapping[str, Any]]) -> Any:
     }
     for name, reader in readers.items():
         if format == name or (format is None and head and any(reader.wrote(values) for values in head)):
-            return reader()
+            return reader(collector)
     if format is None and head and all(prodigy.ProdigyReader.asks(values) for values in head):
-        return prodigy.ProdigyReader()
+        return prodigy.ProdigyReader(collector)
     return None
 
 

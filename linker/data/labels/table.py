@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from linker.common.errors import DataError
@@ -14,8 +13,7 @@ from linker.data.files.line_errors import LineError
 from linker.data.files.rows import Row
 from linker.data.io.fields import is_missing
 from linker.data.labels import known_names as known
-from linker.data.labels.collector import Collector, post_id_of, text_in, time_in
-from linker.data.labels.records import ImportedLabel
+from linker.data.labels.collector import Answer, Collector, about_post, post_id_of, text_in
 from linker.data.labels.values import is_true, parse_or_none
 
 # Objects in which tools keep the fields of the file that was given to them.
@@ -76,47 +74,33 @@ class TableReader:
         self._coder = self._first_of(known.CODERS) or self._loose_coder(values)
         self._check(collector, len(rows))
 
-    def read(self, row: Row, collector: Collector) -> None:
-        """Read the labels of a row.
-
-        Raises:
-            LineError: if the id of a labeled post is missing, or a time cannot be read.
-        """
-        values = flattened(row.values)
-        if self._guarded:
-            values = {
-                key: unguarded(value, SIGN) if isinstance(value, str) else value
-                for key, value in values.items()
-            }
-        labels = []
-        for field, coder, settled in self._fields(values):
+    def answers(self, values: Mapping[str, Any]) -> Iterator[Answer]:
+        """Yield the labels of a row; see `LabelReader`."""
+        values = self._fields_of(values)
+        note, time = self._note_and_time(values)
+        machine, choice = is_true(self._value(values, "machine")), self._text(values, "choice")
+        for field, coder, settled in self._labels(values):
             if isinstance(field, list) and any(isinstance(item, list) and len(item) == 3 for item in field):
                 raise LineError(
                     "spans", "its labels are of parts of the text; linker reads labels of whole posts"
                 )
-            parsed = collector.parse(field, row.line)
-            if parsed.value is not None:
-                choice = parsed.choice or self._text(values, "choice")
-                labels.append((parsed.value, choice, coder, settled))
-        made = []
-        if labels:
-            post_id = post_id_of(values.get(self.id) if self.id else None, self.id or "id")
-            text = self._text(values, "text")
-            if not post_id and text is None:
-                raise LineError(
-                    "no post", f"{self.id or 'post_id'} is missing, so the label belongs to no post"
-                )
-            note, time = self._note_and_time(values)
-            for value, choice, coder, settled in labels:
-                made.append(
-                    ImportedLabel(
-                        post_id, coder, value, note, time, row.line, choice,
-                        is_true(self._value(values, "machine")), settled, self._article_ids(values), text,
-                        self._text(values, "platform"), self._text(values, "author"),
-                        time_in(self._value(values, "created_at"), strict=False), self._text(values, "sample"),
-                    )
-                )  # fmt: skip
-        collector.record(row.values, made)
+            yield Answer(field, coder, note, time, machine, settled, choice)
+
+    def post(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a row says of its post; see `LabelReader`."""
+        values = self._fields_of(values)
+        post_id = post_id_of(values.get(self.id) if self.id else None, self.id or "id")
+        about = {name: self._value(values, name) for name in ("platform", "author", "created_at")}
+        post = about_post(about, post_id, self._value(values, "text"), None, self.id or "post_id")
+        return {**post, "article_ids": self._article_ids(values), "sample": self._text(values, "sample")}
+
+    def _fields_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        flat = flattened(values)
+        if not self._guarded:
+            return flat
+        return {
+            key: unguarded(value, SIGN) if isinstance(value, str) else value for key, value in flat.items()
+        }
 
     def _value(self, values: Mapping[str, Any], role: str) -> Any:
         name = self._columns[role]
@@ -125,7 +109,7 @@ class TableReader:
     def _text(self, values: Mapping[str, Any], role: str) -> str | None:
         return text_in(self._value(values, role)) or None
 
-    def _fields(self, values: Mapping[str, Any]) -> list[tuple[Any, str | None, bool]]:
+    def _labels(self, values: Mapping[str, Any]) -> list[tuple[Any, str | None, bool]]:
         """Return the labels of a row with their coders, and whether they are adjudicated."""
         if self._asreview:
             user = text_in(values.get("asreview_user_name")) or text_in(values.get("asreview_user_email"))
@@ -143,13 +127,14 @@ class TableReader:
             fields.append((values.get(self._settled), None if self._coders else coder, True))
         return fields
 
-    def _note_and_time(self, values: Mapping[str, Any]) -> tuple[str, datetime | None]:
-        note, time = text_in(self._value(values, "note")), time_in(self._value(values, "time"))
+    def _note_and_time(self, values: Mapping[str, Any]) -> tuple[str, Any]:
+        note, time = text_in(self._value(values, "note")), self._value(values, "time")
         if not self._asreview:
             return note, time
         if not self._was_included(values):
             note, time = "", None
-        return text_in(values.get("asreview_note")) or note, time or time_in(values.get("asreview_time"))
+        time = values.get("asreview_time") if is_missing(time) else time
+        return text_in(values.get("asreview_note")) or note, time
 
     def _was_included(self, values: Mapping[str, Any]) -> bool:
         """Whether ASReview names no user of a label that was in the dataset before, as `included`."""
