@@ -62,17 +62,17 @@ def text_of_html(text: str) -> str:
 
 def anchors(text: str) -> list[str]:
     """Return the addresses that a post in HTML links to, in order, without those of mentions and hashtags."""
-    found = []
+    urls = []
     for attributes in _ANCHOR.findall(text) if "<a" in text or "<A" in text else ():
         address, classes = _HREF.search(attributes), _CLASS.search(attributes)
         if address and not {"mention", "hashtag"} & set((classes[1] if classes else "").split()):
-            found.append(unescaped(address[1] or address[2] or address[3] or ""))
-    return [address for address in found if address.lower().startswith(("http://", "https://"))]
+            urls.append(unescaped(address[1] or address[2] or address[3] or ""))
+    return [address for address in urls if address.lower().startswith(("http://", "https://"))]
 
 
 def _without_unseen(text: str) -> str:
     """Remove scripts, styles and comments that end; in linear time, however many begin."""
-    kept, seen, place = [], 0, 0
+    texts, seen, place = [], 0, 0
     unended = set()
     while begin := _UNSEEN.search(text, place):
         kind, place = (begin[1] or "").lower(), begin.end()
@@ -80,6 +80,6 @@ def _without_unseen(text: str) -> str:
         if end is None:
             unended.add(kind)
         else:
-            kept.append(text[seen : begin.start()])
+            texts.append(text[seen : begin.start()])
             seen = place = end.end()
-    return "".join([*kept, text[seen:]])
+    return "".join([*texts, text[seen:]])

@@ -92,11 +92,11 @@ class ContentIds:
 
     def numbered(self, made: str) -> str:
         """Return a content id, numbered if it is taken."""
-        found = made
-        while found in self._taken:
+        id_ = made
+        while id_ in self._taken:
             self._repeats[made] += 1
-            found = repeated(made, self._repeats[made] + 1)
-        return found
+            id_ = repeated(made, self._repeats[made] + 1)
+        return id_
 
 
 def repeated(made: str, number: int) -> str:

@@ -127,12 +127,12 @@ def _codes() -> dict[str, str]:
     from babel import Locale
 
     none = ("und", "mul", "zxx", "mis")
-    found = {
+    names = {
         name.casefold(): _ALSO.get(code, code)
         for code, name in Locale("en").languages.items()
         if "_" not in code and code not in none
     }
-    return {**found, "norwegian": "no", "filipino": "tl", "tagalog": "tl"}
+    return {**names, "norwegian": "no", "filipino": "tl", "tagalog": "tl"}
 
 
 @cache
@@ -152,10 +152,10 @@ def _identified(text: str, least_bytes: int) -> str | None:
     # Letters in bold or decomposed ones would hide the language, and so change which scores count how much.
     words = _CONTROL.sub(" ", _NOT_WORDS.sub(" ", plain(text)))
     try:
-        _, length, found = pycld2.detect(words)
+        _, length, languages = pycld2.detect(words)
     except pycld2.error:
         return None
-    _, code, percent, _ = found[0]
+    _, code, percent, _ = languages[0]
     code = _FORMER.get(code, code).split("-")[0]
     if percent < _LEAST_PERCENT or length < least_bytes or len(code) != 2 or code in _UNLIKELY:
         return None
@@ -168,5 +168,5 @@ def _names() -> dict[str, str]:
         import pycld2
     except ImportError:
         return {}
-    known = ((_FORMER.get(code, code), name) for name, code in pycld2.LANGUAGES)
-    return {code: name.replace("_", " ").title() for code, name in known if len(code) == 2}
+    codes = ((_FORMER.get(code, code), name) for name, code in pycld2.LANGUAGES)
+    return {code: name.replace("_", " ").title() for code, name in codes if len(code) == 2}

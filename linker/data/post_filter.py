@@ -93,10 +93,12 @@ class Filter:
                 "--since, --until: no post has a time; linker reads the field `created_at`. Name another one with "
                 "--column created_at=NAME"
             )
-        found = []
+        descriptions = []
         if without_time:
-            found.append(f"left out {without_time:,} of {posts:,} posts: without a time (--since, --until)")
-        return found + self._by_language(languages)
+            descriptions.append(
+                f"left out {without_time:,} of {posts:,} posts: without a time (--since, --until)"
+            )
+        return descriptions + self._by_language(languages)
 
     def _by_language(self, languages: Counter[str | None]) -> list[str]:
         others = [

@@ -69,10 +69,10 @@ class Vocabulary:
         """Map tokens to ids, in order; a text without tokens becomes the single token `<empty>`."""
         size = len(self.words)
         unknown: dict[str, int] = {}
-        known = self._ids.get
+        id_of = self._ids.get
         ids = []
         for token in tokens or (EMPTY,):
-            i = known(token)
+            i = id_of(token)
             ids.append(size + unknown.setdefault(token, len(unknown)) if i is None else i)
         return EncodedText(np.array(ids, dtype=np.int32), tuple(unknown))
 

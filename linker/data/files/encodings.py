@@ -120,12 +120,12 @@ def _score_of_words(sample: bytes, codec: str, usual: tuple[str, ...] | re.Patte
     text = sample.decode(codec, "replace")
     good = bad = 0.0
     letters: Counter[str] = Counter()
-    for found in _WORD_OR_SIGN.finditer(text):
-        word = found[0]
+    for match in _WORD_OR_SIGN.finditer(text):
+        word = match[0]
         foreign = [letter for letter in word if letter > "\x7f"]
         if not foreign:
             continue
-        before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
+        before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
         # Marks are words here, but no mark of another script is on a letter of ours.
         on_latin = not word.isalpha() and "a" <= before.lower() <= "z"
         in_script = isinstance(usual, re.Pattern) and usual.fullmatch(word)
@@ -162,22 +162,25 @@ def _unusual(letters: Counter[str], languages: tuple[str, ...]) -> float:
 
 def _has_odd_case(word: str) -> bool:
     """Whether a capital follows a small letter, and one of them is not ASCII."""
-    return any(one.islower() and two.isupper() and max(one, two) > "\x7f" for one, two in pairwise(word))
+    return any(
+        first.islower() and second.isupper() and max(first, second) > "\x7f"
+        for first, second in pairwise(word)
+    )
 
 
 def _score_of_characters(sample: bytes, codec: str) -> float:
     """How plausible a text in Chinese, Japanese or Korean is, from -2 to 1."""
     usual, first_bytes = _SEVERAL_BYTES[codec]
     text = re.sub(r"[\x00-\x7f]+", "", sample.decode(codec, "replace"))
-    own = len(re.findall(usual, text)) if usual else 0
+    usual_count = len(re.findall(usual, text)) if usual else 0
     common = sum(
         "一" <= character <= "鿿" and character.encode(codec)[0] in first_bytes for character in text
     )
     if codec == "gb18030":  # characters that only the larger GBK has are rare
         common -= sum("一" <= character <= "鿿" and character.encode(codec)[1] < 0xA1 for character in text)
-    if codec in _JAPANESE and not own:
+    if codec in _JAPANESE and not usual_count:
         common = 0
-    good = own + common + len(_FULL_WIDTH.findall(text))
+    good = usual_count + common + len(_FULL_WIDTH.findall(text))
     bad = len(text) - good
     return (good - 2 * bad) / max(len(text), 1)
 
@@ -255,8 +258,8 @@ class Recoder:
             while text.startswith(_MARK):
                 text = text[len(_MARK) :]
         if _BROKEN in text:
-            known = piece.count(_BROKEN) if self._codec == UTF_8 else 0
-            if (broken := text.count(_BROKEN) - known) > 0:
+            replacements = piece.count(_BROKEN) if self._codec == UTF_8 else 0
+            if (broken := text.count(_BROKEN) - replacements) > 0:
                 self._changed(
                     f"bytes that are not {shown_encoding(self._codec).upper()} read as \ufffd", broken
                 )

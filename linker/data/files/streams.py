@@ -98,12 +98,12 @@ def files_below(address: str, levels: int | None) -> list[str]:
 
             system, path = _arrow(address)
             selector = FileSelector(path, recursive=levels != 1, allow_not_found=True)
-            found = [info.path for info in system.get_file_info(selector) if info.type == FileType.File]
+            paths = [info.path for info in system.get_file_info(selector) if info.type == FileType.File]
         else:
             system, path = _fsspec(address)
-            found = system.find(path, maxdepth=levels)
+            paths = system.find(path, maxdepth=levels)
     start = path.rstrip("/") + "/"
-    return [name.removeprefix(start) for name in found if name.startswith(start)]
+    return [name.removeprefix(start) for name in paths if name.startswith(start)]
 
 
 def kind_of(address: str) -> str | None:
@@ -361,11 +361,11 @@ def _data_file(
     if not raw.seekable():
         raise DataError(f"{shown_name(path)}: a zip archive; save it as a file, or unpack it")
     raw.seek(0)
-    archive, found = zip_archives.data_file(raw, shown_name(path))
+    archive, entry = zip_archives.data_file(raw, shown_name(path))
     stack.enter_context(archive)
-    packed = found.compress_size / max(found.file_size, 1)
+    packed = entry.compress_size / max(entry.file_size, 1)
     counted = None if on_read is None else lambda number: on_read(round(packed * number))
-    return rejoined(b"", stack.enter_context(archive.open(found)), counted)
+    return rejoined(b"", stack.enter_context(archive.open(entry)), counted)
 
 
 def _unpacked(stream: BinaryIO, packing: str | None, path: str) -> BinaryIO:

@@ -32,14 +32,16 @@ def data_file(stream: IO[bytes], name: str) -> tuple[zipfile.ZipFile, zipfile.Zi
         zipfile.BadZipFile: if the archive is damaged.
     """
     archive = zipfile.ZipFile(stream)
-    files = [one for one in archive.infolist() if not one.is_dir() and not _HIDDEN.search(one.filename)]
-    files = [one for one in files if not _BESIDE.search(one.filename)] or files
-    of_x = posts_of_x([one.filename for one in files])
-    files = [one for one in files if one.filename in of_x] or files
+    files = [
+        entry for entry in archive.infolist() if not entry.is_dir() and not _HIDDEN.search(entry.filename)
+    ]
+    files = [entry for entry in files if not _BESIDE.search(entry.filename)] or files
+    of_x = posts_of_x([entry.filename for entry in files])
+    files = [entry for entry in files if entry.filename in of_x] or files
     if not files:
         raise DataError(f"{name}: the zip archive has no file; give another")
     if len(files) > 1:
-        names = [one.filename for one in files]
+        names = [entry.filename for entry in files]
         more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
         raise DataError(
             f"{name}: a zip archive of {len(names):,} files ({', '.join(names[:_SHOWN])}{more}); "

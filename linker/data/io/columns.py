@@ -119,11 +119,11 @@ class Columns:
 
     def of_file(self, names: Mapping[str, list[str] | None], date_styles: Mapping[str, DateStyle]) -> Columns:
         """Return a copy for one file, with `names` of the file in place of ours, and its `date_styles`."""
-        found = copy(self)
+        mapping = copy(self)
         for ours, theirs in names.items():
-            setattr(found, ours, theirs)
-        found.date_styles = date_styles
-        return found
+            setattr(mapping, ours, theirs)
+        mapping.date_styles = date_styles
+        return mapping
 
     def plain_text(self, shown: str) -> Columns:
         """Return the columns of a plain-text file.

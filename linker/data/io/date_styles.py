@@ -46,16 +46,16 @@ class DateStyle:
     def read(self, value: Any, since: datetime = _OLDEST) -> datetime | None:
         """Return a date; None if it cannot be read, or is of a post and before `since`, which is counted."""
         try:
-            found = parse_date(value, self.day_first)
+            moment = parse_date(value, self.day_first)
             if self._of_posts:
-                _check_time_of_post(found, since, _SHIFTED)
+                _check_time_of_post(moment, since, _SHIFTED)
         except ValueError as error:
             if not self._unread:
                 self._example, self._problem = f"{str(value)[:40]!r}", self._problem_of(value, error)
             self._unread += 1
             return None
         self._serials += is_serial(value)
-        return found
+        return moment
 
     def read_address(self, address: str | None) -> datetime | None:
         """Return the time in the address of a post whose date was not read, which is counted; None if it has none."""

@@ -298,10 +298,10 @@ def _named_day(text: str) -> tuple[int, int, int] | None:
             if word not in months() and word not in weekdays():
                 return None
             named.append(word)
-    found = [word for word in named if word in months() and word not in weekdays()] or [
+    month_words = [word for word in named if word in months() and word not in weekdays()] or [
         word for word in named if word in months()
     ]
-    if len({months()[word] for word in found}) != 1 or len(numbers) != 2:
+    if len({months()[word] for word in month_words}) != 1 or len(numbers) != 2:
         return None
     years = [number for number in numbers if len(number) == 4]
     if not years and re.search(r"[^\W\d_]-\d\d$", text):  # 15-Mar-23, as Excel shows it
@@ -309,7 +309,7 @@ def _named_day(text: str) -> tuple[int, int, int] | None:
     if len(years) != 1:
         return None
     (day,) = [number for number in numbers if number is not years[0]]
-    return _century(years[0]), months()[found[0]], int(day)
+    return _century(years[0]), months()[month_words[0]], int(day)
 
 
 def _century(year: str) -> int:

@@ -69,16 +69,16 @@ def ranges_of(path: str, columns: Columns, size: int) -> list[FileRange]:
                 formats, table = recognized(table, columns)
                 if formats is not None:
                     return []
-                paths, found = nested_names(columns, table), columns_of(columns, table, path)
+                paths, detected = nested_names(columns, table), columns_of(columns, table, path)
                 # Columns that only later lines have are known at the end of the file.
-                found.check(shown_name(path))
+                detected.check(shown_name(path))
             if not _is_utf_8(file, columns.encoding):
                 return []
             limits = _limits(file, os.path.getsize(path), size)
     except (OSError, DataError):  # reported when the file is read
         return []
     return [
-        FileRange(begin, end, found.columns, paths, [*table.notes, *found.notes], end == limits[-1])
+        FileRange(begin, end, detected.columns, paths, [*table.notes, *detected.notes], end == limits[-1])
         for begin, end in pairwise(limits)
     ]
 
@@ -114,13 +114,13 @@ def _limits(file: BinaryIO, total: int, size: int) -> list[int]:
 
 def lines_in(path: str, begin: int, end: int) -> int:
     """Return the number of line ends between two bytes of a file."""
-    found = 0
+    line_ends = 0
     with open(path, "rb") as file:
         file.seek(begin)
         while begin < end and (block := file.read(min(_BLOCK, end - begin))):
-            found += block.count(b"\n")
+            line_ends += block.count(b"\n")
             begin += len(block)
-    return found
+    return line_ends
 
 
 def range_rows(

@@ -132,9 +132,9 @@ def _no_records(path: str, columns: Columns, is_text: bool) -> str | None:
         formats, table = recognized(table, columns)
         if formats is not None:
             return None
-        found = columns_of(columns, table, path)
-        rows = list(islice(found.rows, 1))
-        if isinstance(columns, PostColumns) and found.present[: len(_RANKING)] == _RANKING:
+        detected = columns_of(columns, table, path)
+        rows = list(islice(detected.rows, 1))
+        if isinstance(columns, PostColumns) and detected.present[: len(_RANKING)] == _RANKING:
             return "a ranking by linker"
-        found.columns.check(found.present, "", found.likely)
+        detected.columns.check(detected.present, "", detected.likely)
         return None if rows else "no rows" if table.columns else "no table of posts"

@@ -151,8 +151,8 @@ def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
     for path in paths:
         if is_read_once(path) or format_of_name(path) == "xlsx":
             continue
-        with open_records(InputFile(path), columns) as (table, known):
-            formats, table = recognized(table, known)
+        with open_records(InputFile(path), columns) as (table, file_columns):
+            formats, table = recognized(table, file_columns)
             if formats is None or not formats.has_deletions:
                 continue
             if table.format in ("csv", "tsv", "parquet") and _VERSIONS not in (table.columns or ()):
@@ -233,16 +233,16 @@ def _replayed(
     if not (formats.has_deletions and is_read_once(file.path)):
         yield rows
         return
-    with TemporaryFile("w+", encoding="ascii") as kept:
+    with TemporaryFile("w+", encoding="ascii") as copy:
         around: dict[str, Any] | None = None
         for row in rows:
             deleted |= deleted_by(formats, [row.values])
             if row.around is not around:  # the same for all rows of a page: on a line before them
                 around = row.around
-                kept.write(json.dumps(around) + "\n")
-            kept.write(json.dumps(row[:3]) + "\n")
-        kept.seek(0)
-        yield _rows_in(kept)
+                copy.write(json.dumps(around) + "\n")
+            copy.write(json.dumps(row[:3]) + "\n")
+        copy.seek(0)
+        yield _rows_in(copy)
 
 
 def _rows_in(lines: Iterable[str]) -> Iterator[Row]:

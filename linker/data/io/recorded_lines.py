@@ -116,9 +116,9 @@ class Replay:
         count = 0
         for kind, number, values in reports:
             if number is None:
-                found = getattr(self._bad_lines, kind)(*values)
+                registered = getattr(self._bad_lines, kind)(*values)
                 if kind == "file":
-                    self._files.append(found)
+                    self._files.append(registered)
                 continue
             file = self._files[number]
             if kind == "bad":

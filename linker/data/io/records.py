@@ -171,8 +171,8 @@ def posts_of_records(shown: str, records: Sequence[Values], columns: PostColumns
         if formats is None:
             return None
         file.lines = len(records)
-        found = post_rows(file, table, formats, columns, deleted_by(formats, records))
-        file_rows = ((file, flat, row) for flat, row in found)
+        rows_of_posts = post_rows(file, table, formats, columns, deleted_by(formats, records))
+        file_rows = ((file, flat, row) for flat, row in rows_of_posts)
         posts = list(_records(file_rows, lambda row, flat, source: post_from_row(row.values, flat), {}))
         info(f"{shown}: {', '.join(file.notes)}")
         file.warn_of_rounded()
@@ -274,18 +274,18 @@ def iter_rows(path: str, columns: Columns, bad_lines: BadLines, deleted: set[byt
             bad_lines.info(f"{shown}: {', '.join(file.notes)}")
             file.warn_of_rounded()
             return
-        found = columns_of(columns, table, path)
+        detected = columns_of(columns, table, path)
         if table.columns is not None:
-            found.check(shown)
-        bad_lines.note(shown, [*table.notes, *found.notes])
+            detected.check(shown)
+        bad_lines.note(shown, [*table.notes, *detected.notes])
         present: dict[str, None] = {}
-        for row in found.rows:
+        for row in detected.rows:
             if table.columns is None and not row.values.keys() <= present.keys():
                 present.update(dict.fromkeys(row.values))
-            yield file, found.columns, row
+            yield file, detected.columns, row
         if present:
-            found.columns.check(list(present), shown, found.likely)
-        report_left_out(file, found.columns, bad_lines)
+            detected.columns.check(list(present), shown, detected.likely)
+        report_left_out(file, detected.columns, bad_lines)
 
 
 def article_from_row(values: Values, columns: Columns) -> Article:

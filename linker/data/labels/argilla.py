@@ -127,14 +127,14 @@ def _responses(values: Mapping[str, Any]) -> Iterator[_Response]:
         suggestions = {
             item.get("question_name") or "label": item for item in suggestions if isinstance(item, Mapping)
         }
-    found = {}
+    latest = {}
     for question, item in _object(suggestions, "suggestions").items():
         suggestion = item if isinstance(item, Mapping) else {"value": item}
-        found[question] = (text_in(suggestion.get("agent")), suggestion.get("value"))
+        latest[question] = (text_in(suggestion.get("agent")), suggestion.get("value"))
     for key, value in values.items():
         if key.endswith(".suggestion"):
-            found[key.removesuffix(".suggestion")] = (text_in(values.get(f"{key}.agent")), value)
-    for question, (agent, value) in found.items():
+            latest[key.removesuffix(".suggestion")] = (text_in(values.get(f"{key}.agent")), value)
+    for question, (agent, value) in latest.items():
         if value is not None:
             yield _Response(question, agent, value, is_suggestion=True)
 

@@ -96,18 +96,18 @@ class Collector:
         """Take the labels that a reader finds in rows; `bad` receives line, fault and text of bad ones."""
         for row in rows:
             try:
-                found = [
+                labeled = [
                     (answer, self.parse(answer.field, row.line)) for answer in reader.answers(row.values)
                 ]
-                found = [(answer, parsed) for answer, parsed in found if parsed.value is not None]
-                post = reader.post(row.values) if found else {}
+                labeled = [(answer, parsed) for answer, parsed in labeled if parsed.value is not None]
+                post = reader.post(row.values) if labeled else {}
                 labels = [
                     ImportedLabel(
                         annotator=answer.annotator, value=parsed.value, note=answer.note,
                         time=time_in(answer.time), line=row.line, choice=parsed.choice or answer.choice,
                         machine=answer.machine, adjudicated=answer.adjudicated, **post,
                     )
-                    for answer, parsed in found
+                    for answer, parsed in labeled
                     if parsed.value is not None
                 ]  # fmt: skip
             except LineError as error:
@@ -233,8 +233,8 @@ def about_post(
 
 def named_like_labels(names: Iterable[str]) -> str | None:
     """Return the name that is most usual for labels; None: none is."""
-    found = known_names.columns_of((*known_names.LABELS, *known_names.LOOSE_LABELS), names)
-    return found[0] if found else None
+    columns = known_names.columns_of((*known_names.LABELS, *known_names.LOOSE_LABELS), names)
+    return columns[0] if columns else None
 
 
 def time_in(field: Any, strict: bool = True) -> Any:

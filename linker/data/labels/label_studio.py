@@ -37,17 +37,19 @@ class LabelStudioReader:
 
     def prepare(self, records: Sequence[Mapping[str, Any]]) -> None:
         """Choose the control with the labels: one with the name of labels, else the only one."""
-        found: Counter[str] = Counter()
+        regions_of: Counter[str] = Counter()
         for values in records:
             try:
                 for annotation in _annotations(values, "annotations"):
-                    found.update({_control(region) for region in _regions(annotation) if _kind(region)})
+                    regions_of.update({_control(region) for region in _regions(annotation) if _kind(region)})
             except LineError:  # reported when it is read
                 continue
-        self._control = named_like_labels(found) or (next(iter(found)) if len(found) == 1 else None)
+        self._control = named_like_labels(regions_of) or (
+            next(iter(regions_of)) if len(regions_of) == 1 else None
+        )
         where = f' in the control "{self._control}"' if self._control else ""
-        self._collector.where = where or f" (controls: {', '.join(found) or 'none'})"
-        self._collector.keys.update(f"control {name}" for name in found)
+        self._collector.where = where or f" (controls: {', '.join(regions_of) or 'none'})"
+        self._collector.keys.update(f"control {name}" for name in regions_of)
 
     def answers(self, values: Mapping[str, Any]) -> Iterator[Answer]:
         """Yield the labels of a task; see `LabelReader`."""
@@ -88,17 +90,21 @@ class LabelStudioReader:
 
 
 def _annotations(values: Mapping[str, Any], key: str) -> Iterator[Mapping[str, Any]]:
-    found = values.get(key) or (values.get("completions") if key == "annotations" else None) or []
-    if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
+    items = values.get(key) or (values.get("completions") if key == "annotations" else None) or []
+    if not isinstance(items, list) or not all(isinstance(annotation, Mapping) for annotation in items):
         raise LineError("not a list", f"{key} is not a list of JSON objects")
-    yield from found
+    yield from items
 
 
 def _regions(annotation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    found = annotation.get("result") or []
-    if not isinstance(found, list):
+    regions = annotation.get("result") or []
+    if not isinstance(regions, list):
         raise LineError("not a list", "result is not a list")
-    return [one for one in found if isinstance(one, Mapping) and isinstance(one.get("value"), Mapping)]
+    return [
+        region
+        for region in regions
+        if isinstance(region, Mapping) and isinstance(region.get("value"), Mapping)
+    ]
 
 
 def _kind(region: Mapping[str, Any]) -> str | None:

@@ -83,7 +83,7 @@ def _labels_in(rows: Sequence[Row], shown: str, column: str | None = None) -> La
     return collector.result()
 
 
-def linked_by(found: LabelFile, posts: Sequence[Post], articles: Sequence[Article]) -> list[Post]:
+def linked_by(label_file: LabelFile, posts: Sequence[Post], articles: Sequence[Article]) -> list[Post]:
     """Return the posts with the links that labels give, and their links to articles before that; prints what was read.
 
     A post is linked to an article if its adjudicated label, else the majority, says relevant; ties are relevant.
@@ -91,9 +91,9 @@ def linked_by(found: LabelFile, posts: Sequence[Post], articles: Sequence[Articl
     Raises:
         DataError: if no label belongs to a post, or a relevant post names none of several articles.
     """
-    counted = replace(found, labels=found.counted).of_articles(articles).labels
+    counted = replace(label_file, labels=label_file.counted).of_articles(articles).labels
     matches = match_labels(posts, counted)
-    matches.report(found.shown)
+    matches.report(label_file.shown)
     by_article: dict[str, list[ImportedLabel]] = {}
     nowhere = 0
     for label, post_id in zip(counted, matches.post_ids, strict=True):
@@ -107,7 +107,8 @@ def linked_by(found: LabelFile, posts: Sequence[Post], articles: Sequence[Articl
             by_article.setdefault(article.id, []).append(replace(label, post_id=post_id))
     if nowhere:
         raise DataError(
-            f"{found.shown}: {nowhere:,} labels name none of the {len(articles):,} articles; add a column article_id"
+            f"{label_file.shown}: {nowhere:,} labels name none of the {len(articles):,} articles; "
+            "add a column article_id"
         )
     relevance = {
         (article_id, post_id): is_relevant
@@ -121,7 +122,7 @@ def linked_by(found: LabelFile, posts: Sequence[Post], articles: Sequence[Articl
     judged = relevance.keys() | {(article_id, post.id) for post in posts for article_id in post.article_ids}
     unjudged = len(articles) * len(posts) - len(judged)
     pairs = "posts" if len(articles) == 1 else "pairs of an article and a post"
-    info(f"{found.summary}; {unjudged:,} {pairs} without a label count as not relevant")
+    info(f"{label_file.summary}; {unjudged:,} {pairs} without a label count as not relevant")
     return [
         replace(post, article_ids=tuple(dict.fromkeys([*post.article_ids, *links[post.id]])))
         if post.id in links

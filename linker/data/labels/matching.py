@@ -80,15 +80,15 @@ def match_labels(posts: Sequence[Post], records: Sequence[ImportedLabel]) -> Mat
     """
     by_id = {post.id: post for post in posts}
     content = _ByContent(posts, by_id.keys() & {record.post_id for record in records})
-    found: list[str | None] = []
+    post_ids: list[str | None] = []
     by_content = other_text = 0
     for record in records:
         if (post := by_id.get(record.post_id)) is not None:
             other_text += bool(record.text and not _same_text(record.text, post.text))
         elif record.text and (post := content.find(record)) is not None:
             by_content += 1
-        found.append(None if post is None else post.id)
-    return Matches(records, found, by_content, other_text)
+        post_ids.append(None if post is None else post.id)
+    return Matches(records, post_ids, by_content, other_text)
 
 
 class _ByContent:

@@ -75,17 +75,21 @@ class LabelFile:
         if len(articles) > 1:
             names.add(name_of_query(articles))
         labels, shown = self.labels, self.shown
-        kept = [label for label in labels if not label.article_ids or names.intersection(label.article_ids)]
-        if len(kept) == len(labels):
+        of_query = [
+            label for label in labels if not label.article_ids or names.intersection(label.article_ids)
+        ]
+        if len(of_query) == len(labels):
             return self
         others = list(
             dict.fromkeys(name for label in labels for name in label.article_ids if name not in names)
         )
         listed = ", ".join(map(repr, others[:3])) + (", …" if len(others) > 3 else "")
         ours = ", ".join(map(repr, sorted(names)[:3]))
-        if kept:
-            warn(f"{shown}: {len(labels) - len(kept):,} labels are of other articles ({listed}) and left out")
-            return replace(self, labels=kept)
+        if of_query:
+            warn(
+                f"{shown}: {len(labels) - len(of_query):,} labels are of other articles ({listed}) and left out"
+            )
+            return replace(self, labels=of_query)
         if len(others) > 1:
             raise DataError(
                 f"{shown}: all {len(labels):,} labels are of other articles ({listed}), not of {ours}; give labels of "
@@ -118,11 +122,11 @@ class LabelFile:
         Raises:
             DataError: if no label belongs to a post.
         """
-        found = [next((name for name in _ids(label) if name in present), None) for label in self.counted]
+        post_ids = [next((name for name in _ids(label) if name in present), None) for label in self.counted]
         by_content = sum(
-            name not in (None, label.post_id) for label, name in zip(self.counted, found, strict=True)
+            name not in (None, label.post_id) for label, name in zip(self.counted, post_ids, strict=True)
         )
-        return self._resolved(Matches(self.counted, found, by_content, 0))
+        return self._resolved(Matches(self.counted, post_ids, by_content, 0))
 
     @property
     def counted(self) -> list[ImportedLabel]:

@@ -50,13 +50,13 @@ class ImportedLabel:
 
 def votes_by_post(labels: Iterable[ImportedLabel]) -> dict[str, list[ImportedLabel]]:
     """Group the labels that count by post: those of people that are not skipped; adjudicated ones precede others."""
-    found: dict[str, list[ImportedLabel]] = {}
+    votes_of: dict[str, list[ImportedLabel]] = {}
     for label in labels:
         if label.value != "skip" and not label.machine:
-            found.setdefault(label.post_id or f"text {label.text}", []).append(label)
-    for post, votes in found.items():
-        found[post] = [label for label in votes if label.adjudicated] or votes
-    return found
+            votes_of.setdefault(label.post_id or f"text {label.text}", []).append(label)
+    for post, votes in votes_of.items():
+        votes_of[post] = [label for label in votes if label.adjudicated] or votes
+    return votes_of
 
 
 def latest(labels: Sequence[ImportedLabel]) -> list[ImportedLabel]:
@@ -70,13 +70,13 @@ def latest(labels: Sequence[ImportedLabel]) -> list[ImportedLabel]:
         post = label.post_id or f"text {label.text}"
         key = (post, who, label.article_ids, label.machine, label.adjudicated)
         groups.setdefault(key, []).append(label)
-    found = []
+    last = []
     for group in groups.values():
         times = [label.time for label in group if label.time is not None]
         if len(group) > 1 and len(times) == len(group):
             group = [group[max(range(len(group)), key=lambda place: (times[place], place))]]
-        found.append(group[-1])
-    return found
+        last.append(group[-1])
+    return last
 
 
 def verdict(votes: Sequence[ImportedLabel]) -> bool:

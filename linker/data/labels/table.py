@@ -144,13 +144,13 @@ class TableReader:
         return label is not None and label == parse_or_none(values.get("included"))
 
     def _article_ids(self, values: Mapping[str, Any]) -> tuple[str, ...]:
-        found: dict[str, None] = {}
+        ids: dict[str, None] = {}
         for name in self._articles:
             field = values.get(name)
             items = _LIST.split(field) if isinstance(field, str) else field
             items = items if isinstance(items, list) else [items]
-            found.update(dict.fromkeys(post_id_of(item, name) for item in items if not is_missing(item)))
-        return tuple(found)
+            ids.update(dict.fromkeys(post_id_of(item, name) for item in items if not is_missing(item)))
+        return tuple(ids)
 
     def _label_column(self, column: str | None, loose: bool) -> str | None:
         if column is not None:
@@ -162,8 +162,8 @@ class TableReader:
 
     def _first_of(self, names: Sequence[str]) -> str | None:
         """Return the first column with one of these names, but the label's, that has a value; else the first."""
-        found = known.columns_of(names, (name for name in self._present if name != self.label))
-        return next((name for name in found if self._filled.get(name)), found[0] if found else None)
+        columns = known.columns_of(names, (name for name in self._present if name != self.label))
+        return next((name for name in columns if self._filled.get(name)), columns[0] if columns else None)
 
     def _loose_coder(self, values: Sequence[Mapping[str, Any]]) -> str | None:
         """Return a column such as `user`, if posts repeat; else it is probably the author of the post."""
@@ -194,8 +194,8 @@ class TableReader:
         else:
             collector.where = f' in the column "{self.label}"'
             read = {self.label, self._settled, *self._columns.values()}
-            found = [] if self._asreview else known.columns_of(known.LABELS, self._present)
-            ignored = [name for name in found if name not in read and self._filled.get(name)]
+            label_columns = [] if self._asreview else known.columns_of(known.LABELS, self._present)
+            ignored = [name for name in label_columns if name not in read and self._filled.get(name)]
             if ignored or normal(self.label or "") not in ("label", "labels", "asreviewlabel"):
                 listed = ", ".join(f'"{name}"' for name in ignored)
                 also = f" (ignored: {listed})" if ignored else ""
@@ -227,8 +227,8 @@ def _filled(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 
 
 def _is_label(field: Any) -> bool:
-    found = parse_or_none(field)
-    return found is not None and found.value is not None
+    parsed = parse_or_none(field)
+    return parsed is not None and parsed.value is not None
 
 
 def _are_flags(rows: Sequence[Mapping[str, Any]], name: str) -> bool:

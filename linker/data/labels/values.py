@@ -89,10 +89,10 @@ def parse_label(field: Any, names: Mapping[str, LabelValue] | None = None) -> Pa
     """
     inner = _opened(field)
     if isinstance(inner, list):
-        found = [parse_label(item, names) for item in inner]
-        if len({(one.value, one.choice) for one in found}) > 1:
+        parsed_items = [parse_label(item, names) for item in inner]
+        if len({(item_.value, item_.choice) for item_ in parsed_items}) > 1:
             raise UnknownLabelError(_shown(field))
-        return found[0] if found else Parsed(None)
+        return parsed_items[0] if parsed_items else Parsed(None)
     if isinstance(inner, dict):
         raise UnknownLabelError(_shown(field))
     text = "" if inner is None else str(inner).strip()
@@ -121,8 +121,8 @@ def parse_or_none(field: Any, names: Mapping[str, LabelValue] | None = None) -> 
 
 def is_true(field: Any) -> bool:
     """Return whether a field says yes; what it does not say is no."""
-    found = parse_or_none(field)
-    return found is not None and found.value == "relevant"
+    parsed = parse_or_none(field)
+    return parsed is not None and parsed.value == "relevant"
 
 
 def _opened(field: Any) -> Any:

@@ -199,15 +199,15 @@ class Api(_Bluesky):
 
 def _nodes(thread: Record) -> list[Record]:
     """All nodes of a thread: those above it, itself, and those below it."""
-    found: list[Record] = []
+    all_nodes: list[Record] = []
     waiting: list[Any] = [thread]
     while waiting:
         node = waiting.pop()
         if isinstance(node, dict):
-            found.append(node)
+            all_nodes.append(node)
             replies = node.get("replies")
             waiting += [*(reversed(replies) if isinstance(replies, list) else ()), node.get("parent")]
-    return found
+    return all_nodes
 
 
 @Platform.register("bluesky_records")

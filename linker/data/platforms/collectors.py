@@ -51,8 +51,8 @@ def _address(record: Record) -> str | None:
 
 def _language(record: Record) -> str | None:
     """The first of several languages, separated by commas."""
-    found = _LANGUAGES(record)
-    return found.partition(",")[0] if isinstance(found, str) else None
+    codes = _LANGUAGES(record)
+    return codes.partition(",")[0] if isinstance(codes, str) else None
 
 
 _LANGUAGES = getter("language_guess|languages|language|lang")

@@ -19,8 +19,8 @@ _TIME_BITS = 22  # below them: a number in the millisecond
 
 def _id(record: Record) -> str | None:
     """The number of the activity; of several that were put together, the first."""
-    found = _ACTIVITY.search(str(_URN(record)))
-    return found[1] if found else None
+    match = _ACTIVITY.search(str(_URN(record)))
+    return match[1] if match else None
 
 
 def _created_at(record: Record) -> str | None:

@@ -22,13 +22,13 @@ def _unwrapped(path: str) -> Callable[[Record], str | None]:
     value_of = getter(path)
 
     def address(record: Record) -> str | None:
-        found = value_of(record)
-        if not isinstance(found, str):
+        written = value_of(record)
+        if not isinstance(written, str):
             return None
         try:
-            return parse_qs(urlsplit(found).query).get("u", [found])[0]
+            return parse_qs(urlsplit(written).query).get("u", [written])[0]
         except ValueError:  # not an address
-            return found
+            return written
 
     return address
 

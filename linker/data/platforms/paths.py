@@ -83,10 +83,10 @@ def nested(values: Mapping[str, Any]) -> dict[str, Any]:
 
     A key stays as it is where its place is taken by another value.
     """
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, value in values.items():
         *above, last = name.split(".")
-        inside: Any = found
+        inside: Any = result
         for key in above:
             inside = inside.setdefault(key, {})
             if not isinstance(inside, dict):
@@ -94,8 +94,8 @@ def nested(values: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(inside, dict) and last not in inside:
             inside[last] = value
         else:
-            found.setdefault(name, value)
-    return found
+            result.setdefault(name, value)
+    return result
 
 
 def parsed(text: str) -> Any:
@@ -186,13 +186,13 @@ def _is_filled(value: Any) -> bool:
 
 def _template(template: str) -> Getter:
     pieces = _PLACE.split(template)
-    places = [getter(path) for path in pieces[1::2]]
+    getters = [getter(path) for path in pieces[1::2]]
     fixed = pieces[::2]
 
     def fill(record: Mapping[str, Any]) -> str | None:
         text = fixed[0]
-        for place, after in zip(places, fixed[1:]):
-            value = place(record)
+        for getter_, after in zip(getters, fixed[1:]):
+            value = getter_(record)
             if isinstance(value, bool) or not isinstance(value, (str, int)):
                 return None
             text += f"{value}{after}"

@@ -125,16 +125,16 @@ class Platform(Registrable):
         inside = self.opened(record)
         if not self._posts:
             return [inside]
-        found: list[Record] = [
+        inner_posts: list[Record] = [
             post for posts in self._posts for post in posts(inside) if isinstance(post, dict)
         ]
-        return found or [inside]
+        return inner_posts or [inside]
 
     def deleted_by(self, record: Record) -> list[str]:
         """Return the ids of posts, and authors, that a record deletes."""
         inside = self.opened(record)
-        found = [rule(inside) for rule in self.deletions]
-        lists = [value if isinstance(value, list) else [value] for value in found if value is not None]
+        deleted = [rule(inside) for rule in self.deletions]
+        lists = [value if isinstance(value, list) else [value] for value in deleted if value is not None]
         return [str(value) for values in lists for value in values]
 
     def row(self, record: Record) -> dict[str, Any] | str:
@@ -303,10 +303,10 @@ def unescaped(field: str | Callable[[Record], Any]) -> Callable[[Record], Any]:
 
 def first(*fields: str | Callable[[Record], Any]) -> Callable[[Record], Any]:
     """Return a function that returns the value of the first field that has one."""
-    found = [_compiled(field) for field in fields]
+    getters = [_compiled(field) for field in fields]
 
     def value_of(record: Record) -> Any:
-        for field in found:
+        for field in getters:
             if (value := field(record)) is not None:
                 return value
         return None
@@ -323,7 +323,7 @@ def other_than(path: str, *values: Any) -> Callable[[Record], Any]:
 def each(path: str, *keys: str) -> Callable[[Record], list[Any]]:
     """Return a function that returns one value of each object at a path: that of the first key that it has."""
     objects_of, value_of = lister(path), getter("|".join(keys))
-    return lambda record: [value_of(found) for found in objects_of(record) if isinstance(found, dict)]
+    return lambda record: [value_of(item) for item in objects_of(record) if isinstance(item, dict)]
 
 
 def separated(*paths: str) -> Callable[[Record], list[str]]:
@@ -362,7 +362,7 @@ def _below(prefix: str, field: Any) -> Any:
     if isinstance(field, str):
         return "|".join(f"{prefix}.{path}" for path in field.split("|"))
     inside = getter(prefix)
-    return lambda record: field(found) if isinstance(found := inside(record), dict) else None
+    return lambda record: field(nested) if isinstance(nested := inside(record), dict) else None
 
 
 def _compiled(field: Any) -> Getter:

@@ -29,7 +29,7 @@ def _links(record: Record) -> list[Any]:
 
 def _things(listing: Record) -> list[Record]:
     """All submissions and comments of a listing, replies at any depth included."""
-    found: list[Record] = []
+    things: list[Record] = []
     waiting: list[Any] = [listing]
     while waiting:
         thing = waiting.pop()
@@ -40,9 +40,9 @@ def _things(listing: Record) -> list[Record]:
             children = data.get("children")
             waiting += reversed(children) if isinstance(children, list) else ()
         else:
-            found.append({"children": [], **data} if thing.get("kind") == "more" else data)
+            things.append({"children": [], **data} if thing.get("kind") == "more" else data)
             waiting.append(data.get("replies"))
-    return found
+    return things
 
 
 @Platform.register("reddit_submissions")

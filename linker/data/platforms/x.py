@@ -52,8 +52,8 @@ def _card(*keys: str) -> Any:
 def _of_ids(ids: Any, records: Any, key: str) -> list[Record]:
     """The records beside a tweet, such as pictures, with one of the ids that it names."""
     ids = ids if isinstance(ids, list) else [ids]
-    found = records if isinstance(records, list) else []
-    return [record for record in found if isinstance(record, dict) and record.get(key) in ids]
+    candidates = records if isinstance(records, list) else []
+    return [record for record in candidates if isinstance(record, dict) and record.get(key) in ids]
 
 
 def _unbroken(record: Record) -> Any:
@@ -61,19 +61,19 @@ def _unbroken(record: Record) -> Any:
     text = _TEXT(record)
     if not isinstance(text, str):
         return text
-    if text[:1] == text[-1:] == '"' and isinstance(found := parsed(text), str):
-        return found
+    if text[:1] == text[-1:] == '"' and isinstance(decoded := parsed(text), str):
+        return decoded
     return text.replace("\\n", "\n")
 
 
 def _older_versions(record: Record) -> list[str]:
     """The versions before that of the record, of a post that was edited."""
-    versions, own = record.get("edit_history_tweet_ids"), record.get("id")
+    versions, post_id = record.get("edit_history_tweet_ids"), record.get("id")
     if isinstance(versions, str):  # a cell of a table
         versions = _NUMBER.findall(versions)
-    if not isinstance(versions, list) or own not in versions:
+    if not isinstance(versions, list) or post_id not in versions:
         return []
-    return [f"{OLDER}{version}" for version in versions[: versions.index(own)]]
+    return [f"{OLDER}{version}" for version in versions[: versions.index(post_id)]]
 
 
 class _X(Platform):

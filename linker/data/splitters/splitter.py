@@ -78,17 +78,17 @@ def part_of(articles: list[Article], posts: Iterable[Post]) -> LinkedPosts:
     Raises:
         DataError: if all articles of a post are in other parts; without its links it would be a false negative.
     """
-    known = {article.id for article in articles}
-    kept = []
+    ids_of_part = {article.id for article in articles}
+    linked = []
     for post in posts:
-        ids = tuple(i for i in post.article_ids if i in known)
+        ids = tuple(i for i in post.article_ids if i in ids_of_part)
         if post.article_ids and not ids:
             raise DataError(
                 f"post {post.id} (split {post.split!r}) and its article {post.article_ids[0]} are in different "
                 "parts; give both the same split"
             )
-        kept.append(post if ids == post.article_ids else replace(post, article_ids=ids))
-    return LinkedPosts(articles, kept)
+        linked.append(post if ids == post.article_ids else replace(post, article_ids=ids))
+    return LinkedPosts(articles, linked)
 
 
 def require_links(part: LinkedPosts, name: str) -> LinkedPosts:

@@ -64,4 +64,4 @@ class TorchtextTokenizer(Tokenizer):
 
     def tokenize(self, text: str) -> list[str]:
         """Tokenize `text`; tokens of torchtext with white space in them are split."""
-        return [token for found in self._tokenize(text) for token in found.split()]
+        return [token for token_ in self._tokenize(text) for token in token_.split()]

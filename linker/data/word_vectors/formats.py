@@ -108,7 +108,7 @@ def _read_text(path: Path, stream: BinaryIO, selection: _RowSelection) -> Vector
     head = [*([] if has_header else [first]), *islice(stream, _PROBED_LINES)]
     separator, dim = _layout(path, head, int(sizes[1]) if has_header else 0, 1 + has_header)
     rows: list[np.ndarray] = []
-    kept: list[tuple[int, bytes]] = []
+    bodies: list[tuple[int, bytes]] = []
     number = int(has_header)
     for line in chain(head, stream):
         number += 1
@@ -118,14 +118,14 @@ def _read_text(path: Path, stream: BinaryIO, selection: _RowSelection) -> Vector
         line = line.rstrip()
         if line.count(separator) == dim:
             selection.keep(line[:end])
-            kept.append((number, line[end + 1 :]))
+            bodies.append((number, line[end + 1 :]))
         else:
             _check_spaced_word(path, number, line.split(separator), dim)
-        if len(kept) * dim >= PARSED_NUMBERS:
-            rows.append(_parsed(path, kept, separator, dim))
-            kept = []
-    if kept:
-        rows.append(_parsed(path, kept, separator, dim))
+        if len(bodies) * dim >= PARSED_NUMBERS:
+            rows.append(_parsed(path, bodies, separator, dim))
+            bodies = []
+    if bodies:
+        rows.append(_parsed(path, bodies, separator, dim))
     if has_header and number - 1 < int(sizes[0]):
         raise DataError(f"{path}: truncated, {number - 1:,} of {int(sizes[0]):,} vectors; get the file again")
     return selection.result(rows, dim)
@@ -157,15 +157,15 @@ def _check_spaced_word(path: Path, number: int, fields: list[bytes], dim: int) -
         )
 
 
-def _parsed(path: Path, kept: list[tuple[int, bytes]], separator: bytes, dim: int) -> np.ndarray:
-    values = _floats(b"\n".join(body for _, body in kept).replace(separator, b"\n"), len(kept) * dim)
+def _parsed(path: Path, bodies: list[tuple[int, bytes]], separator: bytes, dim: int) -> np.ndarray:
+    values = _floats(b"\n".join(body for _, body in bodies).replace(separator, b"\n"), len(bodies) * dim)
     if values is not None:
-        return values.reshape(len(kept), dim)
-    for number, body in kept:
+        return values.reshape(len(bodies), dim)
+    for number, body in bodies:
         for column, value in enumerate(body.split(separator), 1):
             if not _is_number(value):
                 raise DataError(f"{path}, line {number}: column {column} is not a number: {_shown(value)}")
-    raise DataError(f"{path}, near line {kept[0][0]}: cannot be parsed; get the file again")
+    raise DataError(f"{path}, near line {bodies[0][0]}: cannot be parsed; get the file again")
 
 
 def _floats(text: bytes, count: int) -> np.ndarray | None:

@@ -254,16 +254,18 @@ def _check(url: str, part: Path, archive: Path, sha256: str | None) -> None:
     if not zipfile.is_zipfile(part):
         part.unlink()
         raise DataError(f"{url}: incomplete zip archive; it was deleted, try again")
-    note, found = archive.with_name(f"{archive.name}.sha256"), sha256_of(part)
-    expected = sha256 or (note.read_text(encoding="utf-8").split(" ")[0] if note.is_file() else found)
-    if found != expected.lower():
+    note, actual = archive.with_name(f"{archive.name}.sha256"), sha256_of(part)
+    expected = sha256 or (note.read_text(encoding="utf-8").split(" ")[0] if note.is_file() else actual)
+    if actual != expected.lower():
         part.unlink()
         source = (
             "expected" if sha256 else f"recorded in {note} (remove it if the publisher has changed the file)"
         )
-        raise DataError(f"{url}: wrong SHA-256 {found}, not {expected} as {source}; the download was deleted")
+        raise DataError(
+            f"{url}: wrong SHA-256 {actual}, not {expected} as {source}; the download was deleted"
+        )
     with atomic_write(note) as file:
-        file.write(f"{found}  {archive.name}\n")
+        file.write(f"{actual}  {archive.name}\n")
 
 
 def _extract(archive: Path, target: Path) -> None:

@@ -53,8 +53,10 @@ class TorchtextVectors(WordVectors):
         vectors = self._vectors()
         words = [word for word in dict.fromkeys(vectors.itos) if word.split() == [word]]
         if self.lower_case_backup:
-            known = vectors.stoi
-            words += sorted(word for word in wanted or () if word not in known and word.lower() in known)
+            vectors_of = vectors.stoi
+            words += sorted(
+                word for word in wanted or () if word not in vectors_of and word.lower() in vectors_of
+            )
         if not words:
             raise DataError(f"{self.name}: torchtext read no words from it; choose other vectors")
         return words, vectors.get_vecs_by_tokens(words, self.lower_case_backup).numpy()

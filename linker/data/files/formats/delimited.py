@@ -123,22 +123,22 @@ def delimited_table(
         delimiters = announced[1] + DELIMITERS  # some programs announce another than they write
         head.pop(0)
     layouts = [_layout(head, delimiter, is_all, known_names) for delimiter in dict.fromkeys(delimiters)]
-    found = max(
+    best = max(
         layouts,
         key=lambda layout: (layout.known, len(layout.columns) > 1 and layout.fitting >= 0.5, layout.fitting),
     )
-    columns = checked_header(found.columns, file, found.header.line)
-    above = [line for line in head if line.number < found.header.line]
+    columns = checked_header(best.columns, file, best.header.line)
+    above = [line for line in head if line.number < best.header.line]
     for line in above:
         if line.text.strip(" \t,;|"):
             file.left_out["lines above the header"] += 1
         else:
             file.blank()
-    notes = (f"header in line {found.header.line}",) if above else ()
-    rest = [line for line in head if line.number > found.header.line + found.header.raw.count("\n")]
-    records = _records(chain(rest, lines), found.delimiter, _are_escaped(found.header.raw), len(columns))
+    notes = (f"header in line {best.header.line}",) if above else ()
+    rest = [line for line in head if line.number > best.header.line + best.header.raw.count("\n")]
+    records = _records(chain(rest, lines), best.delimiter, _are_escaped(best.header.raw), len(columns))
     rows = _rows(records, columns, file, {line.text for line in above})
-    return Table("tsv" if found.delimiter == "\t" else "csv", columns, rows, notes)
+    return Table("tsv" if best.delimiter == "\t" else "csv", columns, rows, notes)
 
 
 def is_delimited(

@@ -46,16 +46,20 @@ def spreadsheet_table(
     """
     shown = shown_name(file.path)
     rows = _sheets(shown, stream)
-    sheets = [found for found in next(rows) if any(_text(cell) for row in found["head"] for cell in row)]
+    sheets = [
+        candidate for candidate in next(rows) if any(_text(cell) for row in candidate["head"] for cell in row)
+    ]
     if not sheets:
         raise DataError(f"{shown}: the file is empty; add a header line")
-    names = [found["name"] for found in sheets]
+    names = [candidate["name"] for candidate in sheets]
     if sheet is not None and sheet.casefold() not in map(str.casefold, names):
         raise DataError(
             f'{shown}: no sheet "{sheet}" with cells; name one of {", ".join(names)} with --sheet'
         )
-    wanted = [found for found in sheets if sheet is None or found["name"].casefold() == sheet.casefold()]
-    layouts = [_layout(found, known_names) for found in wanted]
+    wanted = [
+        candidate for candidate in sheets if sheet is None or candidate["name"].casefold() == sheet.casefold()
+    ]
+    layouts = [_layout(candidate, known_names) for candidate in wanted]
     place = max(range(len(wanted)), key=lambda place: (layouts[place].known, layouts[place].fitting >= 0.5))
     chosen, layout = wanted[place], layouts[place]
     header = layout.header.line

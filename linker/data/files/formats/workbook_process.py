@@ -47,11 +47,13 @@ def _main() -> None:
         names = [sheet.name for sheet in found_sheets]
         sheets, last = [], None
         for name in names:
-            found = book.get_sheet_by_name(name)
-            if found.start is not None:
-                head = [[_plain(value) for value in row] for row in islice(found.iter_rows(), _HEAD)]
-                sheets.append({"name": name, "first": found.start[0], "head": head})
-                last = found
+            sheet_with_cells = book.get_sheet_by_name(name)
+            if sheet_with_cells.start is not None:
+                head = [
+                    [_plain(value) for value in row] for row in islice(sheet_with_cells.iter_rows(), _HEAD)
+                ]
+                sheets.append({"name": name, "first": sheet_with_cells.start[0], "head": head})
+                last = sheet_with_cells
     except (CalamineError, OSError, ValueError) as error:
         answer(error=str(error))
         return
