@@ -22,7 +22,6 @@ from benchmarks.speed.end_to_end import end_to_end
 from benchmarks.speed.figures import QUICK, Amounts, Results
 from benchmarks.speed.peak_memory import memory_of
 from benchmarks.speed.report import write
-from benchmarks.speed.stages import floor, shares
 from benchmarks.speed.workloads import (
     BIGRU,
     CNN,
@@ -72,7 +71,6 @@ class Benchmark:
         """All parts."""
         self.steps()
         self.encoding()
-        self.stages()
         self.memory()
         self.growth()
         end_to_end(self.texts, self.ours, self.amounts, self.results)
@@ -100,25 +98,6 @@ class Benchmark:
         for label, texts in (("articles", articles), ("posts", posts)):
             tasks = {name: lambda _, w=w, t=texts: w.encode(t) for name, w in who.items()}
             setattr(self.results, label, in_turn(f"encoding {label}", tasks, self.amounts.repeats))
-
-    def stages(self) -> None:
-        say("stages")
-        articles = self.articles[: self.amounts.encoded_articles]
-        found: dict[str, dict[str, dict[str, float]]] = {"step": {}, "articles": {}}
-        for name in (ORIGINAL, *self.ours):
-            training = Training(contender(name, self.words))
-            tasks = {
-                "step": lambda t=training: t.step(*self.batch),
-                "articles": lambda t=training: t.who.encode(articles),
-            }
-            for work, task in tasks.items():
-                found[work][name] = shares(task, 1 if name == ORIGINAL else 3)
-        self.results.stages = found
-        repeats = 10 * self.amounts.repeats
-        self.results.floors = {
-            "step": floor([*self.batch[0], *self.batch[1]], self.words, True, repeats),
-            "articles": floor(articles, self.words, False, repeats),
-        }
 
     def memory(self) -> None:
         say("peak memory of a training step")

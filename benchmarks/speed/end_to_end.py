@@ -9,7 +9,6 @@ from typing import Any
 from benchmarks.measurement import in_turn, say
 from benchmarks.minilm import load_minilm
 from benchmarks.speed.figures import Amounts, Results
-from benchmarks.speed.stages import shares
 from benchmarks.speed.workloads import NATIVE, Texts, siamese, star_encoder, word_vectors
 from linker.common.errors import ModelError
 from linker.modules.kernels.dispatch import use_kernels
@@ -20,7 +19,7 @@ MINILM_TOKENS = 256
 
 
 def end_to_end(texts: Texts, names: tuple[str, ...], amounts: Amounts, results: Results) -> None:
-    """Fill in `end_to_end`, `end_to_end_counts` and `unknown_words`, and the stages of posts from text to vector.
+    """Fill in `end_to_end`, `end_to_end_counts` and `unknown_words`.
 
     Every round has posts and articles that nobody saw before, so that caches of words hold no more than in use. The
     vocabulary has the words that stand twice in the other texts; the model makes up vectors for the rest.
@@ -72,10 +71,6 @@ def end_to_end(texts: Texts, names: tuple[str, ...], amounts: Amounts, results: 
     for kind, chosen in tasks.items():
         label = f"{kind} from text to vector, {results.end_to_end_counts[kind]} a round"
         results.end_to_end[kind] = in_turn(label, chosen, amounts.repeats)
-    for kind in ("posts", "articles"):
-        results.stages[f"{kind} from text"] = {
-            name: shares(partial(tasks[kind][name], 0), 3) for name in names
-        }
 
 
 def _minilm_round(model: Any, strings: list[str], count: int, number: int) -> object:

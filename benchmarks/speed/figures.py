@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.measurement import Seconds
-from benchmarks.speed.stages import Floor
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,6 @@ class Results:
     encoding_by_length: dict[int, Seconds] = field(default_factory=dict)
     step_by_length: dict[int, Seconds] = field(default_factory=dict)
     memory_by_length: dict[int, dict[str, int]] = field(default_factory=dict)
-    stages: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
-    floors: dict[str, Floor] = field(default_factory=dict)
     end_to_end: dict[str, Seconds] = field(default_factory=dict)
     end_to_end_counts: dict[str, int] = field(default_factory=dict)
     unknown_words: float = 0.0

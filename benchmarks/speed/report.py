@@ -11,7 +11,6 @@ from benchmarks.charts import bars, curves
 from benchmarks.measurement import PATIENCE, Seconds, exponent
 from benchmarks.speed.end_to_end import MINILM
 from benchmarks.speed.figures import Results
-from benchmarks.speed.stages import ENTMAX, RING, STAGES, STAR
 from benchmarks.speed.workloads import NATIVE, NATIVE_EVERY, ORIGINAL, PLAIN
 from linker.common.files import atomic_write
 
@@ -73,7 +72,6 @@ def medians(by_length: Mapping[int, Seconds]) -> dict[int, dict[str, float | Non
 def targets(r: Results) -> list[Target]:
     posts = r.end_to_end.get("posts", {})
     encoding, steps = medians(r.encoding_by_length), medians(r.step_by_length)
-    floor, seen = r.floors["articles"].seconds, median(r.articles, NATIVE)
     fold, plain = "{:.1f}×", "{:.2f}×"
     return [
         Target("native, training step against the original", 6, True, times(r.step, NATIVE), fold),
@@ -100,7 +98,6 @@ def targets(r: Results) -> list[Target]:
             native_growth(r.memory_by_length),
             "{:.3f}",
         ),
-        Target("native, encoding against the floor", 3, False, seen / floor if seen else None, plain),
     ]
 
 
@@ -122,10 +119,7 @@ def write(r: Results, path: Path) -> None:
     }
     curves("Encoding: µs per token by length of the texts", per_token, second)
     with atomic_write(path) as file:
-        file.write(
-            "\n".join([*_head(r), *_steps(r, first), *_end_to_end(r), *_stages(r), *_growth(r, second)])
-            + "\n"
-        )
+        file.write("\n".join([*_head(r), *_steps(r, first), *_end_to_end(r), *_growth(r, second)]) + "\n")
 
 
 def _head(r: Results) -> list[str]:
@@ -201,46 +195,6 @@ def _end_to_end(r: Results) -> list[str]:
             ratio = times(found, name, MINILM)
             rate = count / statistics.median(found[name])
             lines.append(f"| {kind}: {name} | {rate:,.0f} | {'–' if ratio is None else f'{ratio:.1f}×'} |")
-    return lines
-
-
-def _stages(r: Results) -> list[str]:
-    lines = ["", "## Where the time goes", ""]
-    lines += [
-        "Shares in percent, from torch's profiler: an operator's own time counts for the stage that encloses it, and",
-        "in the backward pass for the one that caused it. The native kernels compute entmax inside ring and star. A",
-        "thread tokenizes and collates ahead of the encoding: what the latter waits for it is in the last column.",
-    ]
-    titles = {"step": "training step", "articles": "encoding articles"}
-    for work, found in r.stages.items():
-        stages = [stage for stage in STAGES if any(stage in shares for shares in found.values())]
-        columns = {
-            stage: [f"{100 * shares.get(stage, 0):.1f}" for shares in found.values()] for stage in stages
-        }
-        lines += ["", *_table(titles.get(work, work), list(found), columns)]
-    if NATIVE in r.stages["step"]:
-        both = sum(r.stages["step"][NATIVE].get(stage, 0) for stage in (RING, STAR, ENTMAX))
-        lines += [
-            "",
-            f"Entmax inside the native kernels was not timed; ring and star are {100 * both:.1f} % of a step.",
-        ]
-    lines += [
-        "",
-        "### The floor",
-        "",
-        "Arithmetic at the measured rate of the largest projection, plus what the other stages must read and write",
-        "once at the measured rate of copying.",
-        "",
-        "| | GFLOP | MB | GFLOP/s | GB/s | floor | native | times the floor |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for work, floor in r.floors.items():
-        seen = median(r.step if work == "step" else r.articles, NATIVE)
-        lines.append(
-            f"| {titles[work]} | {floor.flop / 1e9:.1f} | {floor.bytes / 1e6:.0f} | {floor.gemm / 1e9:.0f} | "
-            f"{floor.copy / 1e9:.1f} | {1000 * floor.seconds:.0f} ms | "
-            + (f"{1000 * seen:.0f} ms | {seen / floor.seconds:.2f}× |" if seen else "– | – |")
-        )
     return lines
 
 
