@@ -91,8 +91,8 @@
     doccano():: { type: 'doccano' },
     // One JSON object per label: post_id, text, article_id, score, label, annotator, note, time, created_at; if
     // needed, choice (its name in the label set), machine (true: a program gave it), adjudicated (true: it settles
-    // several labels), sample (how the post was drawn: random, or the query strategy), platform, author, url,
-    // source, and the fields of its platform, such as x_like_count.
+    // several labels), sample (how the post was drawn: random, or the query strategy), lang, platform, author,
+    // url, source, and the fields of its platform, such as x_like_count.
     jsonl():: { type: 'jsonl' },
     // A JSON list of tasks, one per post, and the labeling config in `NAME.config.xml`.
     label_studio():: { type: 'label_studio' },
