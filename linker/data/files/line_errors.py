@@ -44,6 +44,7 @@ class InputFile:
         bad_lines: where its bad lines are reported; None: elsewhere, as the file is read once more.
 
     Attributes:
+        shown: name of the file in messages.
         lines: number of lines read.
         bytes: number of bytes read, compressed as in the file.
         posts: number of records made of it.
@@ -56,7 +57,7 @@ class InputFile:
     """
 
     def __init__(self, path: str, bad_lines: BadLines | None = None) -> None:
-        self.path, self._bad_lines = path, bad_lines
+        self.path, self.shown, self._bad_lines = path, shown_name(path), bad_lines
         self.lines = self.bytes = self.posts = self.other_texts = 0
         self.reasons: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()
@@ -103,13 +104,13 @@ class InputFile:
     def note(self, message: str) -> None:
         """Print how the file is read in one line on standard error."""
         if self._bad_lines is not None:
-            self._bad_lines.info(f"{shown_name(self.path)}: {message}")
+            self._bad_lines.info(f"{self.shown}: {message}")
 
     def warn_of_rounded(self) -> None:
         """Warn if the ids seem to be rounded: at least two long ones, and nine of ten."""
         if self._bad_lines is not None and self._rounded_ids > max(1, 0.9 * self._long_ids):
             self._bad_lines.warn(
-                f"{shown_name(self.path)}: {self._rounded_ids:,} of {self._long_ids:,} long ids end as if a program "
+                f"{self.shown}: {self._rounded_ids:,} of {self._long_ids:,} long ids end as if a program "
                 f"had rounded them (such as {self._rounded_as}), and may name other posts; export ids as text"
             )
 
@@ -202,7 +203,7 @@ class BadLines:
     def add(self, file: InputFile, line: int, error: LineError, raw: str) -> None:
         """Count a bad line; the messages on the first are kept, or the lines set aside."""
         self.total += 1
-        name = shown_name(file.path)
+        name = file.shown
         if len(self._messages) < SHOWN:
             self._messages.append((self._files.index(file), line, f"{name}, line {line}: {error}"))
         if self.on_error == "skip":
@@ -254,13 +255,13 @@ class BadLines:
             return
         for file in self._files:
             for name, number in file.changed.items():
-                self.warn(f"{shown_name(file.path)}: {number:,} {name}")
+                self.warn(f"{file.shown}: {number:,} {name}")
         if self.total and self.on_error == "strict":
             raise DataError(self._listing())
         for file, (side_path, _) in self._side_files.items():
             reasons = ", ".join(f"{count} {reason}" for reason, count in file.reasons.most_common())
             self.warn(
-                f"{shown_name(file.path)}: {file.reasons.total()} of {file.lines} lines set aside ({reasons}); "
+                f"{file.shown}: {file.reasons.total()} of {file.lines} lines set aside ({reasons}); "
                 f"see {side_path}"
             )
 

@@ -144,9 +144,7 @@ def open_table(
         head = stream.read(_FEW)
         stream = rejoined(head, stream)
         if format_of_name(file.path) != "txt" and (kind := other_kind(head)):
-            raise DataError(
-                f"{shown_name(file.path)}: {kind}, not a table; give a table, or an export of a platform"
-            )
+            raise DataError(f"{file.shown}: {kind}, not a table; give a table, or an export of a platform")
         if head[:4] == b"PAR1":
             with parquet_table(file, stream) as table:
                 yield table
@@ -165,7 +163,7 @@ def _text_file(file: InputFile, stream: BinaryIO, names: _Names, forced: str | N
         above, first = above + first, stream.readline(_GLANCE)
     if assignment := _ASSIGNMENT.match(first):
         first = first[assignment.end() :]
-    named = format_of_name(name_inside(shown_name(file.path)))
+    named = format_of_name(name_inside(file.shown))
     may_be_events = first.startswith((b":", b"event:"))
     may_be_table = named in (None, "txt") and not first.lstrip().startswith((b"{", b"["))
     if may_be_events or may_be_table:
@@ -270,7 +268,7 @@ def line_of(line: bytes, number: int, file: InputFile) -> Line:
     """
     if len(line) > MAX_LINE:
         raise DataError(
-            f"{shown_name(file.path)}, line {number}: longer than {MAX_LINE >> 20} MiB; split the file into lines"
+            f"{file.shown}, line {number}: longer than {MAX_LINE >> 20} MiB; split the file into lines"
         )
     file.lines = number
     try:

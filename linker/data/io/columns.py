@@ -13,7 +13,6 @@ from typing_extensions import override
 from linker.common.errors import DataError
 from linker.data.files.known_columns import words
 from linker.data.files.line_errors import BadLines, InputFile
-from linker.data.files.streams import shown_name
 from linker.data.io.date_styles import DateStyle
 
 
@@ -285,7 +284,7 @@ def _all_missing(
 
 def report_left_out(file: InputFile, columns: Columns, bad_lines: BadLines) -> None:
     """Report the dates and the lines that were left out while a file was read by its columns."""
-    shown, styles = shown_name(file.path), columns.date_styles.items()
+    shown, styles = file.shown, columns.date_styles.items()
     bad_lines.note(shown, [note for ours, style in styles for note in style.notes(columns.names(ours)[0])])
     kind = "post" if isinstance(columns, PostColumns) else "record"
     account = file.account(kind) if file.left_out or file.reasons or not file.posts else ""

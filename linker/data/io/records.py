@@ -221,7 +221,7 @@ def _records(
 ) -> Iterator[Record]:
     """Yield the records that `parse` makes of rows; with `first`, which is filled, each id once."""
     for file, columns, row in rows:
-        shown = shown_name(file.path)
+        shown = file.shown
         if removed := clean_references(row.values):
             file.count_change(_ROUNDED_REFERENCES, removed)
         try:

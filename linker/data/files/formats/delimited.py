@@ -12,7 +12,6 @@ from itertools import chain, islice
 from linker.common.errors import DataError
 from linker.data.files.line_errors import InputFile, LineError
 from linker.data.files.rows import MAX_LINE, Line, Row, Table
-from linker.data.files.streams import shown_name
 
 # Formulas of Excel, LibreOffice and Google Sheets: anything after `=`. After the other signs only calls of functions or
 # programs are harmful, and posts often begin with `@name`, `-` or `+1`.
@@ -117,7 +116,7 @@ def delimited_table(
         head.pop(0)
         file.blank()
     if not head:
-        raise DataError(f"{shown_name(file.path)}: the file is empty; add a header line")
+        raise DataError(f"{file.shown}: the file is empty; add a header line")
     delimiters = "\t" + DELIMITERS if tabs else DELIMITERS
     if announced := _ANNOUNCED.fullmatch(head[0].text):
         delimiters = announced[1] + DELIMITERS  # some programs announce another than they write
@@ -395,13 +394,13 @@ def checked_header(names: list[str], file: InputFile, line: int = 1) -> list[str
     """
     columns = [name.strip() for name in names]
     if not any(columns):
-        raise DataError(f"{shown_name(file.path)}: the file is empty; add a header line")
+        raise DataError(f"{file.shown}: the file is empty; add a header line")
     empty = [place for place, name in enumerate(columns) if not name]
     for place in empty[1:]:
         columns[place] = f"column {place + 1}"
     twice = sorted(name for name, count in Counter(columns).items() if count > 1)
     if twice:
         raise DataError(
-            f"{shown_name(file.path)}, line {line}: repeated column {', '.join(map(repr, twice))}; rename one of them"
+            f"{file.shown}, line {line}: repeated column {', '.join(map(repr, twice))}; rename one of them"
         )
     return columns

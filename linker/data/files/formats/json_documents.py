@@ -13,7 +13,6 @@ from linker.data.files.formats.json_lines import checked_object, finite_number, 
 from linker.data.files.formats.json_pages import DATA, INCLUDES, NESTED, is_beside, is_by_columns, is_keyed
 from linker.data.files.line_errors import InputFile, LineError
 from linker.data.files.rows import MAX_LINE, Row, Table
-from linker.data.files.streams import shown_name
 
 # Lists in one object that are read together: a post's context on Mastodon.
 _TOGETHER = frozenset(("ancestors", "descendants"))
@@ -48,7 +47,7 @@ def json_document(file: InputFile, stream: BinaryIO, is_post: Callable[[dict[str
     Raises:
         DataError: while reading: broken JSON, no such list, or several.
     """
-    text = _Text(stream, shown_name(file.path))
+    text = _Text(stream, file.shown)
 
     def rows() -> Iterator[Row]:
         has_list = False

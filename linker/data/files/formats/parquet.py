@@ -12,7 +12,6 @@ from typing import Any, BinaryIO
 from linker.common.errors import DataError
 from linker.data.files.line_errors import InputFile, LineError
 from linker.data.files.rows import Row, Table, not_utf8
-from linker.data.files.streams import shown_name
 
 _BATCH = 1024
 
@@ -36,12 +35,10 @@ def parquet_table(file: InputFile, stream: BinaryIO) -> Iterator[Table]:
             columns = list(parquet.schema_arrow.names)
         except pyarrow.ArrowException as error:
             raise DataError(
-                f"{shown_name(file.path)}: not a Parquet file, or damaged ({error}); export it again"
+                f"{file.shown}: not a Parquet file, or damaged ({error}); export it again"
             ) from error
         if len(set(columns)) < len(columns):
-            raise DataError(
-                f"{shown_name(file.path)}: repeated column among {', '.join(columns)}; rename one of them"
-            )
+            raise DataError(f"{file.shown}: repeated column among {', '.join(columns)}; rename one of them")
         yield Table("parquet", columns, _rows(file, parquet))
 
 
@@ -67,6 +64,4 @@ def _rows(file: InputFile, parquet: Any) -> Iterator[Row]:
                     continue
                 yield Row(number, values, raw)
     except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(
-            f"{shown_name(file.path)}, row {number + 1}: damaged ({error}); export it again"
-        ) from error
+        raise DataError(f"{file.shown}, row {number + 1}: damaged ({error}); export it again") from error

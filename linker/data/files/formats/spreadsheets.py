@@ -16,7 +16,6 @@ from linker.common.limited_process import LimitedProcess
 from linker.data.files.formats.delimited import Layout, TextRow, checked_header, layout_of
 from linker.data.files.line_errors import InputFile, LineError
 from linker.data.files.rows import Row, Table
-from linker.data.files.streams import shown_name
 
 #: Excel keeps 15 digits of a number; longer ids have lost their last digits.
 _EXACT = 10**15
@@ -44,7 +43,7 @@ def spreadsheet_table(
     Raises:
         DataError: if it is not a workbook, is damaged or empty, has no such sheet, or takes too much time or memory.
     """
-    shown = shown_name(file.path)
+    shown = file.shown
     rows = _sheets(shown, stream)
     sheets = [
         candidate for candidate in next(rows) if any(_text(cell) for row in candidate["head"] for cell in row)
