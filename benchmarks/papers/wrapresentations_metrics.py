@@ -11,10 +11,38 @@ import numpy as np
 
 from linker.common.errors import LinkerError
 from linker.contrib.wrapresentations.batches import ClassPairs, balanced_pairs
-from linker.evaluation.metrics.pairwise import Similar, at_threshold, average_precision, best_threshold
+from linker.evaluation.metrics.pairwise import average_precision
 from linker.evaluation.significance import bootstrap_weights, percentile_interval
 
 _CHUNK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Similar:
+    """Classification of pairs by a threshold: precision, recall and F1 as fractions."""
+
+    precision: float
+    recall: float
+    f1: float
+    threshold: float
+
+
+def best_threshold(cosines: np.ndarray, same: np.ndarray) -> float:
+    """Return the threshold on the cosines with the best F1; the lowest if several are."""
+    from sklearn.metrics import precision_recall_curve
+
+    precision, recall, thresholds = precision_recall_curve(same, cosines)
+    f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-12)
+    return float(thresholds[np.argmax(f1[:-1])])
+
+
+def at_threshold(cosines: np.ndarray, same: np.ndarray, threshold: float) -> Similar:
+    """Return precision, recall and F1 at a threshold."""
+    called = cosines >= threshold
+    hits = int((called & same).sum())
+    precision, recall = hits / max(int(called.sum()), 1), hits / max(int(same.sum()), 1)
+    f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
+    return Similar(precision, recall, f1, threshold)
 
 
 @dataclass(frozen=True)

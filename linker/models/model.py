@@ -27,6 +27,8 @@ class Model(Registrable):
     #: Config keys that do not affect the weights: origins of vectors and weights, and how scores are computed from
     #: embeddings. Training may start from a model folder that differs in them.
     keys_without_weights: ClassVar[frozenset[str]] = frozenset()
+    #: Whether `linker train` can train it.
+    trainable: ClassVar[bool] = False
 
     def prepare(self, data: LinkedPosts) -> None:
         """Learn from the training data what gradients do not (for example a vocabulary); by default nothing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -160,9 +160,9 @@ class Experiment:
 
 def _trained_part(model: Model) -> SiameseModel:
     """Return the model itself or its only submodel with weights."""
-    trainable = [part for part in all_submodels(model) if isinstance(part, SiameseModel)]
+    trainable = [part for part in all_submodels(model) if part.trainable]
     if len(trainable) == 1:
-        return trainable[0]
+        return cast(SiameseModel, trainable[0])
     problem = (
         "this model has no weights to train; use it without training, or set"
         if not trainable

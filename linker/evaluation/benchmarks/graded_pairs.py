@@ -15,7 +15,7 @@ from linker.data.files.line_errors import BadLines, LineError, OnError
 from linker.data.files.tables import open_table
 from linker.data.io.fields import is_missing
 from linker.data.types import Article, Post
-from linker.evaluation.metrics.pairwise import at_threshold, average_precision, best_threshold
+from linker.evaluation.metrics.pairwise import average_precision, best_f1
 from linker.models.model import Model
 
 SIMILARITY_METRICS = ("Pearson", "Spearman", "AP", "best F1")
@@ -120,7 +120,7 @@ def agreement(scores: np.ndarray, grades: np.ndarray, labels: np.ndarray) -> dic
         if same.all() or not same.any():
             raise LinkerError("all labels are the same: there is nothing to measure")
         figures["AP"] = average_precision(of_labeled, same)
-        figures["best F1"] = at_threshold(of_labeled, same, best_threshold(of_labeled, same)).f1
+        figures["best F1"] = best_f1(of_labeled, same)
     return figures
 
 

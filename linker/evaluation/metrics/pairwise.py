@@ -7,38 +7,17 @@ metrics ask more than those of `per_article`: scores of different articles must 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
 
 
-@dataclass(frozen=True)
-class Similar:
-    """Classification of pairs by a threshold: precision, recall and F1 as fractions."""
-
-    precision: float
-    recall: float
-    f1: float
-    threshold: float
-
-
-def best_threshold(cosines: np.ndarray, same: np.ndarray) -> float:
-    """Return the threshold on the cosines with the best F1; the lowest if several are."""
+def best_f1(scores: np.ndarray, same: np.ndarray) -> float:
+    """Return the best F1, 0 to 1, of a classification of pairs by a threshold on their scores."""
     from sklearn.metrics import precision_recall_curve
 
-    precision, recall, thresholds = precision_recall_curve(same, cosines)
-    f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-12)
-    return float(thresholds[np.argmax(f1[:-1])])
-
-
-def at_threshold(cosines: np.ndarray, same: np.ndarray, threshold: float) -> Similar:
-    """Return precision, recall and F1 at a threshold."""
-    called = cosines >= threshold
-    hits = int((called & same).sum())
-    precision, recall = hits / max(int(called.sum()), 1), hits / max(int(same.sum()), 1)
-    f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
-    return Similar(precision, recall, f1, threshold)
+    precision, recall, _ = precision_recall_curve(same, scores)
+    return float(np.max(2 * precision * recall / np.maximum(precision + recall, 1e-12)))
 
 
 THRESHOLDS = (50, 100, 200, 500, 1000, 2000, 3000)

@@ -33,6 +33,7 @@ class SiameseModel(EmbeddingModel, nn.Module):
         tokens_per_chunk: number of tokens encoded between two updates of the progress bar.
     """
 
+    trainable = True
     tokens_per_chunk: ClassVar[int] = TOKENS_PER_CHUNK
 
     def __init__(

@@ -14,17 +14,6 @@ def test_two_processes_compute_what_one_does(tmp_path):
         assert same(alone, record, 1e-9) >= 20
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("encoder", ENCODERS)
-@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-9), (torch.float32, 1e-5)])
-def test_two_and_four_processes_compute_what_one_does(encoder, dtype, tolerance, tmp_path):
-    setting = Setting(encoder, dtype)
-    alone = train_alone(setting, tmp_path)
-    for size in (2, 4):
-        for record in train_together(setting, tmp_path, size):
-            assert same(alone, record, tolerance) >= 20
-
-
 def dropping(encoder, dtype=torch.float64):
     """The same with much dropped out, in every place that there is; unknown words among the texts'."""
     own = {**ENCODERS[encoder], "dropout": 0.3}
