@@ -7,7 +7,7 @@ unspecced/defs.json of bluesky-social/atproto; README of bluesky-social/jetstrea
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from typing_extensions import override
@@ -48,14 +48,17 @@ _RECORD: dict[str, Any] = {
 }
 
 
-def _more(prefix: str) -> str:
-    """Hashtags that are not in the text, and descriptions of pictures and videos."""
-    paths = "tags[] embed.images[].alt embed.alt embed.media.images[].alt embed.media.alt"
-    return " ".join(f"{prefix}.{path}" for path in paths.split())
+def _of_record(path: str, **fields: Any) -> tuple[Mapping[str, Any], str, tuple[Any, ...]]:
+    """Return fields, texts beside the text, and links, of posts whose record is at a path.
 
-
-def _links(prefix: str) -> tuple[Any, ...]:
-    return f"{prefix}.facets[].features[].uri", html_links(f"{prefix}.bridgyOriginalText")
+    Beside the text are hashtags that are not in it, and descriptions of pictures and videos.
+    """
+    beside = "tags[] embed.images[].alt embed.alt embed.media.images[].alt embed.media.alt"
+    return (
+        table(**fields, **under(path, _RECORD)),
+        " ".join(f"{path}.{name}" for name in beside.split()),
+        (f"{path}.facets[].features[].uri", html_links(f"{path}.bridgyOriginalText")),
+    )
 
 
 def _from_uri(template: str) -> Callable[[Record], str | None]:
@@ -84,15 +87,13 @@ class Jetstream(_Bluesky):
     received = "time_us"
     numbered = (of_tid("commit.rkey"),)
     signs = ("did + time_us + kind",)
-    fields = table(
+    fields, below, links = _of_record(
+        "commit.record",
         id=f"at://{{did}}/{_POST}/{{commit.rkey}}",
         url="https://bsky.app/profile/{did}/post/{commit.rkey}",
         author="did",
         created_at="commit.record.createdAt",
-        **under("commit.record", _RECORD),
     )
-    below = _more("commit.record")
-    links = _links("commit.record")
     left_out = (
         only("kind", "commit", identity="identity events", account="account events", other="other events"),
         only("commit.collection", _POST, **_LEFT_OUT),
@@ -114,15 +115,13 @@ class Jetstream2(_Bluesky):
     numbered = (of_tid("rkey"),)
     signs = ("did + seq + collection", "did + seq + account", "did + seq + handle", "did + seq + $type")
     envelope = "payload"
-    fields = table(
+    fields, below, links = _of_record(
+        "record",
         id=f"at://{{did}}/{_POST}/{{rkey}}",
         url="https://bsky.app/profile/{did}/post/{rkey}",
         author="did",
         created_at="record.createdAt",
-        **under("record", _RECORD),
     )
-    below = _more("record")
-    links = _links("record")
     left_out = (
         lambda record: None if "collection" in record else "account events",
         only("collection", _POST, **_LEFT_OUT),
@@ -158,21 +157,19 @@ class Api(_Bluesky):
         "thread.blocked",
         "uri + depth + value",
     )
-    fields = table(
+    fields, below, links = _of_record(
+        "record",
         id="uri",
         author="author.did",
         author_name="author.handle",
         created_at="record.createdAt|record.created_at",
         url=_WEB,
-        **under("record", _RECORD),
         quoted_text="embed.record.value.text|embed.record.record.value.text",
     )
-    below = _more("record")
     context = (
         "likeCount|like_count repostCount|repost_count replyCount|reply_count quoteCount|quote_count "
         "bookmarkCount|bookmark_count"
     )
-    links = _links("record")
     left_out = (
         *(
             without(kind, "reposts", "app.bsky.feed.defs#reasonRepost")
@@ -217,15 +214,13 @@ class Records(_Bluesky):
     title = "Bluesky records"
     numbered = (of_tid("uri"),)
     signs = ("uri + cid + value.$type", "uri + cid + value.createdAt")
-    fields = table(
+    fields, below, links = _of_record(
+        "value",
         id="uri",
         author=_from_uri("{author}"),
         created_at="value.createdAt",
         url=_WEB,
-        **under("value", _RECORD),
     )
-    below = _more("value")
-    links = _links("value")
     left_out = (only("value.$type", _POST, **_LEFT_OUT),)
 
 
@@ -236,15 +231,13 @@ class Tap(_Bluesky):
     title = "Bluesky Tap"
     numbered = (of_tid("record.rkey"),)
     signs = ("type + record.did + record.collection + record.action", "type=identity + identity.did")
-    fields = table(
+    fields, below, links = _of_record(
+        "record.record",
         id=f"at://{{record.did}}/{_POST}/{{record.rkey}}",
         url="https://bsky.app/profile/{record.did}/post/{record.rkey}",
         author="record.did",
         created_at="record.record.createdAt",
-        **under("record.record", _RECORD),
     )
-    below = _more("record.record")
-    links = _links("record.record")
     left_out = (
         only("type", "record", identity="identity events", other="other events"),
         only("record.collection", _POST, **_LEFT_OUT),
