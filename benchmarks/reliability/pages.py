@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.reliability.commands import Tally
 from linker.articles.extraction_process import SECONDS
-from linker.articles.fetching import MAX_BYTES
+from linker.articles.request import MAX_BYTES
 from linker.articles.loading import load_articles
 from linker.common.errors import LinkerError
 
