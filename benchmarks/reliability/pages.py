@@ -10,8 +10,8 @@ from pathlib import Path
 
 from benchmarks.reliability.commands import Tally
 from linker.articles.extraction_process import SECONDS
-from linker.articles.request import MAX_BYTES
 from linker.articles.loading import load_articles
+from linker.articles.request import MAX_BYTES
 from linker.common.errors import LinkerError
 
 # What the processes may take beyond the limit on a busy machine.

@@ -66,10 +66,12 @@ def _codec(label: str | None) -> str:
         return ""
     try:
         encoding = webencodings.lookup(label)
-        info = encoding.codec_info if encoding else codecs.lookup(label)
+        name = (encoding.codec_info if encoding else codecs.lookup(label)).name
+        # Fails for codecs that are not of text (base64) or replace nothing (idna, punycode).
+        b"\xe9".decode(name, errors="replace")
     except (LookupError, ValueError):
         return ""
-    return _LARGER.get(info.name, info.name) if getattr(info, "_is_text_encoding", True) else ""
+    return _LARGER.get(name, name)
 
 
 SAVE_IT = "open it in your browser, save it as HTML, and give the saved file instead of the address"

@@ -93,6 +93,7 @@ def linked(post: Post, options: MiningOptions) -> Link | str:
         return "with an unreadable link"
     articles = [key for key, kind in kinds.items() if kind == "article"]
     if len(articles) > 1:
+        # Each would be a false negative of the other; a wrong pair costs more than a missing one.
         return "links to several articles"
     shortened = [key for key, kind in kinds.items() if kind == "shortener"]
     if not articles:

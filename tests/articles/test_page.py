@@ -52,6 +52,11 @@ def test_labels_mean_what_they_mean_to_browsers(label: str, codec: str, text: st
     assert text in decode(f"{http}<p>{text}".encode(codec))
 
 
+@pytest.mark.parametrize("label", ["base64", "idna", "punycode", "undefined", "x-user-defined", "no-such"])
+def test_labels_that_decode_no_page_are_ignored(label: str) -> None:
+    assert "né – “x”" in decode(page("né – “x”", label, "cp1252"), label)
+
+
 def test_a_mark_comes_before_a_header_and_a_header_before_a_tag() -> None:
     assert TEXT in decode(b"\xef\xbb\xbf" + page(TEXT, "windows-1251"), "koi8-r")
     assert "Правда" in decode(page("Правда", "koi8-r", "cp1251"), "windows-1251")

@@ -43,6 +43,7 @@ class CrawlArchive(AbstractContextManager["CrawlArchive"]):
         if length is None:
             length = self._index() if path.exists() else 0
         self._file: IO[bytes] = open(path, "ab")  # noqa: SIM115  (closed by __exit__)
+        # A record and the state of its page are there together or not at all.
         os.truncate(path, min(length, path.stat().st_size))
         self._file.seek(0, os.SEEK_END)
         self._writer = WARCWriter(self._file, gzip=True)

@@ -125,6 +125,7 @@ class Crawler:
                 self._enqueue(host, robots.until)
                 return None
             if robots.state != "fetched":
+                # Without a readable robots.txt nothing is allowed: a dead host costs three attempts, not three a link.
                 self._store.finish(page, Outcome(robots.state, page.url, robots.detail))
                 continue
             rules = _rules(robots.text)

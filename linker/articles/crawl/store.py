@@ -101,6 +101,7 @@ class CrawlStore(Database):
                 "UNION ALL SELECT id FROM page WHERE key = ? LIMIT 1",
                 [key, key],
             ).fetchone()
+            # A shortener and the article's own link cause one request.
             page = same[0] if same else self._add_page(_address(url), key, 0)[0]
         self.run("INSERT INTO link (url, key, page) VALUES (?, ?, ?)", [url, key, page])
 
