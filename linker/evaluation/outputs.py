@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from linker.common.console import stderr
+from linker.common.console import info
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import check_writable, real_path, write_json
 from linker.data.splitters.splitter import part_of
@@ -48,13 +48,10 @@ def evaluate_models(
     loaded = [with_passages(reference.load(), passages) for reference in models]
     articles = without_dates(linked.articles) if ignore_dates else linked.articles
     for number, (reference, model) in enumerate(zip(models, loaded)):
-        stderr.print(
+        info(
             f"{reference.name}: scoring {len(linked.posts):,} posts for {len(linked.articles):,} "
             f"article{'s' * (len(linked.articles) != 1)}",
-            style="dim",
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
+            "dim",
         )
         score = model.score_independently if one_at_a_time else model.score
         scores = score(articles, linked.posts)

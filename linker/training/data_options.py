@@ -8,19 +8,10 @@ from typing import Any
 
 from linker.common.errors import ConfigError, DataError
 from linker.data.files.tables import ENDINGS, format_of_name
+from linker.data.readers.reader import PairReader
 from linker.data.word_vectors.published import available, cache_folder, find_vectors, published
 
 Config = dict[str, Any]
-
-#: The config keys of the files that each reader reads.
-FILES = {
-    "articles_and_posts": ("articles", "posts"),
-    "hashtag_pairs": ("posts",),
-    "labeled_texts": ("labels", "texts"),
-    "passages": ("articles",),
-    "single_file": ("files",),
-    "texts": ("files",),
-}
 
 
 def use_data(config: Config, data: str | None, articles: str | None, posts: str | None) -> None:
@@ -41,8 +32,8 @@ def use_data(config: Config, data: str | None, articles: str | None, posts: str 
         return
     reader = _component(config.setdefault("data", {}), "reader")
     type_ = reader.get("type")
-    keys = FILES.get(type_) if isinstance(type_, str) else None
-    if keys is None:
+    keys = PairReader.by_name(type_).inputs if isinstance(type_, str) else ()
+    if not keys:
         raise ConfigError(
             f"data.reader: --data, --articles and --posts do not apply to the reader {type_!r}; "
             "set them with -o data.reader.KEY=FILE"

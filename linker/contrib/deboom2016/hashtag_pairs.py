@@ -51,6 +51,8 @@ class HashtagPairs(PairReader):
         on_error: "strict" refuses files with invalid lines, "skip" sets these lines aside.
     """
 
+    inputs = ("posts",)
+
     def __init__(
         self,
         posts: str | list[str],

@@ -43,6 +43,8 @@ class Passages(PairReader):
         ConfigError: if a number is out of range.
     """
 
+    inputs = ("articles",)
+
     def __init__(
         self,
         articles: str | list[str],

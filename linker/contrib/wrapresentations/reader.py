@@ -57,6 +57,8 @@ class LabeledTexts(PairReader):
         on_error: "strict" refuses files with invalid lines and labels without a text, "skip" sets these lines aside.
     """
 
+    inputs = ("labels", "texts")
+
     def __init__(
         self,
         labels: str | list[str],

@@ -31,6 +31,8 @@ class ArticlesAndPosts(PairReader):
         on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
     """
 
+    inputs = ("articles", "posts")
+
     def __init__(
         self,
         articles: str | list[str],

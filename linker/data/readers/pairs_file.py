@@ -38,6 +38,8 @@ class SingleFile(PairReader):
         on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
     """
 
+    inputs = ("files",)
+
     def __init__(
         self,
         files: str | list[str],

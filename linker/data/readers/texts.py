@@ -31,6 +31,8 @@ class Texts(PairReader):
         on_error: "strict" refuses files with bad lines, "skip" sets these aside and continues.
     """
 
+    inputs = ("files",)
+
     def __init__(
         self, files: str | list[str], columns: list[str] | None = None, on_error: OnError = "strict"
     ) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from linker.common.console import stderr
+from linker.common.console import info
 from linker.common.errors import LinkerError
 from linker.common.files import check_writable, write_json
 from linker.data.files.line_errors import OnError
@@ -69,7 +69,7 @@ def measure_benchmarks(
     for reference, model in zip(references, models):
         for benchmark, task in zip(benchmarks, tasks):
             text = f"{reference.name}: {benchmark.name}, {benchmark.size}"
-            stderr.print(text, style="dim", highlight=False, markup=False, soft_wrap=True)
+            info(text, "dim")
             try:
                 benchmark.models[reference.name] = task(model)
             except LinkerError as error:
