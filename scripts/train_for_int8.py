@@ -3,9 +3,9 @@
     python scripts/train_for_int8.py linker/models/pretrained/best runs/int8 --texts texts.txt --typical typical.txt
     python scripts/make_pretrained.py best runs/int8 --texts typical.txt
 
-The network computes with weights and activations rounded as in the graph of `linker export` (fake quantization with
-straight-through gradients; Jacob et al. 2018, section 3), and is trained to give the embeddings that the teacher gives
-in float32: one minus their cosine. Embedding matrices stay as they are. Decision 168 has the reasons.
+The network computes with weights and activations rounded as in the graph of `linker model export` (fake quantization
+with straight-through gradients; Jacob et al. 2018, section 3), and is trained to give the embeddings that the teacher
+gives in float32: one minus their cosine. Embedding matrices stay as they are. Decision 168 has the reasons.
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ from linker.data.types import LinkedPosts
 from linker.data.vocabulary import EncodedText
 from linker.models.siamese.word_siamese import WordSiamese
 from linker.modules.encoders.star_transformer import StarTransformerEncoder
-from linker.plots.alphas import alphas
 
 EDGES = (1, 8, 16, 32, 64, 128, 256, 512, 1000)
 """Lengths in tokens at which a group of texts begins; the last is where texts are cut."""
@@ -94,13 +93,16 @@ def groups(texts: Sequence[EncodedText], most: int) -> dict[str, list[EncodedTex
     return found
 
 
+@torch.no_grad()
 def head_rows(model: WordSiamese) -> str:
     """Return a table of α per head, ring and star apart, lowest first."""
     lines = ["| | mean | lowest to highest |", "|---|---|---|"]
-    cycles = alphas(model).cycles
-    for number, cycle in enumerate(cycles, 1):
-        of = f", cycle {number}" if len(cycles) > 1 else ""
-        for part, values in (("ring", cycle.ring), ("star", cycle.star)):
+    encoder = model.encoder
+    assert isinstance(encoder, StarTransformerEncoder)
+    for number, cycle in enumerate(encoder.cycles, 1):
+        of = f", cycle {number}" if len(encoder.cycles) > 1 else ""
+        for part, alphas in (("ring", cycle.ring.alphas), ("star", cycle.star.alphas)):
+            values = alphas().tolist()
             sorted_values = ", ".join(f"{value:.3f}" for value in sorted(values))
             lines.append(f"| {part}{of} | {np.mean(values):.3f} | {sorted_values} |")
     return "\n".join(lines)

@@ -34,7 +34,7 @@ RANKED = {
     "MiniLM": f"MiniLM, {SOFTMAX}",
     "MiniLM in bfloat16": f"MiniLM, {SOFTMAX}",
     "`best`": DEFAULT,
-    "MiniLM in int8, as `linker export` writes it": f"MiniLM, {SOFTMAX}",
+    "MiniLM in int8, as `linker model export` writes it": f"MiniLM, {SOFTMAX}",
     "MiniLM in int8, by `quantize_dynamic`": f"MiniLM, {SOFTMAX}",
     "`distilled`": "`distilled`",
     "best": "best",
@@ -117,7 +117,9 @@ def _encoders(place: Workplace) -> dict[str, Encode]:
         "`best`": with_shipped(int8.post_vectors),
         "`best` in float32": with_shipped(with_torch.post_vectors),
         "MiniLM in bfloat16": in_bfloat16(mini),
-        "MiniLM in int8, as `linker export` writes it": minilm_int8(place.work / "minilm-int8").post_vectors,
+        "MiniLM in int8, as `linker model export` writes it": minilm_int8(
+            place.work / "minilm-int8"
+        ).post_vectors,
         "MiniLM in int8, by `quantize_dynamic`": _of_posts(dynamic_int8(place.work / "minilm-dynamic.onnx")),
         "MiniLM": mini,
     }
@@ -142,7 +144,7 @@ def _of_posts(encode: Callable[[Sequence[str]], np.ndarray]) -> Encode:
 
 
 def minilm_int8(folder: Path) -> Model:
-    """Return MiniLM in int8 as `linker export` writes it, exported to `folder` once."""
+    """Return MiniLM in int8 as `linker model export` writes it, exported to `folder` once."""
     if not folder.exists():
         config = {"type": "transformer", "path": str(minilm_folder())}
         model: Model = build(Model, config)

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "data"
 #: Fetches the links in `links.txt`.
-FETCH = ("fetch", "links.txt", "--out", "crawl", "--contact", "me@lab.example", "--delay", "0.5")
+FETCH = ("mine", "fetch", "links.txt", "--out", "crawl", "--contact", "me@lab.example", "--delay", "0.5")
 SAMPLE = ("--article", str(DATA / "article.html"), "--posts", str(DATA / "posts.jsonl"))
 #: The server refuses requests that could come from a form of another site.
 HEADERS = {"X-Linker": "1"}

@@ -22,7 +22,7 @@ from linker.data.types import Article, Post
 from tests.helpers.tweets import v1, write
 
 # What they write differs from run to run, or is tried otherwise below.
-_NOT_COMPARED = ("annotate start", "corpus build", "fetch", "new")
+_NOT_COMPARED = ("annotate start", "corpus build", "mine fetch", "config new")
 _JUMPS = (timedelta(days=3650), timedelta(days=-3650), timedelta(hours=2), timedelta(hours=-2), timedelta(0))
 
 

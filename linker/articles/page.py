@@ -94,7 +94,7 @@ class RequestError(PageError):
     """A request without a usable response.
 
     Attributes:
-        kind: the reason, as a state of `linker fetch`.
+        kind: the reason, as a state of `linker mine fetch`.
     """
 
     def __init__(self, kind: RequestFault, reason: str) -> None:

@@ -4,60 +4,73 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from linker.cli import status
 from linker.common.errors import DataError, Faults, StubError
 
 if TYPE_CHECKING:
     from linker.data.types import Article
 
-Articles = Annotated[
-    list[str],
-    typer.Option(
-        "--article",
-        metavar="SOURCE",
-        help="Article: address, file, folder, quoted text or -.",
-        show_default=False,
-    ),
-]
-Force = Annotated[
-    bool,
-    typer.Option(
-        "--force",
-        metavar="",
-        help="Accept a page with too little text (paywall, error page).",
-        hidden=True,  # the message that refuses a page names it
-    ),
-]
-Published = Annotated[
-    str | None,
-    typer.Option(
-        "--published",
-        metavar="DATE",
-        help="When the article was published, if it does not say so.",
-        show_default=False,
-    ),
-]
+
+@dataclass
+class ArticleSources:
+    """The articles of a command line."""
+
+    article: Annotated[
+        list[str],
+        typer.Option(
+            "--article",
+            metavar="SOURCE",
+            help="Article: address, file, folder, quoted text or -.",
+            show_default=False,
+        ),
+    ]
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            metavar="",
+            help="Accept a page with too little text (paywall, error page).",
+            hidden=True,  # the message that refuses a page names it
+        ),
+    ] = False
+    published: Annotated[
+        str | None,
+        typer.Option(
+            "--published",
+            metavar="DATE",
+            help="When the article was published, if it does not say so.",
+            show_default=False,
+        ),
+    ] = None
+
+    def begin(self) -> None:
+        """Show the first status and start the process that reads pages, if any, before slow imports."""
+        count = len(self.article)
+        verb = "fetching" if "://" in self.article[0] else "reading"
+        status.begin(f"{verb} the article" if count == 1 else f"reading {count} articles")
+        if any(_PAGE.search(source) for source in self.article):
+            from linker.articles import extraction_process
+
+            extraction_process.start()
+
+    def load(self, faults: Faults | None = None) -> list[Article]:
+        """Load the articles and print a line about each, see `load_and_report`."""
+        return load_and_report(self.article, self.force, faults, self.published)
+
 
 # As `linker.articles.loading` has it, whose import takes longer than the process to start.
 _PAGE = re.compile(r"^https?://|\.(x?html?|pdf)$", re.IGNORECASE)
 _LINES = 10
 _PUBLISHED = "--published"
 _LONGEST_TITLE = 120
-
-
-def prepare_for(sources: Iterable[str]) -> None:
-    """Start the process that reads pages if one of these articles seems to be a page, before slow imports."""
-    if any(_PAGE.search(source) for source in sources):
-        from linker.articles import extraction_process
-
-        extraction_process.start()
 
 
 def load_and_report(
@@ -85,19 +98,21 @@ def load_and_report(
     for source in dict.fromkeys(sources):
         with faults, _naming_force():
             if (kind := source_kind(source)) == "folder":
-                found, problems = read_folder(Path(source), force)
+                articles, problems = read_folder(Path(source), force)
                 skipped = f", {len(problems)} could not be read" if problems else ""
-                lines += [f"{source}: {len(found):,} article{'s'[: len(found) != 1]} in this folder{skipped}"]
+                lines += [
+                    f"{source}: {len(articles):,} article{'s'[: len(articles) != 1]} in this folder{skipped}"
+                ]
                 lines += [f"skipped: {problem}" for problem in problems]
             else:
-                found = load_articles(source, force)
+                articles = load_articles(source, force)
             if moment is not None:
-                found, notes = dated(found, moment, _PUBLISHED)
+                articles, notes = dated(articles, moment, _PUBLISHED)
                 lines += notes
-            lines += [_line(article, kind, source) for article in found[:_LINES]]
-            if len(found) > _LINES:
-                lines.append(f"and {len(found) - _LINES:,} more articles from {source}")
-            read += found
+            lines += [_line(article, kind, source) for article in articles[:_LINES]]
+            if len(articles) > _LINES:
+                lines.append(f"and {len(articles) - _LINES:,} more articles from {source}")
+            read += articles
     faults.raise_if_any()
     for line in lines:
         print(line, file=sys.stderr)

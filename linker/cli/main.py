@@ -13,29 +13,23 @@ import typer
 from typer.core import TyperGroup
 
 from linker.cli import status
+from linker.cli.annotate import commands as annotate
+from linker.cli.command import App
 from linker.cli.commands import (
-    annotate,
-    benchmark,
     calibrate,
-    components,
     config,
     corpus,
     doctor,
     evaluate,
-    export,
-    fetch,
     mcp,
     mine,
-    new,
+    model,
     plot,
-    push,
     rank,
     serve,
-    simulate,
     train,
     vectors,
 )
-from linker.cli.repeated_options import SeveralValues
 from linker.common.errors import LinkerError
 from linker.common.files import NO_ROOM
 from linker.version import __version__
@@ -58,7 +52,7 @@ class _Grouped(TyperGroup):
 #: Number of characters shown of a path that the system refuses.
 _SHOWN = 200
 
-app = typer.Typer(
+app = App(
     cls=_Grouped,
     help="Rank social-media posts by whether they discuss a given news article.",
     no_args_is_help=True,
@@ -67,26 +61,20 @@ app = typer.Typer(
 
 # The modules import nothing heavy at module level: torch and the like are imported within the functions, so that
 # `linker --help` stays fast.
-app.command("rank", cls=SeveralValues, rich_help_panel=_RANK)(rank.rank)
+app.command("rank", rich_help_panel=_RANK)(rank.rank)
 app.add_typer(corpus.app, name="corpus", rich_help_panel=_RANK)
 app.command("mcp", rich_help_panel=_RANK)(mcp.mcp)
 app.add_typer(annotate.app, name="annotate", rich_help_panel=_LABEL)
 app.command("serve", rich_help_panel=_LABEL)(serve.serve)
-app.command("simulate", cls=SeveralValues, rich_help_panel=_LABEL)(simulate.simulate)
 app.command("train", rich_help_panel=_TRAIN)(train.train)
-app.command("fetch", rich_help_panel=_TRAIN)(fetch.fetch)
-app.command("export", rich_help_panel=_TRAIN)(export.export)
-app.command("push", rich_help_panel=_TRAIN)(push.push)
+app.add_typer(mine.app, name="mine", rich_help_panel=_TRAIN)
+app.add_typer(model.app, name="model", rich_help_panel=_TRAIN)
 app.add_typer(vectors.app, name="vectors", rich_help_panel=_TRAIN)
 app.command("evaluate", rich_help_panel=_MEASURE)(evaluate.evaluate)
-app.command("benchmark", rich_help_panel=_MEASURE)(benchmark.benchmark)
-app.command("calibrate", cls=SeveralValues, rich_help_panel=_MEASURE)(calibrate.calibrate)
+app.command("calibrate", rich_help_panel=_MEASURE)(calibrate.calibrate)
 app.add_typer(plot.app, name="plot", rich_help_panel=_MEASURE)
 app.add_typer(config.app, name="config", rich_help_panel=_TOOLS)
-app.command("components", rich_help_panel=_TOOLS)(components.components)
 app.command("doctor", rich_help_panel=_TOOLS)(doctor.doctor)
-app.command("new", rich_help_panel=_TOOLS)(new.new)
-app.add_typer(mine.app, name="mine", rich_help_panel=_TOOLS)
 #: Groups with commands of `linker.contrib`, as `module:typer`: the core knows them by name only.
 CONTRIB = {"mine": "linker.contrib.mine:app"}
 for _name, _target in CONTRIB.items():

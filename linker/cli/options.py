@@ -1,12 +1,12 @@
-"""Options that several commands share."""
+"""Options that several commands share, each in one place: single ones, and groups as dataclasses."""
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,53 +19,312 @@ if TYPE_CHECKING:
     from linker.config import LoadedConfig
     from linker.corpus.engines.engine import Engine
     from linker.data.io.columns import PostColumns
+    from linker.data.types import LinkedPosts, Post
+
+_MODELS = f"a folder, a .jsonnet config, {BEST} (the default), distilled, bm25, tfidf or USER/MODEL on a hub"
+ModelName = Annotated[
+    str | None, typer.Option("--model", metavar="MODEL", help=f"Model: {_MODELS}.", show_default=False)
+]
+ModelOrBest = Annotated[str, typer.Option("--model", metavar="MODEL", help=f"Model: {_MODELS}.")]
+Models = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="MODEL",
+        help="Models: folders, .jsonnet configs of models that need no training, best, distilled, bm25, "
+        "tfidf, or USER/MODEL on a Hugging Face hub.",
+        show_default=False,
+    ),
+]
+Split = Annotated[
+    str | None,
+    typer.Option("--split", help="Use only the articles and posts of this split.", show_default="all"),
+]
+JsonFile = Annotated[Path | None, typer.Option("--json", help="JSON file to write the results to.")]
+OnError = Annotated[
+    Literal["strict", "skip"],
+    typer.Option(
+        "--on-error",
+        metavar="HOW",
+        help="Invalid lines: stop (strict, default) or set aside (skip).",
+        show_default=False,
+    ),
+]
+PassagesOption = Annotated[
+    Literal["whole", "best", "mean"],
+    typer.Option(
+        "--passages",
+        metavar="HOW",
+        help="Score articles whole (default), by best or by mean passage.",
+        show_default=False,
+    ),
+]
+VectorsName = Annotated[
+    str | None,
+    typer.Option(
+        "--vectors",
+        help="Use the word vectors in this file, or GloVe by name (such as 6B.300d), downloaded if necessary.",
+        show_default="as in the config",
+    ),
+]
+TextColumns = Annotated[
+    list[str] | None,
+    typer.Option("--text-column", help="Column to read text from; repeatable.", show_default="title, text"),
+]
 
 
-#: Environment variable with the names of packages, separated by spaces, in place of `--include-package`.
-PACKAGES = "LINKER_PACKAGES"
+@dataclass
+class PostReading:
+    """How files of posts are read."""
+
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            metavar="KEY=COL",
+            help="Name a column of the posts, such as text=body; repeatable.",
+            show_default=False,
+        ),
+    ] = None
+    posts_format: Annotated[
+        str | None,
+        typer.Option(
+            "--posts-format",
+            metavar="NAME",
+            help="Format of the posts, such as mastodon; default: recognized.",
+            show_default=False,
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            "--encoding",
+            metavar="NAME",
+            help="Encoding, such as windows-1252; default: recognized.",
+            show_default=False,
+        ),
+    ] = None
+    sheet: Annotated[
+        str | None,
+        typer.Option(
+            "--sheet",
+            metavar="NAME",
+            help="Sheet of a workbook with the posts; default: recognized.",
+            show_default=False,
+            hidden=True,  # the line on a workbook with several sheets names it
+        ),
+    ] = None
+    authors: Annotated[
+        Literal["hashed", "plain"],
+        typer.Option(
+            "--authors",
+            metavar="HOW",
+            help="Authors of a platform's posts: hashed (default) or plain.",
+            show_default=False,
+            hidden=True,  # the pages of the commands that keep authors name it
+        ),
+    ] = "hashed"
+    on_error: OnError = "strict"
+
+    def columns(self) -> PostColumns:
+        """Return the columns, format and encoding as configured.
+
+        Raises:
+            LinkerError: if an option has another form, or the format or encoding is unknown.
+            ConfigError: if linker has no such column.
+        """
+        from linker.config import build
+        from linker.data.files.encodings import codec_of
+        from linker.data.io.columns import PostColumns
+        from linker.data.platforms.recognition import check_format
+
+        if self.posts_format is not None:
+            check_format(self.posts_format)
+        if self.encoding is not None:
+            codec_of(self.encoding)
+        names: dict[str, list[str]] = {}
+        for text in self.column or []:
+            key, equals, column = text.partition("=")
+            if not equals or not key:
+                raise LinkerError(f"--column {text}: expected KEY=COL, such as text=body")
+            names.setdefault(key, []).extend([column] if column else [])
+        config: dict[str, Any] = {
+            key: columns[0] if len(columns) == 1 else columns or None for key, columns in names.items()
+        }
+        settings = {"authors": self.authors, "encoding": self.encoding, "sheet": self.sheet}
+        return build(PostColumns, {**config, "format": self.posts_format, **settings})
+
+    def read(self, files: list[str]) -> list[Post]:
+        """Read posts.
+
+        Raises:
+            DataError: if a file cannot be read.
+        """
+        from linker.data.io.records import read_posts
+
+        columns = self.columns()
+        with naming_columns():
+            return read_posts(files, columns, self.on_error)
 
 
-def post_columns(
-    given: list[str] | None,
-    format_: str | None = None,
-    authors: Literal["hashed", "plain"] = "hashed",
-    encoding: str | None = None,
-    sheet: str | None = None,
-) -> PostColumns:
-    """Return how posts are read, by the options that name their columns, format, authors, encoding and sheet.
+@dataclass
+class LinkedData:
+    """Articles and posts whose links or labels are known."""
 
-    Args:
-        given: columns, like `text=body`; `id=` for no id column.
-        format_: name of a platform's format; None: recognize it.
-        authors: whether a platform's authors are hashed.
-        encoding: name of the encoding of text; None: recognize it.
-        sheet: name of the sheet of workbooks; None: find it.
+    articles: Annotated[
+        Path | None,
+        typer.Option(
+            "--articles",
+            help="Articles to rank posts for (JSON Lines, CSV, TSV, Parquet).",
+            show_default=False,
+        ),
+    ] = None
+    posts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--posts",
+            help="Posts as for `linker rank`, with `article_id` or `article_ids`; if there are labels, these decide; "
+            "repeatable.",
+            show_default=False,
+        ),
+    ] = None
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            "--labels",
+            metavar="FILE",
+            help="Relevance labels of the posts, in any format.",
+            show_default="links in the posts",
+        ),
+    ] = None
+    split: Split = None
 
-    Raises:
-        LinkerError: if an option has another form, or the format or encoding is unknown.
-        ConfigError: if linker has no such column.
-    """
-    from linker.config import build
-    from linker.data.files.encodings import codec_of
-    from linker.data.io.columns import PostColumns
-    from linker.data.platforms.recognition import check_format
+    def check(self) -> list[Path]:
+        """Check before any work that articles, posts and labels exist; return their files, which no output may replace.
 
-    if format_ is not None:
-        check_format(format_)
-    if encoding is not None:
-        codec_of(encoding)
-    names: dict[str, list[str]] = {}
-    for text in given or []:
-        ours, equals, theirs = text.partition("=")
-        if not equals or not ours:
-            raise LinkerError(f"--column {text}: expected OURS=THEIRS, such as text=body")
-        names.setdefault(ours, []).extend([theirs] if theirs else [])
-    config: dict[str, Any] = {
-        ours: theirs[0] if len(theirs) == 1 else theirs or None for ours, theirs in names.items()
-    }
-    return build(
-        PostColumns, {**config, "format": format_, "authors": authors, "encoding": encoding, "sheet": sheet}
-    )
+        Raises:
+            LinkerError: if there are faults.
+        """
+        from linker.data.files.paths import check_inputs
+
+        if self.articles is None or not self.posts:
+            raise LinkerError("give --articles and --posts")
+        faults, files = Faults(), []
+        for path in (self.articles, *([] if self.labels is None else [self.labels])):
+            with faults:
+                if not path.is_file():
+                    raise DataError(f"{path}: file not found")
+            files.append(path)
+        for source in dict.fromkeys(self.posts):
+            with faults:
+                files += map(Path, check_inputs([source]))
+        faults.raise_if_any()
+        return files
+
+    def read(
+        self, columns: PostColumns | None = None, on_error: Literal["strict", "skip"] = "strict"
+    ) -> LinkedPosts:
+        """Read them, after `check`.
+
+        Raises:
+            DataError: if a file cannot be read, or the split is empty.
+        """
+        from linker.data.io.columns import PairColumns
+        from linker.data.readers.articles_and_posts import ArticlesAndPosts
+        from linker.evaluation.outputs import only_split
+
+        pairs = PairColumns(posts=columns) if columns else PairColumns()
+        labels = None if self.labels is None else str(self.labels)
+        with naming_columns(self.articles):
+            linked = ArticlesAndPosts(str(self.articles), self.posts or [], pairs, on_error, labels).read()
+        return only_split(linked, self.split) if self.split else linked
+
+
+@dataclass
+class ConfigSource:
+    """A training config and its changes."""
+
+    config: Annotated[
+        Path,
+        typer.Argument(
+            help="Jsonnet config: a file, or one of linker's recipes, such as configs/ast.jsonnet.",
+            show_default=False,
+        ),
+    ]
+    override: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-o",
+            "--override",
+            help="Change a value of the config: KEY.PATH=VALUE, or a Jsonnet object to merge; repeatable.",
+            show_default=False,
+        ),
+    ] = None
+    ext_var: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ext-var",
+            help="Set an external variable of the config (std.extVar): NAME=VALUE; repeatable.",
+            show_default=False,
+        ),
+    ] = None
+
+    def load(self, log: Callable[[str], None] | None = None) -> LoadedConfig:
+        """Evaluate the config.
+
+        Args:
+            log: called with one line if the config is linker's own recipe; by default, it is printed.
+
+        Raises:
+            ConfigError: if the file, an override or an `--ext-var` is invalid.
+        """
+        from linker.common.errors import ConfigError
+        from linker.config import load_config
+
+        variables = {}
+        for text in self.ext_var or []:
+            name, equals, value = text.partition("=")
+            if not equals or not name:
+                raise ConfigError(f"--ext-var {text}: expected NAME=VALUE")
+            variables[name] = value
+        loaded = load_config(self.config, self.override or [], variables)
+        if loaded.recipe is not None:
+            line = f"config: {loaded.recipe}, linker's own, because {self.config} is not in this folder"
+            log(line) if log else print(line, file=sys.stderr)
+        return loaded
+
+
+@dataclass
+class Cluster:
+    """Where a corpus is encoded and searched."""
+
+    engine: Annotated[
+        Literal["local", "ray"],
+        typer.Option("--engine", help="Run in this process (local) or on a Ray cluster (ray)."),
+    ] = "local"
+    address: Annotated[
+        str | None,
+        typer.Option(
+            "--address",
+            help="Address of the Ray cluster: HOST:PORT, auto or ray://HOST:PORT.",
+            show_default="start one on this machine",
+        ),
+    ] = None
+
+    def open(self) -> Engine:
+        """Return the engine.
+
+        Raises:
+            LinkerError: if there is an address without a cluster.
+        """
+        if self.engine == "local":
+            if self.address is not None:
+                raise LinkerError("--address: only for Ray clusters; add --engine ray")
+            from linker.corpus.engines.engine import Engine
+
+            return Engine()
+        from linker.corpus.engines.ray import RayEngine
+
+        return RayEngine(self.address)
 
 
 def check_files(
@@ -85,39 +344,18 @@ def check_files(
     from linker.common.files import check_writable
     from linker.data.files.paths import check_inputs
 
-    found, files = faults or Faults(), []
+    collected, files = faults or Faults(), []
     if (articles + posts).count("-") > 1:
-        with found:
+        with collected:
             raise LinkerError("-: standard input can be read once only; give files for the others")
     for source in dict.fromkeys(posts):
-        with found:
+        with collected:
             files += check_inputs([source])
     if out is not None:
-        with found:
+        with collected:
             check_writable(out, articles + files)
     if faults is None:
-        found.raise_if_any()
-
-
-def check_labeled(articles: Path, posts: list[str], labels: Path | None) -> list[Path]:
-    """Check before any work that articles, posts and labels exist; return their files, which no output may replace.
-
-    Raises:
-        LinkerError: if there are faults.
-    """
-    from linker.data.files.paths import check_inputs
-
-    found, files = Faults(), []
-    for path in (articles, *([] if labels is None else [labels])):
-        with found:
-            if not path.is_file():
-                raise DataError(f"{path}: file not found")
-        files.append(path)
-    for source in dict.fromkeys(posts):
-        with found:
-            files += map(Path, check_inputs([source]))
-    found.raise_if_any()
-    return files
+        collected.raise_if_any()
 
 
 @contextmanager
@@ -139,275 +377,45 @@ def naming_columns(articles: Path | None = None) -> Iterator[None]:
 
 def corrected(arguments: list[str], remedy: dict[str, str | None]) -> str:
     """Return a command line with `--column` options: linker's name → the file's; None: NAME, to be filled in."""
-    kept: list[str] = []
-    given = iter(arguments)
-    for argument in given:
+    rest: list[str] = []
+    following = iter(arguments)
+    for argument in following:
         if argument == "--column":
-            value = next(given, "")
+            value = next(following, "")
             if value.partition("=")[0] not in remedy:
-                kept += [argument, value]
+                rest += [argument, value]
         elif not argument.startswith("--column=") or argument.split("=")[1] not in remedy:
-            kept.append(argument)
-    for ours, theirs in remedy.items():
-        kept += ["--column", f"{ours}={theirs or 'NAME'}"]
-    return shlex.join(["linker", *kept])
+            rest.append(argument)
+    for key, column in remedy.items():
+        rest += ["--column", f"{key}={column or 'NAME'}"]
+    return shlex.join(["linker", *rest])
 
 
-_MODELS = f"a folder, a .jsonnet config, {BEST} (the default), distilled, bm25, tfidf or USER/MODEL on a hub"
-ModelName = Annotated[
-    str | None,
-    typer.Option("--model", metavar="MODEL", help=f"Model: {_MODELS}.", show_default=False),
-]
-ModelOrBest = Annotated[str, typer.Option("--model", metavar="MODEL", help=f"Model: {_MODELS}.")]
-CorpusModel = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        help="Model that encoded the corpus, if its folder was moved.",
-        show_default="as when the corpus was built",
-    ),
-]
-CorpusFolder = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="Folder of the corpus.", show_default=False)
-]
-Models = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="MODEL",
-        help="Models: folders, .jsonnet configs of models that need no training, best, distilled, bm25, "
-        "tfidf, or USER/MODEL on a Hugging Face hub.",
-        show_default=False,
-    ),
-]
-LinkedArticles = Annotated[
-    Path, typer.Option("--articles", help="Articles to rank posts for (JSON Lines, CSV, TSV, Parquet).")
-]
-LinkedPosts = Annotated[
-    list[str],
-    typer.Option(
-        "--posts",
-        help="Posts as for `linker rank`, with `article_id` or `article_ids`; if there are labels, these decide; "
-        "repeatable.",
-    ),
-]
-LabelsOfPosts = Annotated[
-    Path | None,
-    typer.Option(
-        "--labels",
-        metavar="FILE",
-        help="Relevance labels of the posts, in any format.",
-        show_default="links in the posts",
-    ),
-]
-ConfigFile = Annotated[
-    Path,
-    typer.Argument(
-        help="Jsonnet config: a file, or one of linker's recipes, such as configs/ast.jsonnet.",
-        show_default=False,
-    ),
-]
-Overrides = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-o",
-        "--override",
-        help="Change a value of the config: KEY.PATH=VALUE, or a Jsonnet object to merge; repeatable.",
-        show_default=False,
-    ),
-]
-ExtVars = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--ext-var",
-        help="Set an external variable of the config (std.extVar): NAME=VALUE; repeatable.",
-        show_default=False,
-    ),
-]
-VectorsName = Annotated[
-    str | None,
-    typer.Option(
-        "--vectors",
-        help="Use the word vectors in this file, or GloVe by name (such as 6B.300d), downloaded if necessary.",
-        show_default="as in the config",
-    ),
-]
-Packages = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--include-package",
-        metavar="NAME",
-        help="Import the components of a Python package; repeatable.",
-        show_default=False,
-    ),
-]
-
-PostColumnNames = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--column",
-        metavar="KEY=COL",
-        help="Name a column of the posts, such as text=body; repeatable.",
-        show_default=False,
-    ),
-]
-PostsFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--posts-format",
-        metavar="NAME",
-        help="Format of the posts, such as mastodon. Default: detected.",
-        show_default=False,
-    ),
-]
-EncodingName = Annotated[
-    str | None,
-    typer.Option(
-        "--encoding",
-        metavar="NAME",
-        help="Encoding of the posts (windows-1252). Default: detected.",
-        show_default=False,
-    ),
-]
-SheetName = Annotated[
-    str | None,
-    typer.Option(
-        "--sheet",
-        metavar="NAME",
-        help="Sheet of a workbook with the posts; else found.",
-        show_default=False,
-        hidden=True,  # the line on a workbook with several sheets names it
-    ),
-]
-Authors = Annotated[
-    Literal["hashed", "plain"],
-    typer.Option(
-        "--authors",
-        metavar="HOW",
-        help="Authors of a platform's posts: hashed (default) or plain.",
-        show_default=False,
-    ),
-]
-OnError = Annotated[
-    Literal["strict", "skip"],
-    typer.Option(
-        "--on-error",
-        metavar="HOW",
-        help="Invalid lines: stop (strict, default) or set aside (skip).",
-        show_default=False,
-    ),
-]
-TextColumns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--text-column",
-        help="Column to read text from; repeatable.",
-        show_default="title, text",
-    ),
-]
-# Texts are read during the work, so invalid lines are found late.
-OnBadText = Annotated[
-    Literal["strict", "skip"],
-    typer.Option(
-        "--on-error", help="On invalid lines: stop (strict), or set them aside and continue (skip)."
-    ),
-]
-TeacherFolder = Annotated[
-    str,
-    typer.Option(
-        "--teacher", help="Teacher: a sentence-transformers folder, or a linker model with embeddings."
-    ),
-]
-TeacherCache = Annotated[
-    Path | None,
-    typer.Option(
-        "--teacher-cache",
-        help="Cache folder for the teacher's embeddings.",
-        show_default="OUT.teacher-cache",
-    ),
-]
-PassagesOption = Annotated[
-    Literal["whole", "best", "mean"],
-    typer.Option(
-        "--passages",
-        metavar="HOW",
-        help="Score whole articles (default) or passages (best, mean).",
-        show_default=False,
-    ),
-]
-EngineName = Annotated[
-    Literal["local", "ray"],
-    typer.Option("--engine", help="Run in this process (local) or on a Ray cluster (ray)."),
-]
-Address = Annotated[
-    str | None,
-    typer.Option(
-        "--address",
-        help="Address of the Ray cluster: HOST:PORT, auto or ray://HOST:PORT.",
-        show_default="start one on this machine",
-    ),
-]
-
-
-def engine_of(name: Literal["local", "ray"], address: str | None) -> Engine:
-    """Return the engine of `--engine` and `--address`.
-
-    Raises:
-        LinkerError: if there is an address without a cluster.
-    """
-    if name == "local":
-        if address is not None:
-            raise LinkerError("--address: only for Ray clusters; add --engine ray")
-        from linker.corpus.engines.engine import Engine
-
-        return Engine()
-    from linker.corpus.engines.ray import RayEngine
-
-    return RayEngine(address)
-
-
-def read_config(
-    config: Path,
-    override: list[str] | None,
-    ext_var: list[str] | None,
-    include_package: list[str] | None,
-    say: Callable[[str], None] | None = None,
-) -> LoadedConfig:
-    """Include the packages and evaluate the config.
+def component(option: str, text: str) -> LoadedConfig:
+    """Parse `recall,target=0.9` to {type: "recall", target: 0.9}, or evaluate a Jsonnet file.
 
     Args:
-        config: a file, or the name of a recipe.
-        override: values of `-o`.
-        ext_var: values of `--ext-var`.
-        include_package: names of packages with components.
-        say: called with one line if the config is linker's own recipe; by default, it is printed.
+        option: the option that it was given to, for messages.
+        text: a name with or without keys, or the path of a file.
 
     Raises:
-        ConfigError: if a package, the file, an override or an `--ext-var` is invalid.
+        LinkerError: if it cannot be parsed or evaluated.
     """
-    from linker.common.errors import ConfigError
-    from linker.config import load_config
+    import json
 
-    include_packages(include_package)
-    variables = {}
-    for text in ext_var or []:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise ConfigError(f"--ext-var {text}: expected NAME=VALUE")
-        variables[name] = value
-    loaded = load_config(config, override or [], variables)
-    if loaded.recipe is not None:
-        line = f"config: {loaded.recipe}, linker's own, because {config} is not in this folder"
-        say(line) if say else print(line, file=sys.stderr)
-    return loaded
+    from linker.config import LoadedConfig, load_config
 
-
-def include_packages(names: list[str] | None = None) -> None:
-    """Add packages whose components configs and model folders can name: by default, those in `LINKER_PACKAGES`.
-
-    Raises:
-        ConfigError: if a package is not found.
-    """
-    from linker.config import include_package
-
-    for name in names or os.environ.get(PACKAGES, "").split():
-        include_package(name)
+    if Path(text).suffix in (".jsonnet", ".json"):
+        return load_config(text)
+    name, *pairs = text.split(",")
+    config = LoadedConfig(type=name)
+    config.source = f"{option} {text}"
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise LinkerError(f"{option} {text}: expected NAME,KEY=VALUE, such as recall,target=0.9")
+        try:
+            config[key] = json.loads(value)
+        except ValueError:
+            config[key] = value
+    return config

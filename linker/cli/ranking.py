@@ -1,9 +1,10 @@
-"""What `linker rank` and `linker corpus search` share: options, reading labels, reporting, writing."""
+"""The options of `linker rank` and `linker corpus search`, and how rankings are reported and written."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Literal
@@ -16,163 +17,159 @@ from linker.common.errors import LinkerError
 
 if TYPE_CHECKING:
     from linker.calibration.thresholds import Threshold
-    from linker.data.post_filter import Filter
     from linker.data.types import Article
     from linker.ranking.output import Format
     from linker.ranking.request import RankRequest
     from linker.ranking.results import Ranking
 
-Top = Annotated[
-    int | None,
-    typer.Option(
-        "--top",
-        min=1,
-        metavar="N",
-        help="List N posts (20 in tables, 1,000 in HTML, else all).",
-        show_default=False,
-    ),
-]
-Since = Annotated[
-    str | None,
-    typer.Option(
-        "--since", metavar="TIME", help="Rank only posts on or after this date or time (2014-08-01)."
-    ),
-]
-Until = Annotated[
-    str | None,
-    typer.Option("--until", metavar="TIME", help="Rank only posts before this date or time."),
-]
-Lang = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--lang",
-        metavar="LANG",
-        help="Rank only posts in this language (en, English); repeatable.",
-        show_default=False,
-    ),
-]
-Cut = Annotated[
-    str | None,
-    typer.Option(
-        "--threshold",
-        metavar="SCORE",
-        help="Leave out posts below SCORE, precision=0.8 or recall=0.9.",
-        show_default=False,
-    ),
-]
-Labels = Annotated[
-    Path | None,
-    typer.Option("--labels", metavar="FILE", help="Relevance labels of some posts, in any format."),
-]
-CalibrationFile = Annotated[
-    Path | None,
-    typer.Option("--calibration", metavar="FILE", help="Calibration file written by `linker calibrate`."),
-]
-Copies = Annotated[bool, typer.Option("--copies", metavar="", help="List near-duplicates one by one.")]
-Explain = Annotated[
-    bool,
-    typer.Option("--explain", metavar="", help="Show what decided each score, and mark the words."),
-]
-IgnoreDates = Annotated[
-    bool,
-    typer.Option("--ignore-dates", metavar="", help="Rank by text alone; ignore dates."),
-]
-OutFormat = Annotated[
-    Literal["table", "csv", "tsv", "xlsx", "jsonl", "json", "parquet", "html", "trec"] | None,
-    typer.Option(
-        "--format",
-        metavar="FORMAT",
-        help="table, csv, tsv, xlsx, json, jsonl, parquet, html or trec.",
-        show_default=False,
-    ),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option("--out", metavar="FILE", help="File to write; its ending chooses the format."),
-]
+
+@dataclass
+class RankingOptions:
+    """Which posts of a ranking are shown, how, and where they are written."""
+
+    top: Annotated[
+        int | None,
+        typer.Option(
+            "--top",
+            min=1,
+            metavar="N",
+            help="List N posts (20 in tables, 1,000 in HTML, else all).",
+            show_default=False,
+        ),
+    ] = None
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="TIME", help="Rank only posts on or after this date or time."),
+    ] = None
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="TIME", help="Rank only posts before this date or time.")
+    ] = None
+    lang: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--lang",
+            metavar="LANG",
+            help="Rank only posts in this language (en, English); repeatable.",
+            show_default=False,
+        ),
+    ] = None
+    labels: Annotated[
+        Path | None,
+        typer.Option("--labels", metavar="FILE", help="Relevance labels of some posts, in any format."),
+    ] = None
+    calibration: Annotated[
+        Path | None,
+        typer.Option("--calibration", metavar="FILE", help="Calibration file written by `linker calibrate`."),
+    ] = None
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            "--threshold",
+            metavar="SCORE",
+            help="Leave out posts below SCORE, precision=0.8 or recall=0.9.",
+            show_default=False,
+        ),
+    ] = None
+    copies: Annotated[bool, typer.Option("--copies", metavar="", help="List near-duplicates one by one.")] = (
+        False
+    )
+    explain: Annotated[
+        bool, typer.Option("--explain", metavar="", help="Show word contributions to each score.")
+    ] = False
+    ignore_dates: Annotated[
+        bool, typer.Option("--ignore-dates", metavar="", help="Rank by text alone, without dates.")
+    ] = False
+    format_: Annotated[
+        Literal["table", "csv", "tsv", "xlsx", "jsonl", "json", "parquet", "html", "trec"] | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="table, csv, tsv, xlsx, json, jsonl, parquet, html or trec.",
+            show_default=False,
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="File to write; its ending chooses the format."),
+    ] = None
+
+    @property
+    def format(self) -> Format:
+        """The format: that of `--format`, else of the ending of `--out`.
+
+        Raises:
+            LinkerError: if the ending is unknown.
+        """
+        from linker.ranking.output import format_of
+
+        return format_of(self.out, self.format_)
+
+    def request(
+        self,
+        where: str | None = None,
+        offset: int = 0,
+        passages: Literal["whole", "best", "mean"] = "whole",
+    ) -> RankRequest:
+        """Read labels or calibration, and check that options fit together.
+
+        Args:
+            where: SQL condition on posts, of a corpus only.
+            offset: number of the best posts to skip.
+            passages: how articles are scored.
+
+        Raises:
+            LinkerError: if a file cannot be read, a date is invalid, or options do not fit together.
+        """
+        from linker.data.post_filter import Filter
+        from linker.ranking.output import USUAL_TOP
+        from linker.ranking.request import RankRequest
+
+        format_ = self.format
+        if self.labels is not None and self.calibration is not None:
+            raise LinkerError(
+                "--labels and --calibration: give one; labels of the posts themselves are better"
+            )
+        labels = calibration = None
+        if self.labels is not None:
+            from linker.data.labels.reading import read_labels
+
+            labels = read_labels(self.labels)
+            say(labels.summary)
+        if self.calibration is not None:
+            from linker.calibration.calibration import Calibration
+
+            calibration = Calibration.read(self.calibration)
+        dates = _date("--since", self.since), _date("--until", self.until)
+        # Tables and pages end after a number of posts; runs of TREC list all near-duplicates.
+        return RankRequest(
+            USUAL_TOP.get(format_) if self.top is None else self.top,
+            offset,
+            *_threshold(self.threshold),
+            labels,
+            calibration,
+            self.explain,
+            passages,
+            Filter(*dates, tuple(self.lang or ()), where) or None,
+            self.copies or format_ == "trec",
+            self.ignore_dates,
+        )
+
+    def show(self, ranking: Ranking, request: RankRequest) -> None:
+        """Report thresholds on standard error, then write the ranking."""
+        _report(ranking, request)
+        status.end()
+        ranking.write(self.out, self.format)
 
 
-def filter_of(
-    since: str | None, until: str | None, lang: list[str] | None, where: str | None = None
-) -> Filter | None:
-    """Return the conditions on posts; None if there are none.
-
-    Raises:
-        LinkerError: if a date is invalid.
-    """
-    from linker.data.post_filter import Filter
-
-    return Filter(_date("--since", since), _date("--until", until), tuple(lang or ()), where) or None
-
-
-def _date(option: str, given: str | None) -> datetime | None:
+def _date(option: str, text: str | None) -> datetime | None:
     from linker.data.io.dates import parse_date
 
-    if given is None:
+    if text is None:
         return None
     try:
-        return parse_date(given)
+        return parse_date(text)
     except ValueError as error:
         raise LinkerError(f"{option}: {error}") from error
-
-
-def request_of(
-    format_: Format,
-    top: int | None,
-    offset: int,
-    cut: str | None,
-    evidence: tuple[Path | None, Path | None],
-    explain: bool,
-    passages: Literal["whole", "best", "mean"],
-    filter: Filter | None,
-    copies: bool,
-    ignore_dates: bool = False,
-) -> RankRequest:
-    """Read labels or calibration, and check that options fit together.
-
-    Args:
-        format_: what will be written; tables and pages end after a number of posts, runs list all near-duplicates.
-        top: as typed.
-        offset: number of the best posts to skip.
-        cut: `--threshold` as typed.
-        evidence: files of labels and of a calibration.
-        explain: explain scores.
-        passages: how articles are scored.
-        filter: conditions on posts.
-        copies: list near-duplicates.
-        ignore_dates: score by text alone.
-
-    Raises:
-        LinkerError: if a file cannot be read or options do not fit together.
-    """
-    from linker.ranking.output import USUAL_TOP
-    from linker.ranking.request import RankRequest
-
-    labels, calibration = evidence
-    if labels is not None and calibration is not None:
-        raise LinkerError("--labels and --calibration: give one; labels of the posts themselves are better")
-    relevant = learned = None
-    if labels is not None:
-        from linker.data.labels.reading import read_labels
-
-        relevant = read_labels(labels)
-        say(relevant.summary)
-    if calibration is not None:
-        from linker.calibration.calibration import Calibration
-
-        learned = Calibration.read(calibration)
-    return RankRequest(
-        USUAL_TOP.get(format_) if top is None else top,
-        offset,
-        *_threshold(cut),
-        relevant,
-        learned,
-        explain,
-        passages,
-        filter,
-        copies or format_ == "trec",
-        ignore_dates,
-    )
 
 
 def say_dates(articles: Sequence[Article]) -> None:
@@ -198,13 +195,6 @@ def _threshold(text: str | None) -> tuple[float | None, float | None, float | No
     return {"precision": (None, value, None), "recall": (None, None, value)}.get(target, (value, None, None))
 
 
-def show(ranking: Ranking, request: RankRequest, out: Path | None, format_: Format) -> None:
-    """Report thresholds on standard error, then write the ranking."""
-    _report(ranking, request)
-    status.end()
-    ranking.write(out, format_)
-
-
 def _report(ranking: Ranking, request: RankRequest) -> None:
     if ranking.thresholds is not None:
         say(ranking.thresholds.basis)
@@ -225,11 +215,11 @@ def _report(ranking: Ranking, request: RankRequest) -> None:
         say(f"{ranking.model} cannot explain its scores; the posts are shown without marks")
 
 
-def print_thresholds(file: IO[str], rows: Sequence[Threshold], kept: str = "posts kept") -> None:
+def print_thresholds(file: IO[str], rows: Sequence[Threshold], count: str = "posts kept") -> None:
     """Print a table of thresholds, one per line."""
     names = ("of them relevant (95 %)", "of the relevant kept (95 %)")
     width = 2 + max(map(len, (names[0], *(str(row.precision) for row in rows))))
-    print(f"{'score >=':>12} {kept:>14}   {names[0]:<{width}}{names[1]}", file=file)
+    print(f"{'score >=':>12} {count:>14}   {names[0]:<{width}}{names[1]}", file=file)
     for row in rows:
         numbers = f"{row.score:>12} {row.kept:>14,}"
         print(f"{numbers}   {row.precision!s:<{width}}{row.recall}", file=file)

@@ -70,13 +70,6 @@ def end() -> None:
         sys.stderr = sys.stderr.stream
 
 
-def reading_articles(sources: list[str]) -> str:
-    """Return the status for loading the articles of a command line."""
-    if len(sources) != 1:
-        return f"reading {len(sources)} articles"
-    return f"{'fetching' if '://' in sources[0] else 'reading'} the article"
-
-
 def say(message: str) -> None:
     """Print a message on standard error."""
     print(message, file=sys.stderr)

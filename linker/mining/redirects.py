@@ -1,4 +1,4 @@
-"""Shortened links and the articles that they lead to, from folders of `linker fetch`."""
+"""Shortened links and the articles that they lead to, from folders of `linker mine fetch`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COLUMNS = {"url", "final_url", "canonical_url"}
 def follow_redirects(store: LinkStore, sources: Sequence[str], options: MiningOptions) -> None:
     """Give posts with nothing but a shortened link the article that it leads to; drop those where this is unknown.
 
-    Of the sources, only `states.csv` in folders of `linker fetch` counts.
+    Of the sources, only `states.csv` in folders of `linker mine fetch` counts.
 
     Raises:
         DataError: if such a file cannot be read.
@@ -51,7 +51,7 @@ def _redirects(sources: Sequence[str], options: MiningOptions) -> Iterator[tuple
                             break
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             raise DataError(
-                f"{path}: cannot be read ({error}); run `linker fetch` again to write it"
+                f"{path}: cannot be read ({error}); run `linker mine fetch` again to write it"
             ) from error
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,30 +19,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
+    from linker.annotation.simulation.study import Outcome
+
 CURVES = "curves.csv"
 _LINES = ("-", "--", "-.", ":")
 _MOST, _COLUMNS = 9, 3
 _KEYS = ("task", "strategy", "seed")
 
 
-class HasCurve(Protocol):
-    """A simulated job, such as `linker.annotation.simulation.study.Outcome`."""
-
-    @property
-    def task(self) -> str:
-        """Name of the task."""
-
-    @property
-    def strategy(self) -> str:
-        """Name of the query strategy."""
-
-    @property
-    def curve(self) -> Sequence[float]:
-        """Recall at the beginning, and after each of equal steps through the pool."""
-
-
 class Curve(NamedTuple):
-    """A simulated job read from a file."""
+    """A simulated job read from a file; `curve` is its recall at the beginning and after each of equal steps."""
 
     task: str
     strategy: str
@@ -81,7 +67,7 @@ class Recall:
 
 
 def read_curves(folder: Path, task: str | None = None) -> list[Curve]:
-    """Read the curves that `linker simulate --out` wrote.
+    """Read the curves that `linker annotate simulate --out` wrote.
 
     Args:
         folder: the folder, or its `curves.csv`.
@@ -92,15 +78,15 @@ def read_curves(folder: Path, task: str | None = None) -> list[Curve]:
     """
     path = folder / CURVES if folder.is_dir() else folder
     if not path.is_file():
-        raise DataError(f"{path}: file not found; `linker simulate --out FOLDER` writes it")
-    found = []
+        raise DataError(f"{path}: file not found; `linker annotate simulate --out FOLDER` writes it")
+    curves = []
     with open(path, encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file)
         names = list(rows.fieldnames or [])
         steps = [name for name in names if name not in _KEYS]
         if not {"task", "strategy"} <= set(names) or len(steps) < 2:
             raise DataError(
-                f"{path}: not the curves of `linker simulate`, which begin with task,strategy,seed"
+                f"{path}: not the curves of `linker annotate simulate`, which begin with task,strategy,seed"
             )
         for row in rows:
             try:
@@ -109,39 +95,38 @@ def read_curves(folder: Path, task: str | None = None) -> list[Curve]:
                     raise ValueError
             except (TypeError, ValueError):
                 raise DataError(f"{path}, line {rows.line_num}: not all values are numbers") from None
-            found.append(Curve(row["task"], row["strategy"], curve))
-    if not found:
+            curves.append(Curve(row["task"], row["strategy"], curve))
+    if not curves:
         raise DataError(f"{path}: contains no curve")
-    tasks = list(dict.fromkeys(curve.task for curve in found))
+    tasks = list(dict.fromkeys(curve.task for curve in curves))
     if task is not None and task not in tasks:
         raise DataError(f"{path}: unknown task {task!r}; its tasks: {', '.join(tasks)}")
-    return [curve for curve in found if task in (None, curve.task)]
+    return [curve for curve in curves if task in (None, curve.task)]
 
 
-def recall(curves: Iterable[HasCurve]) -> Recall:
+def recall(curves: Iterable[Curve | Outcome]) -> Recall:
     """Average curves with equal numbers of steps: one panel per task, or a single one if there are many tasks."""
     curves = list(curves)
     tasks = list(dict.fromkeys(curve.task for curve in curves))
     labels = np.linspace(0, 1, len(curves[0].curve))
-    groups = [[task] for task in tasks] if len(tasks) <= _MOST else [tasks]
-    names = list(dict.fromkeys(curve.strategy for curve in curves))
-    found = []
-    for group in groups:
-        name = group[0] if len(group) == 1 else f"mean of {len(group):,} tasks"
-        strategies = [
-            _strategy(strategy, own, labels)
-            for strategy in names
-            if (own := [curve for curve in curves if curve.strategy == strategy and curve.task in group])
-        ]
-        found.append(Panel(name, strategies))
-    return Recall(_rounded(labels), found)
+    groups = {task: [task] for task in tasks}
+    if len(tasks) > _MOST:
+        groups = {f"mean of {len(tasks):,} tasks": tasks}
+    panels = []
+    for name, group in groups.items():
+        by_strategy: dict[str, list[Curve | Outcome]] = {}
+        for curve in curves:
+            if curve.task in group:
+                by_strategy.setdefault(curve.strategy, []).append(curve)
+        panels.append(Panel(name, [_strategy(*strategy, labels) for strategy in by_strategy.items()]))
+    return Recall(_rounded(labels), panels)
 
 
-def _strategy(name: str, curves: Sequence[HasCurve], labels: np.ndarray) -> Strategy:
+def _strategy(name: str, curves: Sequence[Curve | Outcome], labels: np.ndarray) -> Strategy:
     by_task: dict[str, list[Sequence[float]]] = {}
     for curve in curves:
         by_task.setdefault(curve.task, []).append(curve.curve)
-    mean = np.mean([np.mean(own, axis=0) for own in by_task.values()], axis=0)
+    mean = np.mean([np.mean(runs, axis=0) for runs in by_task.values()], axis=0)
     enough = np.flatnonzero(mean >= 0.95 - 1e-9)
     return Strategy(name, _rounded(mean), _rounded(labels[enough])[0] if len(enough) else None)
 
@@ -150,7 +135,7 @@ def _rounded(values: np.ndarray) -> list[float]:
     return [float(f"{value:.6g}") for value in values]
 
 
-def recall_curves(curves: Iterable[HasCurve]) -> Figure:
+def recall_curves(curves: Iterable[Curve | Outcome]) -> Figure:
     """Plot the recall curves of simulated jobs."""
     return figure(recall(curves))
 
@@ -164,18 +149,17 @@ def figure(numbers: Recall) -> Figure:
     figure, axes = panels(2.9 * columns + 1.8 + 1.5 * (count == 1), 2.7 * rows + 0.6, columns, rows=rows)
     names = list(dict.fromkeys(strategy.name for panel in numbers.panels for strategy in panel.strategies))
     handles: dict[str, Line2D] = {}
-    for place, (axis, panel) in enumerate(zip(axes, numbers.panels)):
+    for number, (axis, panel) in enumerate(zip(axes, numbers.panels)):
         handles = {**_draw(axis, numbers.labels, panel, names, show_labels=count == 1), **handles}
-        if place % columns == 0:
+        if number % columns == 0:
             axis.set_ylabel("relevant posts found, %")
-        if place + columns >= count:
+        if number + columns >= count:
             axis.set_xlabel("labels, % of the distinct posts")
     for axis in axes[count:]:
         axis.set_axis_off()
-    shown = [handles[name] for name in names]
-    figure.legend(
-        shown, [str(line.get_label()) for line in shown], loc="outside right upper", labelspacing=0.9
-    )
+    lines = [handles[name] for name in names]
+    texts = [str(line.get_label()) for line in lines]
+    figure.legend(lines, texts, loc="outside right upper", labelspacing=0.9)
     return figure
 
 
@@ -185,7 +169,7 @@ def _draw(
     """Plot one panel; with `show_labels`, the legend shows after how many labels 95 % are found."""
     lines = {}
     for strategy in panel.strategies:
-        place = names.index(strategy.name)
+        index = names.index(strategy.name)
         name = label(strategy.name, 36)
         if show_labels:
             share = strategy.labels_to_95
@@ -193,8 +177,8 @@ def _draw(
         (lines[strategy.name],) = axis.plot(
             [100 * share for share in labels],
             [100 * share for share in strategy.recall],
-            _LINES[place // len(COLORS) % len(_LINES)],
-            color=COLORS[place % len(COLORS)],
+            _LINES[index // len(COLORS) % len(_LINES)],
+            color=COLORS[index % len(COLORS)],
             label=name,
         )
     axis.axhline(95, color=GREY, linestyle=":", linewidth=1.2)

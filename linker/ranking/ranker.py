@@ -97,8 +97,8 @@ class Ranker:
             ignore_dates: score by text alone; else models with a profile of elapsed time, such as `best`, also consider
                 the time between article and post where both are known.
             columns: names of the columns or keys that contain the posts, such as `{"text": "body"}`.
-            format: format of a platform's posts, such as `mastodon` (list: `linker components Platform`); `columns`:
-                read by the names of columns only; None: recognize it.
+            format: format of a platform's posts, such as `mastodon` (`linker config components Platform` lists them);
+                `columns`: read by the names of columns only; None: recognize it.
             published: when the article was published, if it does not say so: a date, or text such as `2024-05-01`; of
                 several articles, those without a date get it.
 

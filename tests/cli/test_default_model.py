@@ -50,7 +50,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *ar
     return output.out + output.err
 
 
-@pytest.mark.parametrize("path", ["simulate", "corpus build", "calibrate"])
+@pytest.mark.parametrize("path", ["annotate simulate", "corpus build", "calibrate"])
 def test_commands_show_the_default_model_in_their_help(path: str) -> None:
     (option,) = [one for one in COMMANDS[path].params if "--model" in one.opts]
     assert option.default == BEST
@@ -81,7 +81,7 @@ def test_sessions_and_the_page_use_it(
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("simulate", "--strategy", "seed_similarity", "--seeds", "1", "--workers", "1"),
+        ("annotate", "simulate", "--strategy", "seed_similarity", "--seeds", "1", "--workers", "1"),
         ("calibrate", "--out", "calibration.json"),
     ],
     ids=lambda arguments: arguments[0],

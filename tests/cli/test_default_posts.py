@@ -9,13 +9,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from linker.cli import default_posts
-from linker.cli.default_posts import find_posts
+import linker.cli.default_posts
+from linker.cli.default_posts import default_posts
 from linker.cli.main import main
 from linker.common.errors import LinkerError
 from tests.helpers.article_pages import ARTICLE_HTML, serving
@@ -45,7 +44,7 @@ def rank(tmp_path: Path, url: str) -> Rank:
         shell: str = "linker rank --article URL < /dev/null", **options: Any
     ) -> subprocess.CompletedProcess[str]:
         command = shell.replace("linker", f"'{sys.executable}' -m linker.cli.main").replace("URL", url)
-        root = str(Path(default_posts.__file__).parents[2])
+        root = str(Path(linker.cli.default_posts.__file__).parents[2])
         environment = {**os.environ, "PYTHONPATH": root, "NO_COLOR": "1"}
         return subprocess.run(
             command,
@@ -72,14 +71,14 @@ def test_posts_in_this_folder(rank: Rank, tmp_path: Path, url: str) -> None:
     assert "otters" in best(done)
     first, second = done.stderr.splitlines()[1:3]
     assert first == f'article: "{TITLE}", 139 words, 2021-05-14, {url}'
-    assert second == "posts: posts.jsonl (none were named; for others give --posts FILE)"
+    assert second == "posts: posts.jsonl (default; for others give --posts FILE)"
 
 
 def test_piped_posts(rank: Rank, tmp_path: Path) -> None:
     (tmp_path / "tweets.jsonl").write_text(LINES)
     done = rank("cat tweets.jsonl | linker rank --article URL")
     assert "otters" in best(done)
-    assert "reading posts from standard input" in done.stderr.splitlines()
+    assert "posts: standard input (default; for others give --posts FILE)" in done.stderr.splitlines()
 
 
 @pytest.mark.parametrize("end", ["< /dev/null", "<&-", "< empty"])
@@ -128,9 +127,9 @@ def test_files_called_posts(folder: Path, name: str, below: str) -> None:
     path = folder / below / name
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(gzip.compress(b"x"))
-    found = find_posts(["a.html"])
+    found = default_posts(["a.html"])
     assert (found.corpus, found.files) == (None, [str(Path(below, name))])
-    assert str(Path(below, name)) in found.line
+    assert str(Path(below, name)) in found.note
 
 
 @pytest.mark.parametrize(
@@ -139,47 +138,38 @@ def test_files_called_posts(folder: Path, name: str, below: str) -> None:
 def test_files_called_otherwise_are_not_taken(folder: Path, name: str) -> None:
     (folder / name).write_text("x")
     with pytest.raises(LinkerError, match="no posts to rank"):
-        find_posts(["a.html"])
+        default_posts(["a.html"])
 
 
 def test_a_corpus_comes_before_files_and_this_folder_before_data(folder: Path) -> None:
     (folder / "data").mkdir()
     (folder / "data" / "posts.jsonl").write_text(LINES)
-    assert find_posts([]).files == ["data/posts.jsonl"]
+    assert default_posts([]).files == ["data/posts.jsonl"]
     (folder / "posts.csv").write_text("text\nx\n")
-    assert find_posts([]).files == ["posts.csv"]
+    assert default_posts([]).files == ["posts.csv"]
     a_corpus(folder / "tweets")
-    found = find_posts([])
+    found = default_posts([])
     assert (found.corpus, found.files) == (Path("tweets"), [])
-    assert (
-        found.line
-        == "posts: tweets, a corpus in this folder (none were named; for others give --posts posts.csv)"
-    )
-    assert find_posts([], corpora=False).files == ["posts.csv"]
-    # A corpus of another model is taken only where there is nothing else.
-    assert find_posts([], model="m").corpus == Path("tweets")
-    assert find_posts([], model="bm25").files == ["posts.csv"]
-    (folder / "posts.csv").unlink()
-    (folder / "data" / "posts.jsonl").unlink()
-    assert find_posts([], model="bm25").corpus == Path("tweets")
+    assert found.note == "posts: tweets, a corpus in this folder (default; for others give --posts FILE)"
+    assert default_posts([], corpora=False).files == ["posts.csv"]
 
 
 def test_this_folder_may_be_the_corpus(folder: Path) -> None:
     a_corpus(folder)
-    assert find_posts([]).corpus == Path(".")
+    assert default_posts([]).corpus == Path(".")
 
 
 def test_a_file_that_is_only_called_like_the_note_of_a_corpus(folder: Path) -> None:
     (folder / "corpus.json").write_text("[]")
     with pytest.raises(LinkerError, match="no posts to rank"):
-        find_posts([])
+        default_posts([])
 
 
 def test_several_candidates_are_listed_and_none_is_taken(folder: Path) -> None:
     (folder / "posts.csv").write_text("text\nx\n")
     (folder / "posts.jsonl").write_text(LINES)
     with pytest.raises(LinkerError) as caught:
-        find_posts(["my page.html"])
+        default_posts(["my page.html"])
     assert str(caught.value).splitlines() == [
         "2 files of posts in this folder; type one of",
         "  linker rank --article 'my page.html' --posts posts.csv",
@@ -191,55 +181,15 @@ def test_several_candidates_are_listed_and_none_is_taken(folder: Path) -> None:
         LinkerError,
         match=r"2 corpora in this folder(.|\n)*search one --article a.html\n(.|\n)*search two ",
     ):
-        find_posts(["a.html"])
+        default_posts(["a.html"])
 
 
-def test_files_of_other_names_are_offered(folder: Path) -> None:
-    (folder / "my tweets.csv").write_text("text\nx\n")
-    (folder / "story.json").write_text("{}")
-    with pytest.raises(LinkerError) as caught:
-        find_posts(["story.json"])
-    assert "\n  linker rank --article story.json --posts 'my tweets.csv'" in str(caught.value)
-    assert "--posts story.json" not in str(caught.value)
-
-
-def piped(monkeypatch: pytest.MonkeyPatch, content: bytes | None) -> int:
-    """Pipe something in; None: leave the pipe open. Returns the writing end."""
+def piped(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    """Pipe something in."""
     read, write = os.pipe()
-    if content is not None:
-        os.write(write, content)
-        os.close(write)
-    monkeypatch.setattr("sys.stdin", os.fdopen(read, "r"))
-    return write
-
-
-def test_posts_in_the_folder_come_before_piped_ones_and_say_so(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folder / "posts.jsonl").write_text(LINES)
-    piped(monkeypatch, LINES.encode())
-    found = find_posts([])
-    assert found.files == ["posts.jsonl"]
-    assert found.line.endswith("for others give --posts - for standard input)")
-
-
-def test_an_open_pipe_that_nobody_writes_to_is_given_up(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write = piped(monkeypatch, None)
-    monkeypatch.setattr(default_posts, "PATIENCE", 0.1)
-    with pytest.raises(
-        LinkerError, match=r"no bytes within 0\.1 seconds;(.|\n)*--posts FILE(.|\n)*--posts - "
-    ):
-        find_posts(["a.html"])
-    assert capsys.readouterr().err == "waiting for posts on standard input\n"
+    os.write(write, content)
     os.close(write)
-
-
-def test_an_empty_pipe_holds_no_posts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    piped(monkeypatch, b"")
-    with pytest.raises(LinkerError, match=r"no posts to rank.*standard input is empty"):
-        find_posts(["a.html"])
+    monkeypatch.setattr("sys.stdin", os.fdopen(read, "r"))
 
 
 def test_standard_input_with_the_article_on_it_holds_no_posts(
@@ -247,15 +197,7 @@ def test_standard_input_with_the_article_on_it_holds_no_posts(
 ) -> None:
     piped(monkeypatch, b"Otters return")
     with pytest.raises(LinkerError, match="no posts to rank"):
-        find_posts(["-"])
-
-
-def test_standard_input_that_is_not_a_file_holds_no_posts(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=None))
-    with pytest.raises(LinkerError, match="no posts to rank"):
-        find_posts([])
+        default_posts(["-"])
 
 
 def test_a_stub_is_refused_with_exit_code_2_unless_forced(
@@ -281,7 +223,4 @@ def test_a_corpus_in_this_folder(rank: Rank, tmp_path: Path) -> None:
     assert built.returncode == 0, built.stderr
     done = rank("linker rank --article URL")
     assert "otters" in best(done)
-    assert (
-        "posts: tweets, a corpus in this folder (none were named; for others give --posts FILE)"
-        in done.stderr
-    )
+    assert "posts: tweets, a corpus in this folder (default; for others give --posts FILE)" in done.stderr

@@ -188,9 +188,9 @@ def test_commands_are_grouped_and_none_is_left_over() -> None:
         for panel, first, end in zip(panels, starts, starts[1:])
     }
     assert {"rank", "corpus"} <= listed["Rank"]
-    assert {"annotate", "serve", "simulate"} <= listed["Label"]
-    assert {"evaluate", "benchmark", "calibrate", "plot"} <= listed["Measure"]
-    assert {"doctor", "config", "mine"} <= listed["Tools"]
+    assert {"annotate", "serve"} <= listed["Label"]
+    assert {"evaluate", "calibrate", "plot"} <= listed["Measure"]
+    assert {"doctor", "config"} <= listed["Tools"]
 
 
 def test_shells_can_complete_commands() -> None:
@@ -242,7 +242,7 @@ def test_names_that_are_too_long_are_one_message(arguments: tuple[str, ...]) -> 
 
 def test_a_working_folder_that_was_deleted_is_named(tmp_path: Path) -> None:
     (tmp_path / "gone").mkdir()
-    shell = 'cd "$1" && rmdir "$1" && exec "$0" -m linker components'
+    shell = 'cd "$1" && rmdir "$1" && exec "$0" -m linker config components'
     result = subprocess.run(
         ["sh", "-c", shell, sys.executable, str(tmp_path / "gone")],
         env={**os.environ, "PYTHONPATH": str(Path(linker.__file__).parents[1])},

@@ -64,7 +64,7 @@ corpus delete corpus ids.txt
 corpus compact corpus
 corpus export corpus --out exported.parquet
 corpus search corpus --article {DATA}/wolf.html
-simulate --articles seed.jsonl --posts labeled.jsonl --relevant relevant --model bm25 --seeds 1 --out simulated
+annotate simulate --articles seed.jsonl --posts labeled.jsonl --relevant relevant --model bm25 --seeds 1 --out simulated
 annotate start session --article {DATA}/wolf.html --posts {DATA}/posts.jsonl --model bm25
 annotate next session --annotator ann
 annotate status session
@@ -75,9 +75,9 @@ evaluate model bm25 --articles {DATA}/articles.jsonl --posts {DATA}/posts.jsonl
 calibrate --model bm25 --articles {DATA}/articles.jsonl --posts {DATA}/posts.jsonl --out calibration.json
 vectors train {DATA}/posts.jsonl --out vectors.txt --dim 4
 vectors info vectors.txt
-components
+config components
 doctor
-new loss a_loss
+config new loss a_loss
 config show {ROOT}/configs/ast.jsonnet
 config check {ROOT}/configs/ast.jsonnet
 config list
@@ -93,22 +93,20 @@ NOT_RUN = {
     "annotate label",
     "annotate run",
     "annotate undo",
-    "benchmark",
-    "export",
-    "fetch",
     "mcp",
     "mine augmented",
     "mine benchmarks",
     "mine coquotes",
     "mine coreplies",
+    "mine fetch",
     "mine quotes",
     "mine replies",
-    "plot alphas",
+    "model export",
+    "model push",
     "plot recall",
     "plot reliability",
     "plot retrieved",
     "plot tsne",
-    "push",
     "serve",
     "vectors distill",
     "vectors fetch",

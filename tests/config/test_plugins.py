@@ -81,7 +81,7 @@ def config(loss: str) -> list[str]:
 
 def losses(linker: Linker) -> dict[str, str | None]:
     """Return the names of all losses, each with its plugin."""
-    done = linker("components", "Loss", "--json")
+    done = linker("config", "components", "Loss", "--json")
     assert done.returncode == 0, done.stderr
     return {row["name"]: row["plugin"] for row in json.loads(done.stdout)}
 
@@ -90,7 +90,7 @@ def test_a_plugin_is_listed_and_described(install: Install, linker: Linker) -> N
     install("Own-Losses", {"losses.py": LOSS.replace("NAME", "own")}, value="Own_Losses.losses:OwnLoss")
     assert losses(linker)["own"] == "Own-Losses 1.2"
     assert losses(linker)["nt_xent"] is None
-    listed = linker("components", "Loss").stdout.splitlines()
+    listed = linker("config", "components", "Loss").stdout.splitlines()
     line = next(line for line in listed if line.startswith("  own "))
     assert line.endswith("  Mean distance of the positive pairs.  [Own-Losses 1.2]")
     assert "own(weight=2.0)::" in linker("config", "library").stdout
@@ -124,13 +124,13 @@ def test_a_plugin_that_cannot_be_read_breaks_nothing_else(
     install("own-losses", {"losses.py": LOSS.replace("NAME", "own")})
     assert losses(linker)["own"] == "own-losses 1.2"
     for command in [
-        linker("components"),
+        linker("config", "components"),
         linker("config", "library"),
         linker("config", "check", *config("'own'")),
         linker("config", "check", *config("'nt_xent'")),
     ]:
         assert command.returncode == 0, command.stderr
-    listed = linker("components").stderr
+    listed = linker("config", "components").stderr
     assert "plugin broken-one 1.2: " in listed
     assert fault in listed
     assert "remove it with `pip uninstall broken-one`" in listed
@@ -159,7 +159,7 @@ def test_names_of_linker_win_and_names_of_two_plugins_are_left_out(install: Inst
     install("third", {"losses.py": LOSS.replace("NAME", "nt_xent")})
     found = losses(linker)
     assert (found["alone"], found["nt_xent"], "shared" in found) == ("first 1.2", None, False)
-    faults = linker("components").stderr
+    faults = linker("config", "components").stderr
     assert (
         'plugin second 1.2: Loss "shared" is left out, because plugin first 1.2 registers this name, too'
         in faults

@@ -79,8 +79,8 @@ def test_all_commands_report_equal_counts(
         ["evaluate", "bm25", *about, "--posts", name],
         ["calibrate", *about, "--model", "bm25", "--posts", "posts.csv", "--labels", name,
          "--out", str(tmp_path / "c")],
-        ["simulate", *about, "--posts", name, "--relevant", "label", "--model", "bm25", "--strategy", "random",
-         "--seeds", "1", "--workers", "1"],
+        ["annotate", "simulate", *about, "--posts", name, "--relevant", "label", "--model", "bm25",
+         "--strategy", "random", "--seeds", "1", "--workers", "1"],
         ["annotate", "import", str(tmp_path / "other"), name],
     ]  # fmt: skip
     for command in commands:
@@ -99,7 +99,7 @@ def test_labels_of_several_articles_in_one_file_are_of_pairs(
     with (tmp_path / "labels.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["post_id", "text", "article_id", "label"], *rows])
     about = ["--articles", "articles.jsonl", "--posts", "labels.csv"]
-    study = ["simulate", *about, "--relevant", "label", "--model", "bm25", "--strategy", "random",
+    study = ["annotate", "simulate", *about, "--relevant", "label", "--model", "bm25", "--strategy", "random",
              "--seeds", "1", "--workers", "1"]  # fmt: skip
     commands = [["evaluate", "bm25", *about], [*study, "--task", "article_id"]]
     for command in commands:

@@ -414,7 +414,7 @@ def test_the_command_line_pushes_loads_and_reports_errors(hub: Hub, folder: Path
         "--top",
         "3",
     ]
-    found = run(hub, tmp_path, "push", "mine", "user/model", "--license", "mit", "--language", "en")
+    found = run(hub, tmp_path, "model", "push", "mine", "user/model", "--license", "mit", "--language", "en")
     assert found.returncode == 0, found.stderr
     name = found.stdout.strip()
     assert name == f"user/model@{hub.repositories['user/model'].branches['main']}"
@@ -432,8 +432,8 @@ def test_the_command_line_pushes_loads_and_reports_errors(hub: Hub, folder: Path
         assert len(lines) == (model == "user/model"), result.stderr
     for arguments, variables, message in (
         (("rank", *sample, "--model", "user/none"), {}, "not found on http"),
-        (("push", "mine", "user/other"), {"HF_TOKEN": "wrong"}, "does not permit to write"),
-        (("push", "mine", "user/other"), {"HF_ENDPOINT": "http://127.0.0.1:9"}, "cannot be reached"),
+        (("model", "push", "mine", "user/other"), {"HF_TOKEN": "wrong"}, "does not permit to write"),
+        (("model", "push", "mine", "user/other"), {"HF_ENDPOINT": "http://127.0.0.1:9"}, "cannot be reached"),
         (("rank", *sample, "--model", "user/none"), {"HF_HUB_OFFLINE": "1"}, "not in the local cache"),
     ):
         result = run(hub, tmp_path, *arguments, **variables)

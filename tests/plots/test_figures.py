@@ -22,7 +22,6 @@ from linker.common.errors import DataError, LinkerError, ModelError
 from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.model import Model
-from linker.plots.alphas import alphas
 from linker.plots.data import ScoredPairs, read_scored_pairs, score_pairs
 from linker.plots.recall import read_curves, recall, recall_curves
 from linker.plots.reliability import reliability
@@ -42,33 +41,6 @@ def star_transformer(**encoder: object) -> Model:
     model = build(Model, config)
     model.prepare(toy_posts())
     return model
-
-
-def test_alphas_are_read_per_cycle_and_part() -> None:
-    model = star_transformer()
-    state = dict(model.named_parameters())  # type: ignore[attr-defined]
-    wanted = {
-        ("ring", 0): [1.2, 1.5, 1.9],
-        ("star", 0): [1.5, 1.5, 1.5],
-        ("ring", 1): [1.1] * 3,
-        ("star", 1): [1.7] * 3,
-    }
-    for (part, cycle), values in wanted.items():
-        theta = state[f"encoder.cycles.{cycle}.{part}.alphas.theta"]
-        theta.data[:] = theta.new_tensor([math.log((a - 1) / (2 - a)) for a in values])
-    numbers = alphas(model)
-    assert numbers.learned
-    for cycle, found in enumerate(numbers.cycles):
-        assert found.ring == pytest.approx(wanted["ring", cycle], abs=1e-5)
-        assert found.star == pytest.approx(wanted["star", cycle], abs=1e-5)
-
-
-def test_a_fixed_alpha_is_reported_as_fixed_and_other_models_have_none() -> None:
-    numbers = alphas(star_transformer(alpha=2.0))
-    assert not numbers.learned
-    assert numbers.cycles[1].star == [2.0, 2.0, 2.0]
-    with pytest.raises(ModelError, match=r"runs/x: has no α .* star_transformer"):
-        alphas(build(Model, "bm25"), "runs/x")
 
 
 SCORED = ScoredPairs(
@@ -275,5 +247,5 @@ def test_curves_out_of_a_folder(tmp_path: Path) -> None:
     path.write_text("a,b\n1,2\n")
     with pytest.raises(DataError, match="not the curves"):
         read_curves(tmp_path)
-    with pytest.raises(DataError, match="linker simulate --out"):
+    with pytest.raises(DataError, match="linker annotate simulate --out"):
         read_curves(tmp_path / "nowhere")

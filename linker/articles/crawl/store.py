@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS archive (length INTEGER);
 """
 _DAMAGED = "damaged, or not the database of a crawl ({}); move it away to start again"
 _PROBLEMS = {
-    "locked": "another `linker fetch` uses this folder; wait for it, or give another --out",
+    "locked": "another `linker mine fetch` uses this folder; wait for it, or give another --out",
     "not a database": _DAMAGED,
     "malformed": _DAMAGED,
     "no such column": _DAMAGED,

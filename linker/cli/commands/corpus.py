@@ -7,29 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from linker.cli import ranking as shared
 from linker.cli import status
-from linker.cli.articles import Articles, Force, Published, load_and_report, prepare_for
+from linker.cli.articles import ArticleSources
+from linker.cli.command import App
 from linker.cli.options import (
-    Address,
-    Authors,
-    CorpusFolder,
-    CorpusModel,
-    EncodingName,
-    EngineName,
+    Cluster,
     ModelOrBest,
-    Packages,
     PassagesOption,
-    PostColumnNames,
-    PostsFormat,
-    SheetName,
+    PostReading,
     check_files,
-    engine_of,
-    include_packages,
     naming_columns,
-    post_columns,
 )
-from linker.cli.repeated_options import SeveralValues
+from linker.cli.ranking import RankingOptions, say_dates
 from linker.common.errors import Faults
 from linker.models.pretrained import BEST
 
@@ -37,11 +26,21 @@ if TYPE_CHECKING:
     from linker.corpus.builder import Added
     from linker.corpus.engines.engine import Engine
     from linker.corpus.search.fusion import Fusion
-    from linker.ranking.output import Format
     from linker.ranking.request import RankRequest
 
-app = typer.Typer(help="Encode posts once and rank them for any article.", no_args_is_help=True)
+app = App(help="Encode posts once and rank them for any article.", no_args_is_help=True)
 
+CorpusFolder = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="Folder of the corpus.", show_default=False)
+]
+CorpusModel = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        help="Model that encoded the corpus, if its folder was moved.",
+        show_default="as when the corpus was built",
+    ),
+]
 Posts = Annotated[
     list[str],
     typer.Argument(
@@ -49,82 +48,45 @@ Posts = Annotated[
         show_default=False,
     ),
 ]
-# A corpus does not read everything before it begins to add.
-OnError = Annotated[
-    Literal["strict", "skip"],
-    typer.Option(
-        "--on-error",
-        help="What bad lines of posts do: end the command (posts added so far stay), or be set aside.",
-    ),
-]
 
 
 @app.command()
 def build(
+    *,
     posts: Posts,
     out: Annotated[Path, typer.Option("--out", help="Folder that the corpus is written to.")],
     model: ModelOrBest = BEST,
-    column: PostColumnNames = None,
-    posts_format: PostsFormat = None,
-    encoding: EncodingName = None,
-    sheet: SheetName = None,
-    authors: Authors = "hashed",
-    on_error: OnError = "strict",
-    engine: EngineName = "local",
-    address: Address = None,
-    include_package: Packages = None,
+    reading: PostReading,
+    cluster: Cluster,
 ) -> None:
     """Encode posts into a corpus; run the command again to resume an interrupted build."""
     from linker.corpus.builder import build_corpus
 
-    include_packages(include_package)
-    where = engine_of(engine, address)
+    engine = cluster.open()
     with naming_columns():
-        added = build_corpus(
-            out,
-            posts,
-            model,
-            post_columns(column, posts_format, authors, encoding, sheet),
-            on_error,
-            where,
-        )
+        added = build_corpus(out, posts, model, reading.columns(), reading.on_error, engine)
     _report(out, added)
 
 
 @app.command()
 def add(
+    *,
     corpus: CorpusFolder,
     posts: Posts,
     model: CorpusModel = None,
-    column: PostColumnNames = None,
-    posts_format: PostsFormat = None,
-    encoding: EncodingName = None,
-    sheet: SheetName = None,
-    authors: Authors = "hashed",
-    on_error: OnError = "strict",
+    reading: PostReading,
     update: Annotated[
         bool,
         typer.Option("--update", help="Replace posts whose text has changed; they are skipped otherwise."),
     ] = False,
-    engine: EngineName = "local",
-    address: Address = None,
-    include_package: Packages = None,
+    cluster: Cluster,
 ) -> None:
     """Add posts to a corpus; those that it holds already are skipped."""
     from linker.corpus.builder import add_to_corpus
 
-    include_packages(include_package)
-    where = engine_of(engine, address)
+    engine = cluster.open()
     with naming_columns():
-        added = add_to_corpus(
-            corpus,
-            posts,
-            model,
-            post_columns(column, posts_format, authors, encoding, sheet),
-            on_error,
-            where,
-            update,
-        )
+        added = add_to_corpus(corpus, posts, model, reading.columns(), reading.on_error, engine, update)
     _report(corpus, added)
 
 
@@ -151,9 +113,9 @@ def delete(
     if bool(ids) == bool(where):
         raise LinkerError("give either files with ids or --where with a condition")
     store = Store.open(corpus)
-    wanted = read_ids(ids) if ids else []
-    deleted = delete_posts(store, where or condition_of(wanted)) if where or wanted else 0
-    absent = len(wanted) - deleted
+    listed = read_ids(ids) if ids else []
+    deleted = delete_posts(store, where or condition_of(listed)) if where or listed else 0
+    absent = len(listed) - deleted
     others = (
         "" if absent <= 0 else "; 1 id is not there" if absent == 1 else f"; {absent:,} ids are not there"
     )
@@ -191,9 +153,9 @@ def verify(corpus: CorpusFolder) -> None:
     from linker.corpus.verify import faults
 
     store = Store.open(corpus)
-    found = list(faults(store))
-    if found:
-        raise DataError("\n".join(f"{corpus / fault.file}: {fault.problem}" for fault in found))
+    damage = [f"{corpus / fault.file}: {fault.problem}" for fault in faults(store)]
+    if damage:
+        raise DataError("\n".join(damage))
     print(f"{corpus}: intact; {store.count():,} posts")
 
 
@@ -229,25 +191,20 @@ def _report(folder: Path, added: Added) -> None:
     print(f"{folder}: {'; '.join(parts)}")
 
 
-@app.command("search", cls=SeveralValues)
+@app.command("search")
 def search(
+    *,
     corpus: CorpusFolder,
-    article: Articles,
+    sources: ArticleSources,
     model: CorpusModel = None,
-    top: shared.Top = None,
     offset: Annotated[
         int, typer.Option("--offset", min=0, help="Number of the best posts to skip, as on a later page.")
     ] = 0,
-    since: shared.Since = None,
-    until: shared.Until = None,
-    lang: shared.Lang = None,
     where: Annotated[
         str | None,
         typer.Option("--where", help="Rank only posts that meet this SQL condition."),
     ] = None,
-    labels: shared.Labels = None,
-    calibration: shared.CalibrationFile = None,
-    threshold: shared.Cut = None,
+    options: RankingOptions,
     passages: PassagesOption = "whole",
     fusion: Annotated[
         Literal["none", "zscore"],
@@ -255,44 +212,23 @@ def search(
             "--fusion", help="Rank by the model's own scores (none), or add BM25 scores to them (zscore)."
         ),
     ] = "none",
-    copies: shared.Copies = False,
-    explain: shared.Explain = False,
-    ignore_dates: shared.IgnoreDates = False,
-    format_: shared.OutFormat = None,
-    out: shared.Out = None,
-    engine: EngineName = "local",
-    address: Address = None,
-    include_package: Packages = None,
-    force: Force = False,
-    published: Published = None,
+    cluster: Cluster,
 ) -> None:
     """Rank the posts of a corpus by how likely they are to discuss an article, best first."""
-    status.begin(status.reading_articles(article))
-    prepare_for(article)
-    from linker.ranking.output import format_of
-
-    include_packages(include_package)
-    format_ = format_of(out, format_)
-    request = shared.request_of(
-        format_, top, offset, threshold, (labels, calibration), explain, passages,
-        shared.filter_of(since, until, lang, where), copies, ignore_dates,
-    )  # fmt: skip
-    place = engine_of(engine, address)
-    search_corpus(corpus, article, model, request, format_, out, force, place, fusion, published=published)
+    sources.begin()
+    request = options.request(where, offset, passages)
+    search_corpus(corpus, sources, options, request, model, cluster.open(), fusion)
 
 
 def search_corpus(
     folder: Path,
-    sources: list[str],
-    model: str | None,
+    sources: ArticleSources,
+    options: RankingOptions,
     request: RankRequest,
-    format_: Format,
-    out: Path | None,
-    force: bool,
+    model: str | None = None,
     engine: Engine | None = None,
     fusion: Fusion = "none",
     note: str | None = None,
-    published: str | None = None,
 ) -> None:
     """Open the corpus, read the articles, rank and write.
 
@@ -302,15 +238,15 @@ def search_corpus(
     from linker.corpus.corpus import Corpus
 
     faults = Faults()
-    check_files(sources, [], out, faults)
+    check_files(sources.article, [], options.out, faults)
     corpus = Corpus.open(folder, model, engine)
     corpus.check(request, fusion)
-    articles = load_and_report(sources, force, faults, published)
+    articles = sources.load(faults)
     if note:
         status.say(note)
     for sentence in corpus.left_out(request.filter) if request.filter else []:
         status.say(sentence)
     if not request.ignore_dates and corpus.uses_dates(articles):
-        shared.say_dates(articles)
+        say_dates(articles)
     status.step("searching the corpus")
-    shared.show(corpus.answer(articles, request, fusion), request, out, format_)
+    options.show(corpus.answer(articles, request, fusion), request)

@@ -1,4 +1,4 @@
-"""`linker evaluate`: measure how well models rank posts with known articles."""
+"""`linker evaluate`: measure how well models rank posts with known articles, or score benchmarks."""
 
 from __future__ import annotations
 
@@ -7,35 +7,14 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.options import (
-    EncodingName,
-    LabelsOfPosts,
-    LinkedArticles,
-    LinkedPosts,
-    Models,
-    OnError,
-    Packages,
-    PassagesOption,
-    PostColumnNames,
-    SheetName,
-    check_labeled,
-    include_packages,
-    naming_columns,
-    post_columns,
-)
+from linker.cli.options import JsonFile, LinkedData, Models, PassagesOption, PostReading
+from linker.common.errors import LinkerError
 
 
 def evaluate(
+    *,
     models: Models,
-    articles: LinkedArticles,
-    posts: LinkedPosts,
-    labels: LabelsOfPosts = None,
-    split: Annotated[
-        str | None,
-        typer.Option(
-            "--split", help="Evaluate only the articles and posts of this split.", show_default="all"
-        ),
-    ] = None,
+    data: LinkedData,
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -53,9 +32,31 @@ def evaluate(
     ignore_dates: Annotated[
         bool, typer.Option("--ignore-dates", help="Score by text alone; ignore dates.")
     ] = False,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="JSON file to write the results to.")
+    reranking: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--reranking",
+            help="Reranking set of `linker mine benchmarks`, instead of articles and posts; repeatable.",
+            show_default=False,
+        ),
     ] = None,
+    similarity: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--similarity",
+            help="Text pairs (columns `text1`, `text2`), instead of articles and posts; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    grade: Annotated[
+        str | None,
+        typer.Option("--grade", help="Column with the grades of the text pairs.", show_default=False),
+    ] = None,
+    label: Annotated[
+        str | None,
+        typer.Option("--label", help="Column with the 0/1 labels of the text pairs.", show_default=False),
+    ] = None,
+    json: JsonFile = None,
     run: Annotated[
         Path | None,
         typer.Option("--run", help="TREC run to write; {model} in the name writes one per model."),
@@ -68,34 +69,51 @@ def evaluate(
             help="Score matrix to write, as .npz with ids; {model} in the name writes one per model.",
         ),
     ] = None,
-    column: PostColumnNames = None,
-    encoding: EncodingName = None,
-    sheet: SheetName = None,
-    on_error: OnError = "strict",
-    include_package: Packages = None,
+    reading: PostReading,
 ) -> None:
     """Rank all posts for every article, measure the rankings, and compare models.
 
-    BM25 and TF-IDF are always included. Tables go to standard output.
+    With --reranking or --similarity, rerank each query's own candidates and score pairs of texts instead. BM25 and
+    TF-IDF are always included. Tables go to standard output.
     """
-    from linker.cli.tables import print_comparison
-    from linker.data.io.columns import PairColumns
-    from linker.data.readers.articles_and_posts import ArticlesAndPosts
-    from linker.evaluation.outputs import Outputs, evaluate_models, only_split
+    from linker.cli.tables import print_benchmarks, print_comparison
     from linker.models.resolve import baseline_name, resolve_models
 
-    include_packages(include_package)
-    columns = PairColumns(posts=post_columns(column, encoding=encoding, sheet=sheet))
-    inputs = check_labeled(articles, posts, labels)
+    if similarity and grade is None and label is None:
+        raise LinkerError("--similarity: give the column of the grades (--grade) or of the labels (--label)")
+    if not similarity and (grade is not None or label is not None):
+        raise LinkerError("--grade, --label: columns of text pairs; give --similarity")
+    if reranking or similarity:
+        from linker.evaluation.benchmarks.graded_pairs import PairColumns
+        from linker.evaluation.benchmarks.run import measure_benchmarks
+
+        of_articles = (data.articles, data.posts, data.labels, data.split, baseline, run, qrels, scores)
+        if any(of_articles) or one_at_a_time or ignore_dates or passages != "whole":
+            raise LinkerError(
+                "--reranking, --similarity: have their own texts; give none of the options about articles and posts"
+            )
+        pair_columns = PairColumns(grade=grade, label=label)
+        print_benchmarks(
+            measure_benchmarks(
+                resolve_models(models),
+                reranking or [],
+                similarity or [],
+                pair_columns,
+                json,
+                reading.on_error,
+            )
+        )
+        return
+
+    from linker.evaluation.outputs import Outputs, evaluate_models
+
+    columns = reading.columns()
+    inputs = data.check()
     resolved = resolve_models(models)
     reference = baseline_name(resolved, baseline)
-    outputs = Outputs(json=json_file, qrels=qrels, run=run, scores=scores)
+    outputs = Outputs(json=json, qrels=qrels, run=run, scores=scores)
     outputs.check(resolved, given=len(models), inputs=inputs)
-    with naming_columns(articles):
-        linked = ArticlesAndPosts(
-            str(articles), posts, columns, on_error, None if labels is None else str(labels)
-        ).read()
-    linked = only_split(linked, split) if split else linked
+    linked = data.read(columns, reading.on_error)
     comparison = evaluate_models(resolved, linked, outputs, passages, one_at_a_time, ignore_dates)
     outputs.write_rest(comparison, reference)
     print_comparison(comparison, reference)

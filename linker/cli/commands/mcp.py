@@ -8,22 +8,13 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.options import (
-    Authors,
-    EncodingName,
-    ModelOrBest,
-    Packages,
-    PostColumnNames,
-    PostsFormat,
-    SheetName,
-    include_packages,
-    post_columns,
-)
+from linker.cli.options import ModelOrBest, PostReading
 from linker.common.errors import LinkerError
 from linker.models.pretrained import BEST
 
 
 def mcp(
+    *,
     allow: Annotated[
         list[Path] | None,
         typer.Option(
@@ -34,12 +25,7 @@ def mcp(
         ),
     ] = None,
     model: ModelOrBest = BEST,
-    column: PostColumnNames = None,
-    posts_format: PostsFormat = None,
-    encoding: EncodingName = None,
-    sheet: SheetName = None,
-    authors: Authors = "hashed",
-    include_package: Packages = None,
+    reading: PostReading,
 ) -> None:
     """Serve the tools rank, search and corpus_info to an assistant (Model Context Protocol over stdio).
 
@@ -52,13 +38,12 @@ def mcp(
         raise LinkerError("the server needs mcp 2: pip install 'article-linker[mcp]'") from error
     if sys.stdin is None:
         raise LinkerError("standard input is closed, on which the assistant's program sends its requests")
-    include_packages(include_package)
     from linker.models.resolve import resolve_model
     from linker.web.mcp_server import create_server
     from linker.web.mcp_tools import Tools
 
     model = resolve_model(model).pinned(model)  # so that a hub is asked once
-    tools = Tools(allow or [Path()], model, post_columns(column, posts_format, authors, encoding, sheet))
+    tools = Tools(allow or [Path()], model, reading.columns())
     if sys.stdin.isatty():
         print("waiting for a client on standard input; Ctrl-C stops the server", file=sys.stderr)
     create_server(tools).run("stdio")

@@ -7,18 +7,10 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.options import (
-    Authors,
-    EncodingName,
-    OnError,
-    PostColumnNames,
-    PostsFormat,
-    SheetName,
-    naming_columns,
-    post_columns,
-)
+from linker.cli.command import App
+from linker.cli.options import PostReading, naming_columns
 
-app = typer.Typer(
+app = App(
     help="Extract training data: articles and posts from links, pairs and benchmarks from archives of tweets.",
     no_args_is_help=True,
 )
@@ -26,6 +18,7 @@ app = typer.Typer(
 
 @app.command()
 def links(
+    *,
     posts: Annotated[
         list[str],
         typer.Argument(
@@ -111,16 +104,11 @@ def links(
         Path | None,
         typer.Option(
             "--missing",
-            help="Write the links without an article in --articles to this file, for `linker fetch`.",
+            help="Write the links without an article in --articles to this file, for `linker mine fetch`.",
             show_default=False,
         ),
     ] = None,
-    column: PostColumnNames = None,
-    posts_format: PostsFormat = None,
-    encoding: EncodingName = None,
-    sheet: SheetName = None,
-    authors: Authors = "hashed",
-    on_error: OnError = "strict",
+    reading: PostReading,
 ) -> None:
     """Build a training set from posts that link to articles, without network access.
 
@@ -139,7 +127,7 @@ def links(
     check_inputs([*posts, *(not_in or [])])
     if missing is not None:
         check_writable(missing, posts)
-    columns = post_columns(column, posts_format, authors, encoding, sheet)
+    columns = reading.columns()
     options = MiningOptions(
         languages=tuple(sorted(set(lang or []))),
         days=days,
@@ -154,11 +142,69 @@ def links(
     began = time.monotonic()
     with naming_columns():
         try:
-            report = mine_links(posts, out, articles or [], options, columns, on_error, not_in or [], missing)
+            report = mine_links(
+                posts, out, articles or [], options, columns, reading.on_error, not_in or [], missing
+            )
         except NoPairsError as error:
             stderr.print(error.report.table())
             raise
     stderr.print(report.table())
     seconds = time.monotonic() - began
     info(f"{report.posts:,} posts in {seconds:.0f} s ({report.posts / max(seconds, 1e-3):,.0f}/s)")
+    print(out)
+
+
+@app.command()
+def fetch(
+    links: Annotated[
+        str,
+        typer.Argument(
+            help="Links: one address per line, or JSON Lines with `url`; - for standard input.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option("--out", help="Folder for articles and states; one of an earlier run is continued."),
+    ],
+    contact: Annotated[
+        str,
+        typer.Option(
+            "--contact",
+            help="Web page or email address that the sites can write to, part of the user agent.",
+        ),
+    ],
+    delay: Annotated[
+        float,
+        typer.Option(
+            "--delay",
+            min=0.5,
+            help="Minimum seconds between two requests to a host; robots.txt may ask for more.",
+        ),
+    ] = 2.0,
+    workers: Annotated[
+        int, typer.Option("--workers", min=1, max=256, help="Number of hosts asked at the same time.")
+    ] = 16,
+    warc: Annotated[
+        bool, typer.Option("--warc", help="Keep the raw responses in responses.warc.gz in the folder.")
+    ] = False,
+) -> None:
+    """Fetch the articles that links lead to, politely, with a state for every address.
+
+    robots.txt, its crawl delay, Retry-After and opt-outs of text and data mining are respected. An interrupted run
+    resumes where it stopped. `linker mine links --articles OUT` takes the folder.
+    """
+    import time
+
+    from linker.articles.crawl.crawl import crawl
+    from linker.articles.crawl.options import CrawlOptions
+    from linker.common.console import info, stderr, warn
+
+    began = time.monotonic()
+    report = crawl(links, out, CrawlOptions(contact, delay=delay, workers=workers), warc)
+    stderr.print(report.table())
+    seconds = time.monotonic() - began
+    info(f"{report.articles:,} articles; {report.requests:,} requests in {seconds:.0f} s")
+    if waiting := report.states["waiting"]:
+        warn(f"{waiting:,} addresses have to wait; run the command again later (states.csv names the time)")
     print(out)

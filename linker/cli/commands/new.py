@@ -1,4 +1,4 @@
-"""`linker new`: write a component of your own, or a plugin with one of each kind, to start from."""
+"""`linker config new`: write a component of your own, or a plugin with one of each kind, to start from."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ KINDS: dict[Component, Kind] = {
     ),
     "strategy": Kind(
         "QueryStrategy",
-        "`--strategy` of `linker annotate start` and `linker simulate`",
-        "linker simulate --strategy $name.jsonnet --include-package $package",
+        "`--strategy` of `linker annotate start` and `linker annotate simulate`",
+        "linker annotate simulate --strategy $name.jsonnet --include-package $package",
     ),
     "stopping_rule": Kind(
         "StoppingRule",
-        "`--stop` of `linker annotate start` and `linker simulate`",
-        "linker simulate --stop $name.jsonnet --include-package $package",
+        "`--stop` of `linker annotate start` and `linker annotate simulate`",
+        "linker annotate simulate --stop $name.jsonnet --include-package $package",
     ),
     "reader": Kind("PairReader", "`data.reader` of a training config", _CHECK),
     "platform": Kind(
@@ -114,7 +114,7 @@ def new(
     if kind == "plugin":
         print(f"Install and test it with `cd {name}`, `pip install -e '.[test]'` and `python -m pytest`.")
         return
-    trial = KINDS[kind].trial or "linker components $family --include-package $package"
+    trial = KINDS[kind].trial or "linker config components $family --include-package $package"
     command = Template(trial).substitute(name=name, package=package, family=KINDS[kind].family)
     print(f"Test it with `python -m pytest test_{name}.py`, then `{command}`.")
 

@@ -14,18 +14,7 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.options import (
-    Authors,
-    EncodingName,
-    OnError,
-    Packages,
-    PostColumnNames,
-    PostsFormat,
-    SheetName,
-    include_packages,
-    naming_columns,
-    post_columns,
-)
+from linker.cli.options import PostReading
 from linker.common.errors import LinkerError
 from linker.common.files import real_path
 from linker.models.pretrained import BEST
@@ -37,6 +26,7 @@ _CLOSE_SECONDS = 0.5
 
 
 def serve(
+    *,
     sessions: Annotated[
         list[Path] | None,
         typer.Argument(help="Folders of sessions created by `linker annotate start`.", show_default=False),
@@ -108,13 +98,7 @@ def serve(
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Do not open the browser on the start page of projects.")
     ] = False,
-    column: PostColumnNames = None,
-    posts_format: PostsFormat = None,
-    encoding: EncodingName = None,
-    sheet: SheetName = None,
-    authors: Authors = "hashed",
-    on_error: OnError = "strict",
-    include_package: Packages = None,
+    reading: PostReading,
 ) -> None:
     """Serve the web page for annotation projects, labeling, rankings and a corpus; Ctrl-C stops it."""
     if projects is not None and sessions:
@@ -125,10 +109,8 @@ def serve(
         projects = Path(PROJECTS)
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:
         raise LinkerError("the page needs fastapi and uvicorn: pip install 'article-linker[web]'")
-    include_packages(include_package)
     from linker.annotation.project.project import ProjectsFolder
     from linker.annotation.session.session import Session
-    from linker.data.io.records import read_posts
     from linker.models.resolve import resolve_model
     from linker.web import server
     from linker.web.app import create_app
@@ -138,7 +120,7 @@ def serve(
         raise LinkerError("same session given twice; give each once")
     if model is not None:
         model = resolve_model(model).pinned(model)  # so that a hub is asked once
-    columns = post_columns(column, posts_format, authors, encoding, sheet)
+    reading.columns()
     if projects is not None and projects.exists() and not projects.is_dir():
         raise LinkerError(f"--projects {projects}: is a file; give a folder")
     searched = None
@@ -150,8 +132,7 @@ def serve(
     with contextlib.closing(listener), contextlib.ExitStack() as opened:
         token = server.validate_token(token, server.is_loopback(listener))
         port = listener.getsockname()[1]
-        with naming_columns():
-            candidates = read_posts(posts, columns, on_error) if posts else []
+        candidates = reading.read(posts) if posts else []
         served = None
         if projects is not None:
             served = ProjectsApi(ProjectsFolder(projects), reachable=not server.is_loopback(listener))

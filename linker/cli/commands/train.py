@@ -10,11 +10,12 @@ from typing import Annotated
 import typer
 
 from linker.cli.downloads import fetch_missing
-from linker.cli.options import ConfigFile, ExtVars, Overrides, Packages, VectorsName, read_config
+from linker.cli.options import ConfigSource, VectorsName
 
 
 def train(
-    config: ConfigFile,
+    *,
+    source: ConfigSource,
     data: Annotated[
         str | None,
         typer.Option(
@@ -41,9 +42,6 @@ def train(
             show_default="runs/NAME for NAME.jsonnet",
         ),
     ] = None,
-    override: Overrides = None,
-    ext_var: ExtVars = None,
-    include_package: Packages = None,
     devices: Annotated[
         int | None,
         typer.Option(
@@ -91,16 +89,16 @@ def train(
     place = environment_from(os.environ)
     if place is not None and devices not in (None, place.size):
         raise LinkerError(f"--devices {devices}, but {place.size} processes were started: omit --devices")
-    out = out or _default_out(config)
+    out = out or _default_out(source.config)
 
     def announce(line: str) -> None:
         # The process that starts several leaves this to the first of them.
         if place is not None or (devices or 1) == 1:
             say(line)
 
-    loaded = read_config(config, override, ext_var, include_package, announce)
+    loaded = source.load(announce)
     # Before slow imports.
-    announce(f"training {config}; the model will be in {out}")
+    announce(f"training {source.config}; the model will be in {out}")
 
     from linker.training.data_options import settle_vectors, use_data, use_vectors
 

@@ -7,17 +7,32 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from linker.cli.options import OnBadText, TeacherCache, TeacherFolder, TextColumns
+from linker.cli.command import App
+from linker.cli.options import OnError, TextColumns
 
 if TYPE_CHECKING:
     from linker.data.tokenizers.tokenizer import Tokenizer
 
-app = typer.Typer(help="Download, train, distill or inspect word vectors.", no_args_is_help=True)
+app = App(help="Download, train, distill or inspect word vectors.", no_args_is_help=True)
 
 Cache = Annotated[
     str | None,
     typer.Option(
         "--cache", help="Cache folder for named vectors (default: LINKER_VECTOR_CACHE, else .vector_cache)."
+    ),
+]
+TeacherFolder = Annotated[
+    str,
+    typer.Option(
+        "--teacher", help="Teacher: a sentence-transformers folder, or a linker model with embeddings."
+    ),
+]
+TeacherCache = Annotated[
+    Path | None,
+    typer.Option(
+        "--teacher-cache",
+        help="Cache folder for the teacher's embeddings.",
+        show_default="OUT.teacher-cache",
     ),
 ]
 TokenizerName = Annotated[
@@ -80,7 +95,7 @@ def train(
         str | None,
         typer.Option("--start", help="Initial vectors: a file or a name such as 6B.300d."),
     ] = None,
-    on_error: OnBadText = "strict",
+    on_error: OnError = "strict",
 ) -> None:
     """Train word vectors on the texts of your own files."""
     from linker.common.console import info
@@ -117,7 +132,7 @@ def distill(
         int, typer.Option("--seed", min=0, max=2**32 - 1, help="Random seed for the order of the texts.")
     ] = 1,
     teacher_cache: TeacherCache = None,
-    on_error: OnBadText = "strict",
+    on_error: OnError = "strict",
 ) -> None:
     """Distill word vectors whose mean approximates a sentence transformer's embeddings.
 

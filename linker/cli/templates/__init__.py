@@ -1,1 +1,1 @@
-"""Templates of `linker new`."""
+"""Templates of `linker config new`."""

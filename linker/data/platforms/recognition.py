@@ -38,7 +38,7 @@ def _platform_named(name: str) -> Platform:
         return Platform.by_name(name)()
     except ConfigError as error:
         raise DataError(
-            f"format: {error}; {BY_COLUMNS} reads by the names of columns (list: linker components Platform)"
+            f"format: {error}; {BY_COLUMNS} reads by the names of columns (list: linker config components Platform)"
         ) from error
 
 

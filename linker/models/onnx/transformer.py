@@ -30,9 +30,9 @@ _TOKENS_PER_CHUNK = 65_536
 class OnnxTransformerModel(EmbeddingModel):
     """A `transformer` for scoring only: int8 matrix products in ONNX Runtime instead of torch.
 
-    Loads the folder of a `transformer` that `linker export` wrote. Activations are quantized with fixed ranges, so an
-    embedding does not depend on the texts that are encoded with it. Configs never name it: commands that score use it
-    for a `transformer` with `precision: 'int8'`.
+    Loads the folder of a `transformer` that `linker model export` wrote. Activations are quantized with fixed ranges,
+    so an embedding does not depend on the texts encoded with it. Configs never name it: commands that score use it for
+    a `transformer` with `precision: 'int8'`.
 
     Args:
         max_article_tokens: see `transformer`.

@@ -309,7 +309,7 @@ def test_two_crawls_in_one_folder(web: Web, tmp_path: Path) -> None:
     first = threading.Thread(target=run, args=(tmp_path, [link]))
     first.start()
     assert asked.wait(10)
-    with pytest.raises(LinkerError, match="another `linker fetch` uses this folder"):
+    with pytest.raises(LinkerError, match="another `linker mine fetch` uses this folder"):
         crawl(str(tmp_path / "links.txt"), tmp_path / "out", options())
     answered.set()
     first.join()

@@ -19,7 +19,7 @@ import pytest
 from linker.annotation.session.journal import Action
 from linker.annotation.session.session import Session
 from linker.annotation.session.storage import ORDER
-from linker.cli.annotate_terminal import curve_picture
+from linker.cli.annotate.terminal import curve_picture
 from linker.cli.main import main
 from tests.helpers.sessions import POSTS, fresh
 
@@ -375,7 +375,7 @@ def test_a_ctrl_c_whose_exception_was_lost_still_ends_the_waiting_for_a_key(
 ) -> None:
     import pty
 
-    from linker.cli.annotate_terminal import Keys
+    from linker.cli.annotate.terminal import Keys
 
     ours, theirs = pty.openpty()
     before = signal.signal(signal.SIGINT, lambda *_: None)  # loses it

@@ -198,9 +198,8 @@ def test_a_calibration_is_of_one_model_and_one_way_of_reading(run: Run) -> None:
 
 def test_the_diagram_comes_from_the_calibration(run: Run) -> None:
     pytest.importorskip("matplotlib")
-    assert run("calibrate", "--model", "bm25", *DEV, "--out", "c.json", "--plot", "c.svg")[0] == 0
+    assert run("calibrate", "--model", "bm25", *DEV, "--out", "c.json")[0] == 0
     assert run("plot", "reliability", "--calibration", "c.json", "--out", "d.svg", "--data", "d.json")[0] == 0
-    assert Path("c.svg").read_bytes() == Path("d.svg").read_bytes()
     told = json.loads(Path("d.json").read_text())
     assert (told["method"], told["pairs"]) == ("isotonic", 3600)
     assert sum(one["count"] for one in told["bins"]) == 3600
@@ -214,7 +213,6 @@ def test_the_diagram_comes_from_the_calibration(run: Run) -> None:
         (("--model", "none"), "model not found"),
         (("--model", "bm25", "--split", "dev"), "no posts with articles have it"),
         (("--model", "bm25", "--out", "posts.jsonl"), "posts.jsonl"),
-        (("--model", "bm25", "--plot", "c.txt"), "c.txt"),
     ],
 )
 def test_what_cannot_be_calibrated_is_reported(run: Run, arguments: tuple[str, ...], words: str) -> None:

@@ -1,4 +1,4 @@
-"""`linker components`: each with its paper and the page about it."""
+"""`linker config components`: each with its paper and the page about it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from linker.cli.commands.components import PAGES
+from linker.cli.commands.config import PAGES
 from linker.config.plugins import Plugin
 
 ROOT = Path(__file__).parents[3]
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 def components(*arguments: str) -> str:
     """What the command prints, without the components that other tests register."""
     done = subprocess.run(
-        [sys.executable, "-m", "linker", "components", *arguments],
+        [sys.executable, "-m", "linker", "config", "components", *arguments],
         env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     return done.stdout

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any
 
@@ -25,10 +24,10 @@ def no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
-    """Runs `linker doctor ...` in this process; returns exit code, stdout, stderr."""
+    """Runs `linker doctor` in this process; returns exit code, stdout, stderr."""
 
-    def call(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["linker", "doctor", *arguments])
+    def call() -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["linker", "doctor"])
         with pytest.raises(SystemExit) as stop:
             main.main()
         return int(stop.value.code or 0), *capsys.readouterr()
@@ -58,24 +57,8 @@ def test_what_is_installed_is_right(run: Any) -> None:
     rows = dict(line.split("  ", 1) for line in out.splitlines())
     assert rows["linker"].strip() == __version__
     assert rows["torch"].strip() == torch.__version__
-    assert rows["CPU check"].strip().startswith("ok, ")
-
-
-def test_json_has_the_same(run: Any) -> None:
-    code, out, _ = run("--json")
-    found = json.loads(out)
-    (cpu,) = found["devices"]
-    assert code == 0
-    assert (found["linker"], found["LINKER_KERNELS"], found["threads"]) == (
-        __version__,
-        "auto",
-        torch.get_num_threads(),
-    )
-    assert cpu["kernels"] == dispatch.kernels_for(torch.zeros(())).name
-    assert bool(cpu["why_plain"]) == (cpu["kernels"] == "plain")
-    assert cpu["ok"]
-    # float32 is never exactly float64.
-    assert 0 < cpu["largest_difference"] < 1e-4
+    assert rows["CPU kernels"].strip().split(":")[0] == dispatch.kernels_for(torch.zeros(())).name
+    assert rows["CPU check"].strip() == "ok, equal to plain torch in float64"
 
 
 @pytest.mark.parametrize("where", ["forward", "backward"])
@@ -83,13 +66,10 @@ def test_json_has_the_same(run: Any) -> None:
 def test_wrong_kernels_are_seen(run: Any, monkeypatch: pytest.MonkeyPatch, factor: float, where: str) -> None:
     monkeypatch.setattr(dispatch, "NATIVE", Wrong(factor, where))
     monkeypatch.setattr(dispatch.native, "problem", lambda: "")
-    monkeypatch.setattr("linker.modules.kernels.library.instructions", lambda: "abacus")
     code, out, _ = run()
     assert code == 1
-    assert "CPU kernels    native, abacus" in out
-    assert "NOT OK" in out
-    found = json.loads(run("--json")[1])
-    assert not found["devices"][0]["ok"]
+    assert "CPU kernels    native" in out
+    assert "NOT OK, outputs and gradients differ" in out
 
 
 def test_kernels_that_fail_are_reported(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +77,6 @@ def test_kernels_that_fail_are_reported(run: Any, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(kernels, "norm", None)
     monkeypatch.setattr(dispatch, "NATIVE", kernels)
     monkeypatch.setattr(dispatch.native, "problem", lambda: "")
-    monkeypatch.setattr("linker.modules.kernels.library.instructions", lambda: "abacus")
     code, out, _ = run()
     assert code == 1
     assert "NOT OK, TypeError: 'NoneType' object is not callable" in out

@@ -1,4 +1,4 @@
-"""`linker fetch` as a user runs it: killed, interrupted, and with wrong input."""
+"""`linker mine fetch` as a user runs it: killed, interrupted, and with wrong input."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ main()
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", COMMAND, "fetch", *arguments]
+    command = [sys.executable, "-c", COMMAND, "mine", "fetch", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
         command,

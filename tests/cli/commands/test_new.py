@@ -1,4 +1,4 @@
-"""`linker new`: what it writes works as it is."""
+"""`linker config new`: what it writes works as it is."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WITHOUT_CONFIG = ("platform", "label_format")
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_class_test_and_config_pass(kind: Component, tmp_path: Path) -> None:
-    made = linker(tmp_path, "new", kind, "my_own")
+    made = linker(tmp_path, "config", "new", kind, "my_own")
     assert made.returncode == 0, made.stderr
     files = {"my_linker/__init__.py", "my_linker/my_own.py", "test_my_own.py", "my_own.jsonnet"}
     files -= {"my_own.jsonnet"} if kind in WITHOUT_CONFIG else set()
@@ -43,6 +43,7 @@ def test_class_test_and_config_pass(kind: Component, tmp_path: Path) -> None:
         other = ("--strategy", "lexical") if kind == "stopping_rule" else ()
         used = linker(
             tmp_path,
+            "annotate",
             "simulate",
             option,
             "my_own.jsonnet",
@@ -57,7 +58,7 @@ def test_class_test_and_config_pass(kind: Component, tmp_path: Path) -> None:
     elif kind == "model":
         used = linker(tmp_path, "evaluate", "my_own.jsonnet", *included, *data, "--split", "dev")
     elif kind in WITHOUT_CONFIG:
-        used = linker(tmp_path, "components", KINDS[kind].family, *included)
+        used = linker(tmp_path, "config", "components", KINDS[kind].family, *included)
     else:
         used = linker(tmp_path, "config", "check", "my_own.jsonnet", *included)
     assert used.returncode == 0, used.stderr
@@ -65,15 +66,15 @@ def test_class_test_and_config_pass(kind: Component, tmp_path: Path) -> None:
 
 
 def test_a_second_component_joins_the_package(tmp_path: Path) -> None:
-    assert linker(tmp_path, "new", "loss", "first").returncode == 0
+    assert linker(tmp_path, "config", "new", "loss", "first").returncode == 0
     (tmp_path / "my_linker" / "__init__.py").write_text("# mine\n")
-    assert linker(tmp_path, "new", "encoder", "second").returncode == 0
+    assert linker(tmp_path, "config", "new", "encoder", "second").returncode == 0
     assert (tmp_path / "my_linker" / "__init__.py").read_text() == "# mine\n"
 
 
 def test_every_fault_is_reported_and_nothing_is_written(tmp_path: Path) -> None:
     (tmp_path / "class.jsonnet").write_text("{}")
-    done = linker(tmp_path, "new", "loss", "class", "--package", "My-Package")
+    done = linker(tmp_path, "config", "new", "loss", "class", "--package", "My-Package")
     assert done.returncode == 2
     for fault in (
         "'class' cannot name a component",
@@ -91,7 +92,7 @@ Tool = Callable[..., subprocess.CompletedProcess[str]]
 def plugin(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Tool]:
     """The repository of a new plugin, installed, and a function that runs a module beside it."""
     here = tmp_path_factory.mktemp("plugin")
-    made = linker(here, "new", "plugin", "river_otter")
+    made = linker(here, "config", "new", "plugin", "river_otter")
     assert made.returncode == 0, made.stderr
     info = here / "site" / "river_otter-0.1.0.dist-info"
     info.mkdir(parents=True)
@@ -141,7 +142,8 @@ def test_the_components_of_a_new_plugin_are_used_by_the_commands(plugin: tuple[P
     assert (found["text"], found["score"]) == ("the ferry ran aground", 75)
 
     simulated = run_module(
-        "linker", "simulate", "--strategy", "river_otter_strategy", "--stop", "river_otter_stopping_rule,in_a_row=5",
+        "linker", "annotate", "simulate", "--strategy", "river_otter_strategy",
+        "--stop", "river_otter_stopping_rule,in_a_row=5",
         "--model", "tfidf", "--seeds", "1",
         "--articles", str(ROOT / "data/articles.jsonl"), "--posts", str(ROOT / "data/posts.jsonl"),
     )  # fmt: skip
@@ -173,12 +175,12 @@ def test_the_components_of_a_new_plugin_are_used_by_the_commands(plugin: tuple[P
 
 def test_a_plugin_replaces_nothing(tmp_path: Path) -> None:
     (tmp_path / "taken").mkdir()
-    done = linker(tmp_path, "new", "plugin", "taken")
+    done = linker(tmp_path, "config", "new", "plugin", "taken")
     assert (done.returncode, done.stderr) == (
         2,
         "error: taken: the folder exists; choose another name, or delete it first\n",
     )
-    done = linker(tmp_path, "new", "plugin", "other", "--package", "mine")
+    done = linker(tmp_path, "config", "new", "plugin", "other", "--package", "mine")
     assert done.returncode == 2
     assert "leave out --package" in done.stderr
     assert os.listdir(tmp_path) == ["taken"]

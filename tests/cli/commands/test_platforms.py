@@ -122,7 +122,16 @@ def test_labels_in_records_are_simulated(tmp_path: Path) -> None:
     (tmp_path / "posts.jsonl").write_text("".join(json.dumps(tweet) + "\n" for tweet in tweets))
     done = run(
         tmp_path,
-        *("simulate", "--articles", "articles.jsonl", "--posts", "posts.jsonl", "--model", "bm25"),
+        *(
+            "annotate",
+            "simulate",
+            "--articles",
+            "articles.jsonl",
+            "--posts",
+            "posts.jsonl",
+            "--model",
+            "bm25",
+        ),
         *("--relevant", "label", "--task", "about", "--seeds", "1", "--workers", "1"),
     )
     assert done.returncode == 0, done.stderr

@@ -62,7 +62,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 LINKED = ("--articles", "articles.jsonl", "--posts", "posts.jsonl")
 FIGURES = {
-    "alphas": ("--model", "model"),
     "tsne": ("--model", "model", *LINKED, "--count", "3"),
     "retrieved": ("ranking.csv", "--threshold", "0.5"),
     "reliability": ("--model", "model", *LINKED),
@@ -114,11 +113,10 @@ def test_the_numbers_are_those_of_the_figure(run: Run, tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (
-            ("alphas", "--model", "model", "--out", "f.jpg"),
+            ("recall", "study", "--out", "f.jpg"),
             "f.jpg: unknown extension; figures are .svg",
         ),
-        (("alphas", "--model", "nowhere", "--out", "f.svg"), "nowhere: model folder not found"),
-        (("alphas", "--model", "bm25", "--out", "f.svg"), "bm25: counts shared words"),
+        (("tsne", "--model", "nowhere", *LINKED, "--out", "f.svg"), "nowhere: model not found"),
         (("retrieved", "--out", "f.svg"), "give RANKING"),
         (("retrieved", "ranking.csv", "--model", "bm25", "--out", "f.svg"), "not both"),
         (("retrieved", "nowhere.csv", "--out", "f.svg"), "nowhere.csv: file not found"),
@@ -149,7 +147,7 @@ def test_without_matplotlib_one_line_says_what_to_install(tmp_path: Path) -> Non
         "sys.meta_path.insert(0, Blocked())\n"
     )
     done = subprocess.run(
-        [sys.executable, "-m", "linker.cli.main", "plot", "alphas", "--model", "m", "--out", "f.svg"],
+        [sys.executable, "-m", "linker.cli.main", "plot", "recall", "s", "--out", "f.svg"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": f"{blocked}{os.pathsep}{Path(__file__).parents[3]}"},
         capture_output=True,

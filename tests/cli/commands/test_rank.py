@@ -352,7 +352,7 @@ def test_posts_cannot_write_to_the_terminal(run: Run, tmp_path: Path) -> None:
         ((*BASIC, "--out", "."), "is a folder"),
         ((*BASIC, "--out", "article.txt/x.csv"), "cannot be written"),
         ((*BASIC, "--out", "posts.jsonl"), "would overwrite an input"),
-        ((*BASIC, "--column", "body"), "expected OURS=THEIRS"),
+        ((*BASIC, "--column", "body"), "expected KEY=COL"),
         (("--article", "ftp://127.0.0.1/x", "--posts", "posts.jsonl"), "ftp addresses cannot be fetched"),
         (("--article", "http://127.0.0.1:1/x", "--posts", "posts.jsonl"), "no connection"),
         ((*BASIC, "--format", "xml"), "Invalid value for '--format'"),

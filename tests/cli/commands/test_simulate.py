@@ -1,4 +1,4 @@
-"""`linker simulate` as a user runs it."""
+"""`linker annotate simulate` as a user runs it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DATA = Path(__file__).resolve().parents[3] / "data"
 
 
 def linker(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return run_linker(Path.cwd(), "simulate", *arguments)
+    return run_linker(Path.cwd(), "annotate", "simulate", *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def test_errors_are_reported_in_one_message(
         "--model",
         "bm25",
     ]
-    monkeypatch.setattr("sys.argv", ["linker", "simulate", *files, *arguments])
+    monkeypatch.setattr("sys.argv", ["linker", "annotate", "simulate", *files, *arguments])
     with pytest.raises(SystemExit) as exit_:
         main()
     assert exit_.value.code == 2

@@ -3,7 +3,6 @@
 import gzip
 import json
 import math
-import re
 
 import ir_measures
 import numpy as np
@@ -196,7 +195,7 @@ def test_the_command_prints_every_model_and_writes_the_figures(files, monkeypatc
 
     monkeypatch.chdir(files)
     mined = ["--reranking", "dq.jsonl", "--similarity", "pairs.csv", "--grade", "left", "--label", "same"]
-    result = CliRunner().invoke(app, ["benchmark", "tfidf", *mined, "--json", "out.json"])
+    result = CliRunner().invoke(app, ["evaluate", "tfidf", *mined, "--json", "out.json"])
     assert result.exit_code == 0, result.output
     for word in ("dq.jsonl (3 queries)", "nDCG", "3 pairs, 3 graded, 2 labeled", "Spearman", "bm25"):
         assert word in result.output
@@ -208,14 +207,11 @@ def test_the_command_prints_every_model_and_writes_the_figures(files, monkeypatc
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "give --reranking or --similarity"),
-        (["--reranking", "dq.jsonl", "--articles", "a.jsonl"], "No such option --articles"),
+        ([], "give --articles and --posts"),
+        (["--reranking", "dq.jsonl", "--articles", "a.jsonl"], "none of the options about articles"),
         (["--similarity", "pairs.csv"], "give the column of the grades"),
-        (["--similarity", "pairs.csv", "--grade", "left", "--run", "x"], "No such option --run"),
-        (
-            ["--similarity", "pairs.csv", "--grade", "left", "--one-at-a-time"],
-            "No such option --one-at-a-time",
-        ),
+        (["--reranking", "dq.jsonl", "--run", "x"], "none of the options about articles"),
+        (["--reranking", "dq.jsonl", "--one-at-a-time"], "none of the options about articles"),
         (["--grade", "left"], "--grade, --label: columns of text pairs; give --similarity"),
         (["--reranking", "dq.jsonl", "--label", "same"], "--grade, --label: columns of text pairs"),
         (["--reranking", "pairs.csv"], "pairs.csv, line 1: not a query of a reranking set"),
@@ -226,10 +222,8 @@ def test_what_the_command_cannot_do_is_reported(files, monkeypatch, capsys, argu
     from linker.cli.main import main
 
     monkeypatch.chdir(files)
-    monkeypatch.setattr("sys.argv", ["linker", "benchmark", "tfidf", *arguments])
+    monkeypatch.setattr("sys.argv", ["linker", "evaluate", "tfidf", *arguments])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2
-    # Versions of click write "No such option: --run" or "No such option '--run'".
-    told = re.sub(r"(No such option):? '?([\w-]+)'?", r"\1 \2", " ".join(capsys.readouterr().err.split()))
-    assert words in told
+    assert words in capsys.readouterr().err

@@ -216,13 +216,13 @@ def linker(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[
 
 def test_the_command_writes_a_folder_that_ranks(tmp_path: Path) -> None:
     trained(tmp_path)
-    run = linker("export", "model", folder=tmp_path)
+    run = linker("model", "export", "model", folder=tmp_path)
     assert (run.returncode, run.stdout) == (0, "model-onnx\n"), run.stderr
     run = linker(
         "rank", "--article", "the cat sat", "--posts", DATA / "posts.jsonl", "--model", "model-onnx",
         "--format", "csv", folder=tmp_path,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
-    run = linker("export", "model", folder=tmp_path)
+    run = linker("model", "export", "model", folder=tmp_path)
     assert run.returncode == 2
     assert run.stderr == "error: model-onnx: exists; give another --out, or delete it first\n"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from linker.cli.commands.annotate_start import start
-from linker.cli.options import Packages, include_packages
-from linker.cli.repeated_options import SeveralValues
+from linker.cli.annotate.simulate import simulate
+from linker.cli.annotate.start import start
+from linker.cli.command import App
 from linker.cli.status import say
 from linker.common.errors import LinkerError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from linker.annotation.session.session import Session
     from linker.annotation.session.suggestion import Suggestion
 
-app = typer.Typer(
+app = App(
     help="Label posts, most likely relevant first, with a rule that says when to stop.", no_args_is_help=True
 )
 
@@ -42,18 +42,18 @@ _ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".xlsx": "xlsx", ".asreview": "asr
 _SHORT = {"y": "relevant", "n": "not", "s": "skip"}
 
 
-app.command("start", cls=SeveralValues)(start)
+app.command("start")(start)
 
 
 @app.command()
-def run(folder: Folder, annotator: Annotator = None, include_package: Packages = None) -> None:
+def run(folder: Folder, annotator: Annotator = None) -> None:
     """Label posts one by one in this terminal, with single keys."""
     from rich.console import Console
 
-    from linker.cli.annotate_terminal import AnnotationLoop, Keys, status_text
+    from linker.cli.annotate.terminal import AnnotationLoop, Keys, status_text
 
     keys = Keys()
-    with _open(folder, include_package, stays=True) as session:
+    with _open(folder, stays=True) as session:
         with keys:
             AnnotationLoop(session, _who(annotator), Console(highlight=False)).work(keys)
         print(status_text(session, session.status()))
@@ -65,14 +65,13 @@ def next_(
     annotator: Annotator = None,
     count: Annotated[int, typer.Option("--count", min=1, help="Number of posts to show.")] = 1,
     as_json: AsJson = False,
-    include_package: Packages = None,
 ) -> None:
     """Show the next posts to label; the same ones until they are labeled."""
     from rich.console import Console
 
-    from linker.cli.annotate_terminal import suggestion_text
+    from linker.cli.annotate.terminal import suggestion_text
 
-    with _open(folder, include_package) as session:
+    with _open(folder) as session:
         suggestions = session.next(_who(annotator), count)
     console = Console(highlight=False)
     for number, suggestion in enumerate(suggestions):
@@ -103,16 +102,15 @@ def label(
         bool,
         typer.Option("--resolve", help="Record this as the adjudicated label, overriding the annotators."),
     ] = False,
-    include_package: Packages = None,
 ) -> None:
     """Label a post; the label is on disk when the command returns."""
     from linker.annotation.session.journal import Action
 
     label_value: Any = _SHORT.get(value, value)
     choice = None
-    with _open(folder, include_package) as session:
-        if named := [one for one in session.label_set.choices if one.name == value]:
-            label_value, choice = named[0].value, value if session.label_set.named else None
+    with _open(folder) as session:
+        if choices := [choice for choice in session.label_set.choices if choice.name == value]:
+            label_value, choice = choices[0].value, value if session.label_set.named else None
         if resolve:
             session.act(Action("resolve", _who(annotator), post, label_value, choice=choice))
             if note:
@@ -123,9 +121,9 @@ def label(
 
 
 @app.command()
-def undo(folder: Folder, annotator: Annotator = None, include_package: Packages = None) -> None:
+def undo(folder: Folder, annotator: Annotator = None) -> None:
     """Take back your last label; repeat to take back earlier ones."""
-    with _open(folder, include_package) as session:
+    with _open(folder) as session:
         post = session.undo(_who(annotator))
     if post is None:
         raise LinkerError(f"{folder}: {_who(annotator)} has no label to take back")
@@ -133,13 +131,13 @@ def undo(folder: Folder, annotator: Annotator = None, include_package: Packages 
 
 
 @app.command()
-def status(folder: Folder, as_json: AsJson = False, include_package: Packages = None) -> None:
+def status(folder: Folder, as_json: AsJson = False) -> None:
     """Show the labels so far, an estimate of the relevant posts left, and whether to stop."""
     from dataclasses import asdict
 
-    from linker.cli.annotate_terminal import status_text
+    from linker.cli.annotate.terminal import status_text
 
-    with _open(folder, include_package) as session:
+    with _open(folder) as session:
         now = session.status()
         print(json.dumps(asdict(now), ensure_ascii=False) if as_json else status_text(session, now))
 
@@ -156,7 +154,6 @@ def export(
             help="Write one label per post (adjudicated, or the majority), not one per annotator.",
         ),
     ] = False,
-    include_package: Packages = None,
 ) -> None:
     """Write posts and labels to a file, for other programs or another session."""
     from linker.annotation.formats import write
@@ -167,14 +164,14 @@ def export(
     name = _format(out, format_)
     written = LabelFormat.by_name(name)
     check_writable(out, [path for path in folder.glob("*") if path.is_file()])
-    with _open(folder, include_package) as session:
+    with _open(folder) as session:
         one_per_post = resolved or written.one_per_post
         records = session.labeled(one_per_post, written.marks_machines)
         for path in write(out, name, records, session.guidelines):
             print(path)
         lost = [] if one_per_post or written.marks_machines else session.labeled(machines=True)
     say(summary_of(records))
-    if left_out := sum(one.adjudicated or one.machine for one in lost):
+    if left_out := sum(post.adjudicated or post.machine for post in lost):
         say(
             f"{left_out:,} adjudicated or machine labels left out, which {name} cannot tell from those of annotators; "
             "--resolved writes one label per post, the adjudicated one where there is one"
@@ -203,24 +200,23 @@ def import_(
             help="Import as machine labels: compared with people's, never counted.",
         ),
     ] = False,
-    include_package: Packages = None,
 ) -> None:
     """Import labels from a file, all or none; labels that the session already has are skipped."""
     from linker.annotation.formats import read
 
-    with _open(folder, include_package) as session:
-        found = read(file, format_, session.label_set.meanings).by(annotator)
-        say(found.summary)
-        new = session.import_labels(found.labels, annotator, str(file), machine)
-    print(f"{len(found.labels):,} labels read, {new:,} of them new")
+    with _open(folder) as session:
+        labels = read(file, format_, session.label_set.meanings).by(annotator)
+        say(labels.summary)
+        new = session.import_labels(labels.labels, annotator, str(file), machine)
+    print(f"{len(labels.labels):,} labels read, {new:,} of them new")
 
 
 @app.command()
-def agreement(folder: Folder, as_json: AsJson = False, include_package: Packages = None) -> None:
+def agreement(folder: Folder, as_json: AsJson = False) -> None:
     """Show agreement between people (Cohen's κ, Krippendorff's α), of machines with people, and disagreements."""
-    from linker.cli.annotate_terminal import agreement_record, agreement_text
+    from linker.cli.annotate.terminal import agreement_record, agreement_text
 
-    with _open(folder, include_package) as session:
+    with _open(folder) as session:
         review = session.review()
         now, machines = review.agreement, review.machines
         print(
@@ -230,10 +226,9 @@ def agreement(folder: Folder, as_json: AsJson = False, include_package: Packages
         )
 
 
-def _open(folder: Path, packages: list[str] | None, stays: bool = False) -> Session:
+def _open(folder: Path, stays: bool = False) -> Session:
     from linker.annotation.session.session import Session
 
-    include_packages(packages)
     return Session.open(folder, background=stays)
 
 
@@ -254,10 +249,10 @@ def _record(suggestion: Suggestion) -> dict[str, Any]:
     }
 
 
-def _format(file: Path, given: str | None) -> str:
+def _format(file: Path, named: str | None) -> str:
     from linker.annotation.formats.label_format import LabelFormat
 
-    if name := given or _ENDINGS.get(file.suffix.lower()):
+    if name := named or _ENDINGS.get(file.suffix.lower()):
         return name
     raise LinkerError(f"{file}: unknown ending; give --format {', '.join(LabelFormat.available())}")
 
@@ -269,3 +264,6 @@ def _who(annotator: str | None) -> str:
         return getpass.getuser()
     except (OSError, KeyError):
         raise LinkerError("login name not found; give --annotator NAME") from None
+
+
+app.command("simulate")(simulate)

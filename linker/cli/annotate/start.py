@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from linker.cli.articles import Articles, Force, Published, load_and_report
-from linker.cli.options import (
-    Authors,
-    EncodingName,
-    ModelName,
-    OnError,
-    Packages,
-    PostColumnNames,
-    PostsFormat,
-    SheetName,
-    include_packages,
-)
+from linker.cli.articles import ArticleSources
+from linker.cli.options import ModelName, PostReading, check_files, component
 from linker.cli.status import say
 from linker.common.errors import Faults, LinkerError
 from linker.models.pretrained import BEST
 
-if TYPE_CHECKING:
-    from linker.config import LoadedConfig
-
 
 def start(
+    *,
     folder: Annotated[Path, typer.Argument(help="Folder to create for the session.", show_default=False)],
-    article: Articles,
+    sources: ArticleSources,
     posts: Annotated[
         list[str],
         typer.Option(
@@ -65,41 +52,29 @@ def start(
     seed: Annotated[
         int, typer.Option("--seed", help="Random seed of samples and of the order of tied posts.", min=0)
     ] = 13,
-    column: PostColumnNames = None,
-    posts_format: PostsFormat = None,
-    encoding: EncodingName = None,
-    sheet: SheetName = None,
-    authors: Authors = "hashed",
-    on_error: OnError = "strict",
-    include_package: Packages = None,
-    force: Force = False,
-    published: Published = None,
+    reading: PostReading,
 ) -> None:
     """Create a session: a folder with the articles, the posts and all labels."""
     from linker.annotation.query_strategies.query_strategy import QueryStrategy
     from linker.annotation.session.session import RULE, STRATEGY, Session
     from linker.annotation.session.storage import check_new
     from linker.annotation.stopping_rules.stopping_rule import StoppingRule
-    from linker.cli.annotate_terminal import and_copies
-    from linker.cli.options import check_files, naming_columns, post_columns
+    from linker.cli.annotate.terminal import and_copies
     from linker.config import build
-    from linker.data.io.records import read_posts
     from linker.models.resolve import resolve_model
 
     # Everything that can be wrong is checked before the work begins: names first, the model last.
-    include_packages(include_package)
     check_new(folder)
     faults = Faults()
-    check_files(article, posts, None, faults)
-    columns = post_columns(column, posts_format, authors, encoding, sheet)
+    check_files(sources.article, posts, None, faults)
+    reading.columns()
     chosen = resolve_model(model or BEST).pinned(model or BEST)
     ordering, rule = component("--strategy", strategy or STRATEGY), component("--stop", stop or RULE)
     build(QueryStrategy, ordering)  # reports what is wrong with them
     build(StoppingRule, rule)
     text = _guidelines(guidelines)
-    articles = load_and_report(article, force, faults, published)
-    with naming_columns():
-        candidates = read_posts(posts, columns, on_error)
+    articles = sources.load(faults)
+    candidates = reading.read(posts)
     if model is None:
         say(f"no --model given: scoring with `{BEST}`, the bundled model, which encodes every post once")
     session = Session.create(
@@ -109,34 +84,6 @@ def start(
     say(f"{len(session.pool):,} posts to label{and_copies(copies)}")
     say(f"label with `linker annotate run {folder}`, or in the browser with `linker serve {folder}`")
     print(folder)
-
-
-def component(option: str, given: str) -> LoadedConfig:
-    """Parse `recall,target=0.9` to {type: "recall", target: 0.9}, or evaluate a Jsonnet file.
-
-    Args:
-        option: the option that it was given to, for messages.
-        given: a name with or without keys, or the path of a file.
-
-    Raises:
-        LinkerError: if it cannot be parsed or evaluated.
-    """
-    from linker.config import LoadedConfig, load_config
-
-    if Path(given).suffix in (".jsonnet", ".json"):
-        return load_config(given)
-    name, *pairs = given.split(",")
-    config = LoadedConfig(type=name)
-    config.source = f"{option} {given}"
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals or not key:
-            raise LinkerError(f"{option} {given}: expected NAME,KEY=VALUE, such as recall,target=0.9")
-        try:
-            config[key] = json.loads(value)
-        except ValueError:
-            config[key] = value
-    return config
 
 
 def _guidelines(path: Path | None) -> str:

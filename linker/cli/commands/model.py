@@ -1,4 +1,4 @@
-"""`linker push`: upload a model folder to a Hugging Face hub."""
+"""`linker model`: export a trained model to ONNX, or upload it to a hub."""
 
 from __future__ import annotations
 
@@ -7,10 +7,52 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.options import Packages, include_packages
+from linker.cli.command import App
 from linker.cli.status import say
+from linker.common.errors import LinkerError
+
+app = App(help="Export a trained model to ONNX, or upload it to a hub.", no_args_is_help=True)
 
 
+@app.command()
+def export(
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="Folder of a trained model.", show_default=False)
+    ],
+    posts: Annotated[
+        str | None,
+        typer.Option(
+            "--posts",
+            metavar="FILE",
+            help="Posts whose activations set the ranges of int8 in a transformer.",
+            show_default="the sample",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FOLDER", help="Folder to write.", show_default="MODEL-onnx"),
+    ] = None,
+) -> None:
+    """Export a trained transformer to ONNX in int8: it scores without torch, several times faster."""
+    from linker.models.resolve import resolve_model
+
+    folder = resolve_model(model).folder
+    out = out or Path(f"{model}-onnx")
+    if out.exists():
+        raise LinkerError(f"{out}: exists; give another --out, or delete it first")
+    texts: list[str] = []
+    if posts is not None:
+        from linker.data.io.records import read_posts
+
+        texts = [post.text for post in read_posts(posts)]
+
+    from linker.models.onnx.export import export_model
+
+    export_model(folder, out, texts)
+    print(out)
+
+
+@app.command()
 def push(
     model: Annotated[
         str, typer.Argument(metavar="MODEL", help="Folder of a trained model.", show_default=False)
@@ -63,13 +105,11 @@ def push(
         str | None,
         typer.Option("--message", metavar="TEXT", help="Message of the commit.", show_default=False),
     ] = None,
-    include_package: Packages = None,
 ) -> None:
     """Upload a model folder with a model card to a Hugging Face hub, in one commit.
 
     Prints the name that loads exactly this model. Needs a token that may write, in HF_TOKEN or by `hf auth login`.
     """
-    include_packages(include_package)
     from linker.ranking.ranker import load
 
     ranker = load(model)

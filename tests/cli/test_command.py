@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from linker.cli.repeated_options import spread
+from linker.cli.command import spread
 
 TAKES = {"--article": 1, "--posts": 1, "--model": 1, "--explain": 0, "-o": 1}
+LISTED = {"--article", "--posts"}
 
 
 @pytest.mark.parametrize(
@@ -36,8 +37,8 @@ TAKES = {"--article": 1, "--posts": 1, "--model": 1, "--explain": 0, "-o": 1}
     ],
 )
 def test_each_value_gets_its_own_option(typed: str, arguments: int, meant: str) -> None:
-    assert spread(typed.split(), TAKES, arguments) == meant.split()
+    assert spread(typed.split(), TAKES, LISTED, arguments) == meant.split()
 
 
 def test_values_keep_their_spaces() -> None:
-    assert spread(["--article", "a b", "c d"], TAKES, 0) == ["--article", "a b", "--article", "c d"]
+    assert spread(["--article", "a b", "c d"], TAKES, LISTED, 0) == ["--article", "a b", "--article", "c d"]

@@ -1,4 +1,4 @@
-"""`linker simulate`: the cost of labeling with each strategy and stopping rule, on posts with known labels."""
+"""`linker annotate simulate`: the cost of labeling with each strategy and stopping rule, on posts with known labels."""
 
 from __future__ import annotations
 
@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from linker.cli.options import (
-    Authors,
-    EncodingName,
-    ModelOrBest,
-    Packages,
-    PostColumnNames,
-    PostsFormat,
-    SheetName,
-    include_packages,
-)
+from linker.cli.options import ModelOrBest, PostReading, component, naming_columns
 from linker.models.pretrained import BEST
 
 if TYPE_CHECKING:
@@ -31,6 +22,7 @@ _STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "ro
 
 
 def simulate(
+    *,
     articles: Annotated[
         Path, typer.Option("--articles", help="Seed articles: a file in any format that linker reads.")
     ],
@@ -109,20 +101,13 @@ def simulate(
         int | None,
         typer.Option("--workers", min=1, help="Number of processes.", show_default="number of cores"),
     ] = None,
-    column: PostColumnNames = None,
-    posts_format: PostsFormat = None,
-    encoding: EncodingName = None,
-    sheet: SheetName = None,
-    authors: Authors = "hashed",
-    include_package: Packages = None,
+    reading: PostReading,
 ) -> None:
     """Simulate labeling posts whose labels are known: the labels needed, the recall, and where rules stop."""
     from linker.annotation.query_strategies.query_strategy import QueryStrategy
     from linker.annotation.simulation.outputs import check_outputs, write_study
     from linker.annotation.simulation.study import Plan, study
     from linker.annotation.stopping_rules.stopping_rule import StoppingRule
-    from linker.cli.commands.annotate_start import component
-    from linker.cli.options import naming_columns, post_columns
     from linker.cli.tables import print_study
     from linker.common.concurrency import cores
     from linker.common.console import info, progress_bar
@@ -131,7 +116,6 @@ def simulate(
     from linker.data.io.records import read_articles
     from linker.models.resolve import resolve_model
 
-    include_packages(include_package)
     if task and not relevant:
         raise LinkerError("--task: requires --relevant, the column with the label of each post")
     for path in (str(articles), *posts):
@@ -145,7 +129,7 @@ def simulate(
         recall,
         growth,
     )
-    columns, found = post_columns(column, posts_format, authors, encoding, sheet), resolve_model(model)
+    columns, reference = reading.columns(), resolve_model(model)
     columns.copied += tuple(filter(None, (relevant, task)))
     if out is not None:
         check_outputs(out, [articles, *posts])
@@ -153,7 +137,7 @@ def simulate(
         planned = _planned(
             read_articles(str(articles)), *_posts(posts, columns, relevant is not None), relevant, task
         )
-    tasks = _tasks(planned, found.load())
+    tasks = _tasks(planned, reference.load())
     if not tasks:
         raise LinkerError("no task has a relevant post; there is nothing to find")
     with progress_bar() as progress:

@@ -1,0 +1,1 @@
+"""`linker annotate`: sessions, labeling in a terminal, and simulation."""
