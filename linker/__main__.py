@@ -7,13 +7,12 @@ import os
 import signal
 import sys
 
-from linker.common.interrupts import raise_interrupts, raise_terminations, signal_behind
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import NoReturn
 
-_INTERRUPTED = 130
+_INTERRUPTED, _TERMINATED = 130, 143
 
 
 def main() -> None:
@@ -27,18 +26,19 @@ def main() -> None:
     from linker.cli.main import main as run
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        raise_interrupts()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        raise_terminations()
+        signal.signal(signal.SIGTERM, _terminate)
     try:
         run()
     except SystemExit as end:
         _end(end.code if isinstance(end.code, int) else int(end.code is not None))
-    except Exception as error:
-        if (number := signal_behind(error)) is None:
-            raise
-        _end(128 + number)
     _end(0)
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    """Raise SystemExit for SIGTERM, which removes temporary files."""
+    sys.exit(_TERMINATED)
 
 
 def _end(code: int) -> NoReturn:

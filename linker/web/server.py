@@ -8,13 +8,13 @@ import secrets
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 import uvicorn
 from fastapi import FastAPI
 
 from linker.common.errors import LinkerError
-from linker.common.interrupts import accept
 from linker.web.connections import Connections, LimitedProtocol, bounded_logs
 from linker.web.security import is_ip
 
@@ -115,9 +115,8 @@ def serve(app: FastAPI, listener: socket.socket, started: Callable[[], None] = l
     sys.setswitchinterval(_SWITCH_SECONDS)
     started()
     try:
-        with bounded_logs():
+        # uvicorn raises it again after shutting down.
+        with bounded_logs(), suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
-    except KeyboardInterrupt as interrupt:  # uvicorn raises it again after shutting down
-        accept(interrupt)
     finally:
         listener.close()
