@@ -6,6 +6,9 @@ import re
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 # pydantic needs this one before Python 3.12.
 from typing_extensions import TypedDict
@@ -31,15 +34,32 @@ _LONGEST_POST = 5_000
 _NAME = re.compile(r"\S*[/\\.]\S+")
 
 
-class ReadArticle(TypedDict):
-    """The article as it was read.
+_Article = Annotated[
+    str,
+    Field(
+        description="Address (https://...) of a page of the public internet, or the text of the article with its "
+        "title in the first line, followed by an empty line."
+    ),
+]
+_Words = Annotated[
+    str,
+    Field(
+        description="Address (https://...) of a page of the public internet, the text of an article, or words."
+    ),
+]
+_Posts = Annotated[
+    str, Field(description="Path of a file of posts: JSON Lines, CSV, TSV, Parquet, Excel or an export.")
+]
+_Corpus = Annotated[str, Field(description="Path of a folder written by `linker corpus build`.")]
+# Its limits are checked by linker, whose message is shorter than that of pydantic.
+_Top = Annotated[
+    int,
+    Field(description="Number of posts to return.", json_schema_extra={"minimum": 1, "maximum": MOST_POSTS}),
+]
 
-    Attributes:
-        title: its title; empty without one.
-        words: number of its words, those of the title included.
-        url: its address; None for a text.
-        published: ISO 8601; None if unknown.
-    """
+
+class ReadArticle(TypedDict):
+    """The article as it was read; `published` is ISO 8601, None if unknown."""
 
     title: str
     words: int
@@ -48,16 +68,7 @@ class ReadArticle(TypedDict):
 
 
 class FoundPost(TypedDict):
-    """A ranked post.
-
-    Attributes:
-        rank: from 1.
-        score: 0 to 100.
-        id: the post's id.
-        text: its text, at most 5,000 characters.
-        created_at: ISO 8601; None if unknown.
-        copies: number of near-duplicates that it represents.
-    """
+    """A ranked post: score 0 to 100, text of at most 5,000 characters, number of near-duplicates it represents."""
 
     rank: int
     score: float
@@ -68,15 +79,7 @@ class FoundPost(TypedDict):
 
 
 class RankedPosts(TypedDict):
-    """A ranking.
-
-    Attributes:
-        article: what the posts were ranked for.
-        model: the model's name.
-        meaning: a sentence about the scores.
-        total: number of posts that were ranked.
-        posts: the best ones, best first.
-    """
+    """A ranking: the best posts, best first, of `total` that were ranked; `meaning` explains the scores."""
 
     article: ReadArticle
     model: str
@@ -86,15 +89,7 @@ class RankedPosts(TypedDict):
 
 
 class CorpusInfo(TypedDict):
-    """What a corpus contains.
-
-    Attributes:
-        posts: number of posts.
-        first: time of the earliest post, ISO 8601; None if no post has a time.
-        last: time of the latest post.
-        languages: language → number of posts, the most frequent first.
-        model: the model that encoded the corpus.
-    """
+    """A corpus: number of posts, ISO 8601 times of the first and last, posts by language, model."""
 
     posts: int
     first: str | None
@@ -126,16 +121,10 @@ class Tools:
         self._ranker: Ranker | None = None
         self._lock = threading.Lock()  # ranking takes all cores and much memory: one at a time
 
-    def rank(self, article: str, posts: str, top: int = 20) -> RankedPosts:
-        """Rank the posts of a file by how likely they are to discuss an article, best first.
+    # The first lines of these docstrings describe the tools to assistants.
 
-        Args:
-            article: the address of a page of the public internet, or the text of the article, title first.
-            posts: path of a file of posts (JSON Lines, CSV, Parquet, ...).
-            top: number of posts to return, 1 to 200.
-
-        Returns:
-            The best posts.
+    def rank(self, article: _Article, posts: _Posts, top: _Top = 20) -> RankedPosts:
+        """Rank the posts of a file by how likely they are to discuss a news article, best first.
 
         Raises:
             LinkerError: if the article cannot be fetched, or the file is not below the folders or cannot be read.
@@ -151,16 +140,8 @@ class Tools:
                 self._ranker = load(self._model)
             return _answer(query, self._ranker.rank(query, found, top=top), len(found))
 
-    def search(self, corpus: str, article: str, top: int = 20) -> RankedPosts:
-        """Rank the posts of a corpus by how likely they are to discuss an article, best first.
-
-        Args:
-            corpus: path of a folder written by `linker corpus build`.
-            article: the address of a page of the public internet, the text of the article, or words to search for.
-            top: number of posts to return, 1 to 200.
-
-        Returns:
-            The best posts.
+    def search(self, corpus: _Corpus, article: _Words, top: _Top = 20) -> RankedPosts:
+        """Rank the posts of a corpus by how likely they are to discuss a news article or words, best first.
 
         Raises:
             LinkerError: if the article cannot be fetched, or the folder is not below the folders or no corpus.
@@ -172,14 +153,8 @@ class Tools:
             opened = Corpus.open(folder)
             return _answer(query, opened.rank(query, top=top), len(opened))
 
-    def corpus_info(self, corpus: str) -> CorpusInfo:
-        """Return the number, times and languages of the posts of a corpus, and its model.
-
-        Args:
-            corpus: path of a folder written by `linker corpus build`.
-
-        Returns:
-            The summary.
+    def corpus_info(self, corpus: _Corpus) -> CorpusInfo:
+        """Describe a corpus: number, times and languages of its posts, and its model.
 
         Raises:
             LinkerError: if the folder is not below the folders or no corpus.
