@@ -64,12 +64,12 @@ def measure(count: int, labels: int) -> dict[str, float]:
         waits: dict[str, list[float]] = {"next": [], "label": [], "status": []}
         during = 0
         for _ in range(labels):
-            newest = session.order_revision
+            newest = session._ranker.revision
             suggestion = timed(waits["next"], session.next, "kim")[0]
             value = "relevant" if suggestion.post.id.endswith("r") else "not"
             timed(waits["label"], session.label, "kim", suggestion.post.id, value)
             timed(waits["status"], session.status)
-            during += session.order_revision == newest
+            during += session._ranker.revision == newest
         session.settle()
         alone: list[float] = []
         for annotator in range(30):

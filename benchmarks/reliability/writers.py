@@ -16,7 +16,7 @@ from unittest import mock
 from benchmarks.reliability.commands import FETCH, Tally, await_end, fault_of, has_left_parts, run, start
 from benchmarks.reliability.loopback import Loopback
 from benchmarks.reliability.workplace import CASES, Case, arguments_of, copied, make
-from linker.annotation.session import journal, session
+from linker.annotation.session import session
 from linker.common.errors import LinkerError
 from linker.data.types import Article, Post
 from tests.helpers.tweets import v1, write
@@ -219,7 +219,7 @@ def two_writers(folder: Path, rounds: int, chance: random.Random) -> Tally:
 def clocks(folder: Path, rounds: int, chance: random.Random) -> Tally:
     """Label under clocks that jump forwards and backwards; posts assigned under a wrong clock are free again."""
     tally = Tally()
-    real = journal.now
+    real = session.now
     for number in range(rounds):
         place = folder / f"clock-{number}"
         posts = [Post(str(n), f"otters {n} below the weir of river {n * n}") for n in range(30)]
@@ -235,10 +235,7 @@ def clocks(folder: Path, rounds: int, chance: random.Random) -> Tally:
             def jumped(offset: timedelta = offset) -> datetime:
                 return real() + offset
 
-            with (
-                mock.patch.object(journal, "now", jumped),
-                mock.patch.object(session, "now", jumped, create=True),
-            ):
+            with mock.patch.object(session, "now", jumped):
                 try:
                     with session.Session.open(place, background=False) as opened:
                         found = opened.next(f"annotator-{step % 3}", 2)

@@ -21,6 +21,11 @@ from linker.common.errors import DataError, LinkerError
 
 #: Error numbers of a full disk, an exhausted quota, and the size limit of a file.
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+#: Types of file systems on network drives.
+_NETWORK = (
+    "nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "9p", "ceph", "glusterfs", "lustre", "beegfs", "gpfs", "sshfs",
+    "rclone",
+)  # fmt: skip
 
 
 @contextmanager
@@ -124,6 +129,25 @@ def real_path(path: str | Path) -> Path:
     `Path.resolve` raises a RuntimeError for a loop before Python 3.13.
     """
     return Path(os.path.realpath(path))
+
+
+def is_network_drive(path: Path, mounts: Path = Path("/proc/self/mounts")) -> bool:
+    """Return whether a file is on a network drive, where processes of several machines share no memory.
+
+    Args:
+        path: the file.
+        mounts: table of mounted file systems of Linux; on other systems only UNC paths of Windows are recognized.
+    """
+    target = str(real_path(path))
+    if target.startswith("\\\\"):
+        return True
+    try:
+        rows = [line.split() for line in mounts.read_text(encoding="utf-8", errors="replace").splitlines()]
+    except OSError:
+        return False
+    found = {row[1].replace("\\040", " "): row[2] for row in rows if len(row) > 2}
+    above = next((found[str(one)] for one in Path(target).parents if str(one) in found), "")
+    return above.removeprefix("fuse.") in _NETWORK
 
 
 def check_regular_files(folder: Path) -> None:

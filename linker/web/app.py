@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from linker.annotation.session.journal import Action
+from linker.annotation.session.events import Event
 from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
 from linker.data.types import Post
@@ -47,7 +47,7 @@ class SyncBody(BaseModel):
     """Actions since the last request, and the number of suggestions wanted."""
 
     annotator: str = Field("", max_length=200)
-    actions: list[Action] = Field(default_factory=list, max_length=_MOST_ACTIONS)
+    actions: list[Event] = Field(default_factory=list, max_length=_MOST_ACTIONS)
     count: int = Field(4, ge=0, le=20)
 
 

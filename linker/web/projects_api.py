@@ -15,7 +15,6 @@ from linker.annotation.project.project import ARTICLES, Project, ProjectsFolder,
 from linker.annotation.project.settings import MODELS, USUAL_LABELS, ProjectSettings, people_of
 from linker.annotation.project.training_set import write_training_set
 from linker.annotation.session.session import Session
-from linker.annotation.session.storage import ORDER
 from linker.common.errors import Faults, LinkerError
 from linker.common.files import real_path
 from linker.data.files.tables import ENDINGS
@@ -113,9 +112,7 @@ class ProjectsApi(ServedSessions):
         with self._guard:
             before = self._by_key.pop(project.key, None)
             if before is not None:
-                before.session.close()
-                # The queue was computed from the scores before; it is a cache.
-                (project.session_folder / ORDER).unlink(missing_ok=True)
+                before.session.end_ranking()  # a request in progress may still use it
             self.get(project.key)
 
     # People

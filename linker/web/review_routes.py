@@ -18,7 +18,7 @@ from starlette.responses import FileResponse, Response
 
 from linker.annotation.formats import read, write
 from linker.annotation.formats.label_format import LabelFormat
-from linker.annotation.session.journal import Action
+from linker.annotation.session.events import Event
 from linker.annotation.session.review import Dispute
 from linker.common.errors import DataError, LinkerError
 from linker.data.labels.values import LabelValue
@@ -59,7 +59,7 @@ def review_routes(sessions: ServedSessions) -> APIRouter:
     def resolve(key: str, body: ResolveBody) -> AsciiJsonResponse:
         api = sessions.get(key)
         api.session.act(
-            Action("resolve", body.annotator, body.post, body.value, id=body.id, choice=body.choice)
+            Event("resolve", body.annotator, body.post, body.value, id=body.id, choice=body.choice)
         )
         return AsciiJsonResponse(agreement_view(api))
 
@@ -145,7 +145,8 @@ def agreement_view(api: SessionApi) -> dict[str, Any]:
 
     def view(one: Dispute) -> dict[str, Any]:
         labels = [
-            (who, label.value, name(label.value, label.choice), note) for who, label, note in one.labels
+            (who, label.value, name(label.value or "skip", label.choice), note)
+            for who, label, note in one.labels
         ]
         decided = one.adjudicated and {"value": one.adjudicated.value, "choice": one.adjudicated.choice}
         shown = {**post_view(one.post), **api.context.view(one.post)}

@@ -11,12 +11,10 @@ from typing import Any
 
 from linker.annotation.formats.records import LabeledPost
 from linker.annotation.project.settings import ProjectSettings
-from linker.annotation.session.journal import Action, annotator_name
+from linker.annotation.session.events import Event, RefusedError
 from linker.annotation.session.session import Session
-from linker.annotation.session.storage import JOURNAL
 from linker.annotation.stopping_rules.estimate import Estimate
 from linker.annotation.stopping_rules.stopping_rule import Decision
-from linker.common.errors import LinkerError
 from linker.common.files import real_path
 from linker.data.labels.values import LabelValue
 from linker.data.languages import language_of_post
@@ -89,7 +87,6 @@ class SessionApi:
         self.key = key
         self.project = project
         self.context = PostContext(session.posts)
-        self._ids = {post.id for post in session.posts}
         self._listed: tuple[int, str, list[tuple[LabeledPost, list[GivenLabel]]]] | None = None
 
     def summary(self) -> dict[str, Any]:
@@ -127,7 +124,7 @@ class SessionApi:
         return self.project.guidelines if self.project else self.session.guidelines
 
     def sync(
-        self, annotator: str, actions: list[Action], count: int, only: str | None = None
+        self, annotator: str, actions: list[Event], count: int, only: str | None = None
     ) -> dict[str, Any]:
         """Record actions, and return the next suggestions.
 
@@ -210,47 +207,31 @@ class SessionApi:
             ],
         }
 
-    def _act(self, action: Action, only: str | None) -> dict[str, Any]:
-        if only is not None and action.annotator.strip() != only:
-            return {"id": action.id, "error": f"this link belongs to {only}"}
-        if problem := self._problem(action):
-            return {"id": action.id, "error": problem}
-        return {"id": action.id, "post": self.session.act(action)}
-
-    def _problem(self, action: Action) -> str | None:
-        """Return why an action can never be recorded, however often it is sent; None if it can."""
-        if len(action.id or "") not in _ID_LENGTH:
-            return f"an action needs an id of {_ID_LENGTH[0]} to {_ID_LENGTH[-1]} characters"
-        if action.kind not in ("label", "note", "undo"):
-            return f"unknown action {action.kind!r}"
+    def _act(self, action: Event, only: str | None) -> dict[str, Any]:
         try:
-            annotator_name(action.annotator)
-        except LinkerError as error:
-            return str(error)
-        if action.kind != "undo" and action.post not in self._ids:
-            return "this session has no such post"
-        if action.kind == "label" and action.value is None:
-            return "a label needs a value"
-        if action.kind == "label":
-            try:
-                self.session.label_set.check(action.value, action.choice)
-            except LinkerError as error:
-                return str(error)
-        if len(action.note or "") > _MAX_NOTE:
-            return f"a note has at most {_MAX_NOTE:,} characters"
-        return None
+            if only is not None and action.annotator.strip() != only:
+                raise RefusedError(f"this link belongs to {only}")
+            if len(action.id or "") not in _ID_LENGTH:
+                raise RefusedError(f"an action needs an id of {_ID_LENGTH[0]} to {_ID_LENGTH[-1]} characters")
+            if action.kind not in ("label", "note", "undo"):
+                raise RefusedError(f"unknown action {action.kind!r}")
+            if len(action.note or "") > _MAX_NOTE:
+                raise RefusedError(f"a note has at most {_MAX_NOTE:,} characters")
+            return {"id": action.id, "post": self.session.act(action)}
+        except RefusedError as error:
+            return {"id": action.id, "error": str(error)}
 
     def _list(self, annotator: str) -> list[tuple[LabeledPost, list[GivenLabel]]]:
-        """Return all posts with the labels that an annotator may see; cached until the journal grows."""
-        length = (self.session.folder / JOURNAL).stat().st_size
-        if self._listed is None or self._listed[:2] != (length, annotator):
+        """Return all posts with the labels that an annotator may see; cached until there are new events."""
+        number = self.session.number_of_events
+        if self._listed is None or self._listed[:2] != (number, annotator):
             groups: dict[str, list[LabeledPost]] = {}
             for record in self.session.labeled():
                 groups.setdefault(record.post.id, []).append(record)
             found = [_seen_by(annotator, records) for records in groups.values()]
             oldest = datetime(1, 1, 1, tzinfo=timezone.utc)
             found.sort(key=lambda one: (one[0].time or oldest, one[0].score), reverse=True)
-            self._listed = length, annotator, found
+            self._listed = number, annotator, found
         return self._listed[2]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
 import sys
 from pathlib import Path
 
@@ -147,34 +146,3 @@ def test_a_printed_score_is_a_threshold_and_a_sentence_is_below(
     (folder / "labels.csv").write_text("id,label\np0,relevant\np2,relevant\np4,not\np5,not\n")
     run(monkeypatch, "rank", *RUN, "--model", "bm25", "--labels", "labels.csv")
     assert "; probability: estimated share of relevant posts" in capsys.readouterr().out.splitlines()[-1]
-
-
-def test_sessions_and_calibrations_of_earlier_versions_are_on_the_scale(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run(monkeypatch, "annotate", "start", "job", *RUN, "--model", "distilled")
-    with Session.open(folder / "job", background=False) as session:
-        expected = [post.score for post in session.labeled()]
-        raw = session.pool.scores.tolist()
-    # As an earlier version wrote it: without the scale.
-    with np.load(folder / "job" / "pool.npz", allow_pickle=False) as arrays:
-        old = {name: arrays[name] for name in arrays.files if name != "scale"}
-    np.savez(folder / "job" / "pool.npz", **old)
-    with Session.open(folder / "job", background=False) as session:
-        assert [post.score for post in session.labeled()] == expected
-        assert session.pool.scores.tolist() == raw
-    settings = json.loads((folder / "job" / "session.json").read_text())
-    (folder / "job" / "session.json").write_text(json.dumps({**settings, "model": "gone/model"}))
-    with Session.open(folder / "job", background=False) as session:
-        found = [post.score for post in session.labeled()]
-    assert np.argsort(found).tolist() == np.argsort(expected).tolist()
-    assert all(0 <= score <= 100 for score in found)
-
-
-def test_a_session_of_the_first_format_opens_with_scores_from_0_to_100(tmp_path: Path) -> None:
-    shutil.copytree(Path(__file__).parents[1] / "golden" / "annotation" / "session", tmp_path / "job")
-    with Session.open(tmp_path / "job", background=False) as session:
-        scores = [post.score for post in session.labeled()]
-        raw = session.pool.scores
-    assert all(0 <= score <= 100 for score in scores)
-    assert len(set(scores)) == len(set(raw.tolist()))

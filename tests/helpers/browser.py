@@ -15,10 +15,10 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
-from linker.annotation.session.journal import Journal
 from linker.annotation.session.session import Session
 from linker.web import server as serving
 from linker.web.app import create_app
+from tests.helpers.sessions import events_in
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 DRIVER = shutil.which("chromedriver")
@@ -58,10 +58,8 @@ class Site:
         return f"http://127.0.0.1:{self.port}/"
 
     def done(self) -> list[tuple[str, str, str | None, str]]:
-        """What was done, as the journal has it: (kind, post, value, annotator), without assignments."""
-        journal = Journal(self.folder / "journal.jsonl")
-        events = [event for event in journal.news() if event.kind != "hand"]
-        return [(one.kind, one.post, one.value, one.annotator) for one in events]
+        """What was done, (kind, post, value, annotator), without assignments."""
+        return [(one.kind, one.post, one.value, one.annotator) for one in events_in(self.folder)]
 
 
 class Browser:

@@ -7,7 +7,9 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from linker.annotation.session.events import Event
 from linker.annotation.session.session import Session
+from linker.annotation.session.session_file import SessionFile
 from linker.data.types import Article, Post
 
 ARTICLE = Article(
@@ -49,3 +51,9 @@ def fresh(
     """A session folder in which nothing is labeled yet."""
     shutil.copytree(_template(overlap, rule, strategy), folder)
     return folder
+
+
+def events_in(folder: Path) -> list[Event]:
+    """What was done in a session, without assignments."""
+    with SessionFile(folder) as file:
+        return [event for event in file.news() if event.kind != "assign"]

@@ -13,7 +13,7 @@ import pytest
 from linker.annotation.formats import write
 from linker.annotation.formats.label_format import LabelFormat
 from linker.annotation.formats.records import summary_of
-from linker.annotation.session.journal import Action
+from linker.annotation.session.events import Event
 from linker.annotation.session.session import Session
 from linker.common.errors import DataError
 from linker.data.io.records import read_posts
@@ -60,7 +60,7 @@ def _label(session: Session, annotator: str, number: int, labels: list[dict[str,
     value = ("relevant", "not", "relevant", "skip")[number % 4 if annotator == "ann" else number % 3]
     choice = next(label["name"] for label in labels if label["value"] == value) if labels else None
     note = ("", "=1+1", "sure?\nno", "„ja“")[number % 4] or None
-    session.act(Action("label", annotator, POSTS[number].id, cast(LabelValue, value), note, choice=choice))
+    session.act(Event("label", annotator, POSTS[number].id, cast(LabelValue, value), note, choice=choice))
 
 
 @pytest.fixture(scope="module", params=[[], NAMED], ids=["usual labels", "label set"])

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from linker.annotation.formats import write
-from linker.annotation.session.journal import Action
+from linker.annotation.session.events import Event
 from linker.annotation.session.session import Session
 from linker.cli.main import app
 from linker.common.errors import DataError
@@ -45,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     for name, values in labels.items():
         for post, value in zip(posts, values):
-            session.act(Action("label", name, post.id, cast(LabelValue, value)))
+            session.act(Event("label", name, post.id, cast(LabelValue, value)))
     session.resolve("chi", posts[2].id, "not")
     for name in ("csv", "jsonl", "xlsx"):
         write(folder / f"labels.{name}", name, session.labeled(machines=True))

@@ -19,6 +19,7 @@ from linker.data.readers.articles_and_posts import ArticlesAndPosts
 from linker.web.app import create_app
 from linker.web.projects_api import ProjectsApi
 from linker.web.security import MAX_BODY, MAX_UPLOAD
+from tests.helpers.sessions import events_in
 from tests.web.conftest import ARTICLE, Client, make_posts
 
 LABELS = [
@@ -328,8 +329,7 @@ def test_disagreements_are_decided_once(ready: Served) -> None:
         )
     )
     assert {row["post_id"]: row["label"] for row in rows if row["label"]} == {"p3": "not"}
-    journal = (ready.root / KEY / "session" / "journal.jsonl").read_text()
-    assert journal.count('"resolve"') == 1
+    assert [event.kind for event in events_in(ready.root / KEY / "session")].count("resolve") == 1
 
 
 @pytest.mark.parametrize(

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from linker.annotation.session.journal import Journal
 from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
 from linker.data.types import Post
 from linker.web.app import create_app
 from linker.web.serializers import highlight_segments, status_view
+from tests.helpers.sessions import events_in
 from tests.web.conftest import Client
 
 
 def events(session: Session) -> list[tuple[str, str]]:
-    """What was done, as the journal has it: (kind, post), without assignments."""
-    journal = Journal(session.folder / "journal.jsonl")
-    return [(event.kind, event.post) for event in journal.news() if event.kind != "hand"]
+    """What was done: (kind, post), without assignments."""
+    return [(event.kind, event.post) for event in events_in(session.folder)]
 
 
 def test_the_page_gets_all_that_it_shows(client: Client, session: Session) -> None:
@@ -79,75 +77,14 @@ def test_an_action_is_done_once_over_a_restart_of_the_server(client: Client, ses
     assert events(session) == [("label", one), ("label", two), ("undo", two), ("label", two)]
 
 
-@pytest.mark.parametrize("torn", [b"", b'{"event":"label","annotator":"Ada","po'])
-def test_a_kill_before_the_label_was_written_loses_nothing(session: Session, torn: bytes) -> None:
-    client = Client(create_app([session]))
-    post = client.sync()["next"][0]["id"]
-    action = client.action("label", post, "relevant")
-    journal = session.folder / "journal.jsonl"
-    with journal.open("ab") as file:
-        file.write(torn)
-    with Session.open(session.folder, background=False) as again:
-        restarted = Client(create_app([again]))
-        assert restarted.sync(action)["status"]["labeled"] == 1
-        assert restarted.sync(action)["status"]["labeled"] == 1
-    assert events(session) == [("label", post)]
-
-
-def test_a_journal_that_a_kill_cut_still_shows_what_was_done(client: Client, session: Session) -> None:
-    post = client.sync()["next"][0]["id"]
-    with (session.folder / "journal.jsonl").open("ab") as file:
-        file.write(b'{"event":"label","note":"' + b"x" * 2000)  # longer than the line that takes its place
-    action = client.action("label", post, "relevant")
-    client.sync(action)
-    with Session.open(session.folder, background=False) as again:
-        Client(create_app([again])).sync(action)
-    assert events(session) == [("label", post)]
-
-
-def test_a_session_with_the_request_log_of_an_older_version_opens(client: Client, session: Session) -> None:
-    post = client.sync()["next"][0]["id"]
-    session.label("Ada", post, "relevant")  # as older versions wrote it: without the id of the request
-    (session.folder / "requests.jsonl").write_text('{"id": "action-0001", "at": 0}')
-    with Session.open(session.folder, background=False) as again:
-        restarted = Client(create_app([again]))
-        later = restarted.action("label", post, "not", id="later-one")
-        assert restarted.sync(later)["status"]["labeled"] == 1
-    with Session.open(session.folder, background=False) as again:
-        Client(create_app([again])).sync(later)
-    assert events(session) == [("label", post), ("label", post)]
-
-
 def test_an_undo_without_a_label_stays_without_effect(client: Client, session: Session) -> None:
     post = client.sync()["next"][0]["id"]
     undo = client.action("undo")
     assert client.sync(undo)["done"][0]["post"] is None
     client.sync(client.action("label", post, "relevant"))
-    assert client.sync(undo)["done"][0]["post"] is None
-    assert events(session) == [("label", post)]
-
-
-def test_a_label_is_one_write_to_one_file_and_one_fsync(
-    session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    synced: list[tuple[int, int]] = []
-
-    def note(file: int) -> None:
-        synced.append((os.fstat(file).st_ino, os.fstat(file).st_size))
-
-    with Session.open(session.folder, background=True) as served:
-        client = Client(create_app([served]))
-        first, second = (post["id"] for post in client.sync()["next"][:2])
-        for name in ("fsync", "fdatasync"):
-            monkeypatch.setattr(os, name, note, raising=False)
-        journal = session.folder / "journal.jsonl"
-        for post in (first, second):
-            synced.clear()
-            done = client.sync(client.action("label", post, "relevant"))["done"]
-            served.settle()  # the queue that is computed in the background is a cache, and syncs nothing
-            assert done[0]["post"] == post
-            assert [file for file, _ in synced] == [journal.stat().st_ino]
-            assert f'"post":"{post}"'.encode() in journal.read_bytes()[: synced[0][1]]
+    with Session.open(session.folder, background=False) as again:  # the server was started again meanwhile
+        assert Client(create_app([again])).sync(undo)["done"][0]["post"] is None
+    assert events(session) == [("undo", ""), ("label", post)]
 
 
 def test_what_cannot_be_done_is_reported_and_holds_up_nothing(client: Client, session: Session) -> None:
@@ -162,7 +99,7 @@ def test_what_cannot_be_done_is_reported_and_holds_up_nothing(client: Client, se
     )["done"]
     assert ["error" in one for one in done] == [True, True, True, True, False, False]
     assert done[4]["post"] is None
-    assert events(session) == [("label", post)]
+    assert events(session) == [("undo", ""), ("label", post)]
     body = {"annotator": "Ada", "actions": [{"id": "short"}]}
     assert client.post("/api/sessions/otters/sync", json=body).status_code == 422
     assert client.post("/api/sessions/gone/sync", json={}).status_code == 404
@@ -175,7 +112,7 @@ def test_a_full_disk_is_reported_and_the_label_comes_again(
     action = client.action("label", post, "relevant")
 
     def full(*_: object, **__: object) -> None:
-        raise LinkerError("journal.jsonl: cannot be written (No space left on device)")
+        raise LinkerError("session.sqlite: cannot be written (No space left on device)")
 
     with monkeypatch.context() as broken:
         broken.setattr(session, "act", full)

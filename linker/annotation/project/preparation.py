@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from linker.annotation.project.project import Project
 from linker.annotation.project.scoring import Scoring
 from linker.annotation.session.session import Session
-from linker.annotation.session.storage import read_settings
+from linker.annotation.session.session_file import SessionFile
 from linker.common.errors import DataError, LinkerError
 from linker.data.files.line_errors import BadLines
 from linker.data.io.columns import PostColumns
@@ -154,4 +154,5 @@ def create_session(project: Project, posts: list[Post]) -> None:
 
 def needs_scores(project: Project) -> bool:
     """Return whether the posts are still in the order of the quick model."""
-    return read_settings(project.session_folder).model != project.settings.model
+    with SessionFile(project.session_folder) as file:
+        return file.settings.model != project.settings.model

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from linker.annotation.project.settings import ProjectSettings, settings_of
-from linker.annotation.session.journal import now
-from linker.annotation.session.storage import SETTINGS as SESSION_SETTINGS
+from linker.annotation.session.events import now
+from linker.annotation.session.session_file import FILE
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import atomic_write, read_json_object, write_json, write_lines
 from linker.data.io.columns import PostColumns
@@ -68,7 +68,7 @@ class Project:
     @property
     def is_ready(self) -> bool:
         """Whether the session exists, so that people can label."""
-        return (self.session_folder / SESSION_SETTINGS).is_file()
+        return (self.session_folder / FILE).is_file()
 
     def uploads(self) -> list[Path]:
         """Return the uploaded files, by name."""

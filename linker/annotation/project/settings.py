@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from linker.annotation.session.journal import annotator_name
+from linker.annotation.session.events import annotator_name
 from linker.annotation.session.label_set import label_set_problem
 from linker.common.errors import DataError, Faults, LinkerError
 from linker.data.types import Article

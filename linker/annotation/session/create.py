@@ -9,9 +9,9 @@ from typing import Any
 
 from linker.annotation.build_pool import build_pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
-from linker.annotation.session.journal import Journal, now
+from linker.annotation.session.events import now
 from linker.annotation.session.label_set import label_set_problem
-from linker.annotation.session.storage import JOURNAL, ORDER, Settings, check_new, read_session, write_session
+from linker.annotation.session.session_file import SessionFile, Settings, check_new, write_session
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 from linker.common.errors import DataError, LinkerError
 from linker.config import build, resolve
@@ -56,15 +56,7 @@ def start(
     warn_of_languages(scorer, articles, posts)
     pool = build_pool(articles, posts, scorer)
     explanations = explain(scorer, pool.articles, pool.posts, range(len(pool)), encode=False)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / JOURNAL).touch()
-    except OSError as error:
-        raise LinkerError(f"{folder}: cannot be written ({error.strerror})") from error
-    with Journal(folder / JOURNAL).locked():
-        check_new(folder)  # another process may have been faster
-        (folder / ORDER).unlink(missing_ok=True)
-        write_session(folder, settings, pool, posts, explanations)
+    write_session(folder, settings, pool, posts, explanations)
 
 
 def rescore(folder: Path, model: str) -> None:
@@ -80,13 +72,13 @@ def rescore(folder: Path, model: str) -> None:
     Raises:
         LinkerError: if the session is damaged, or the model is not found.
     """
-    data = read_session(folder)
-    found = resolve_model(model)
-    scorer = found.load()
-    warn_of_languages(scorer, data.pool.articles, data.posts)
-    pool = build_pool(data.pool.articles, data.posts, scorer)
-    if [post.id for post in pool.posts] != [post.id for post in data.pool.posts]:
-        raise DataError(f"{folder}: near-duplicates were grouped differently; create a new session")
-    explanations = explain(scorer, pool.articles, pool.posts, range(len(pool)), encode=False)
-    settings = replace(data.settings, model=found.pinned(model))
-    write_session(folder, settings, pool, data.posts, explanations)
+    with SessionFile(folder) as file:
+        data = file.data()
+        found = resolve_model(model)
+        scorer = found.load()
+        warn_of_languages(scorer, data.pool.articles, data.posts)
+        pool = build_pool(data.pool.articles, data.posts, scorer)
+        if [post.id for post in pool.posts] != [post.id for post in data.pool.posts]:
+            raise DataError(f"{folder}: near-duplicates were grouped differently; create a new session")
+        explanations = explain(scorer, pool.articles, pool.posts, range(len(pool)), encode=False)
+        file.rescore(replace(data.settings, model=found.pinned(model)), pool, explanations)

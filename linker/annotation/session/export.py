@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timezone
 from functools import partial
 
 from linker.annotation.formats.records import LabeledPost
 from linker.annotation.pool import Pool
-from linker.annotation.session.journal import Event, annotator_name, now
+from linker.annotation.session.events import Event, annotator_name, now
 from linker.annotation.session.label_set import LabelSet
-from linker.annotation.session.state import Label, SessionState
+from linker.annotation.session.state import SessionState
 from linker.common.errors import DataError, LinkerError
 from linker.data.labels.matching import match_labels
 from linker.data.labels.post_labels import LabelFile, name_of_query
@@ -19,7 +19,7 @@ from linker.data.types import Post
 
 
 def all_labels(
-    state: SessionState, pool: Pool, posts: Sequence[Post], strategy: str, machines: bool = False
+    state: SessionState, pool: Pool, posts: Sequence[Post], machines: bool = False
 ) -> list[LabeledPost]:
     """Return a record per label, and one per post that no person labeled; near-duplicates inherit labels.
 
@@ -27,33 +27,35 @@ def all_labels(
         state: state of the session.
         pool: its distinct posts.
         posts: all posts, in order.
-        strategy: name of the query strategy.
         machines: whether labels of machines and adjudicated labels are among the records, for formats that tell them
             from others.
     """
     article = name_of_query(pool.articles)
     records = []
-    for place, post in _placed(state, posts):
-        record = partial(LabeledPost, post, article, pool.shown_scores[place])
-        given = state.by(place)
-        for name, one in given.items():
-            note = state.notes.get((place, name)) or None
-            sample = _sample(one, pool.posts[place].id == post.id, strategy)
-            records.append(record(one.value, name, note, one.time, one.choice, sample=sample))
-        if machines and state.is_resolved(place):
-            one, who = state.resolved[place], state.resolvers[place]
-            records.append(record(one.value, who, None, one.time, one.choice, adjudicated=True))
-        if not given:
+    for post in posts:
+        index = state.indices[post.id]
+        record = partial(LabeledPost, post, article, pool.shown_scores[index])
+        labels = state.labels_of(index)
+        for name, label in labels.items():
+            sample = _sample(label, pool.posts[index].id == post.id)
+            note = state.notes.get((index, name)) or None
+            records.append(record(label.value, name, note, label.time, label.choice, sample=sample))
+        if machines and state.is_adjudicated(index):
+            label = state.adjudicated[index]
+            records.append(
+                record(label.value, label.annotator, None, label.time, label.choice, adjudicated=True)
+            )
+        if not labels:
             records.append(record())
-        for name, labels in state.machines.items() if machines else ():
-            if (label := labels.get(place)) is not None:
-                note = state.notes.get((place, name)) or None
-                records.append(record(label.value, name, note, label.time, label.choice, machine=True))
+        for name, by_machine in state.machines.items() if machines else ():
+            if (found := by_machine.get(index)) is not None:
+                note = state.notes.get((index, name)) or None
+                records.append(record(found.value, name, note, found.time, found.choice, machine=True))
     return records
 
 
 def resolved_labels(
-    state: SessionState, pool: Pool, posts: Sequence[Post], label_set: LabelSet, strategy: str
+    state: SessionState, pool: Pool, posts: Sequence[Post], label_set: LabelSet
 ) -> list[LabeledPost]:
     """Return a record per post: the adjudicated label, else the majority; a tie counts as relevant.
 
@@ -62,25 +64,26 @@ def resolved_labels(
     """
     article = name_of_query(pool.articles)
     records = []
-    for place, post in _placed(state, posts):
-        record = partial(LabeledPost, post, article, pool.shown_scores[place])
-        given, relevant = state.by(place), state.value(place)
-        if not given and relevant is None:
+    for post in posts:
+        index = state.indices[post.id]
+        record = partial(LabeledPost, post, article, pool.shown_scores[index])
+        labels, relevant = state.labels_of(index), state.value(index)
+        if not labels and relevant is None:
             records.append(record())
             continue
-        notes = [note for name in given if (note := state.notes.get((place, name)))]
-        times = [label.time for label in given.values()]
-        if state.is_resolved(place):
-            times.append(state.resolved[place].time)
-        itself = pool.posts[place].id == post.id
-        samples = filter(None, (_sample(one, itself, strategy) for one in given.values()))
+        notes = [note for name in labels if (note := state.notes.get((index, name)))]
+        times = [label.time for label in labels.values()]
+        if state.is_adjudicated(index):
+            times.append(state.adjudicated[index].time)
+        is_representative = pool.posts[index].id == post.id
+        samples = filter(None, (_sample(label, is_representative) for label in labels.values()))
         records.append(
             record(
                 "skip" if relevant is None else "relevant" if relevant else "not",
-                ", ".join(given) or None,
+                ", ".join(labels) or None,
                 "; ".join(notes) or None,
                 max(times),
-                None if relevant is None else state.name(place, label_set),
+                None if relevant is None else state.name(index, label_set),
                 sample=next(samples, None),
             )
         )
@@ -118,15 +121,15 @@ def events_of(
     """
     events: list[Event] = []
     held = {
-        (place, name): (one.value, one.choice, state.notes.get((place, name), ""))
-        for name, given in (
-            *((name, who.given) for name, who in state.annotators.items()),
+        (index, name): (label.value, label.choice, state.notes.get((index, name), ""))
+        for name, by_name in (
+            *((name, person.labels) for name, person in state.annotators.items()),
             *state.machines.items(),
         )
-        for place, one in given.items()
+        for index, label in by_name.items()
     }
-    settled = {place: (one.value, one.choice) for place, one in state.resolved.items()}
-    people = {name for name, who in state.annotators.items() if who.given}
+    settled = {index: (label.value, label.choice) for index, label in state.adjudicated.items()}
+    people = {name for name, person in state.annotators.items() if person.labels}
     machines = set(state.machines)
     if not labels:
         return events
@@ -154,41 +157,31 @@ def events_of(
             label_set.check(label.value, label.choice)
         except LinkerError as error:
             raise DataError(f"{where}: {error}; nothing was imported") from error
-        # Journals name a label only where several have its value.
+        # Events name a label only where several have its value.
         choice = label.choice if label_set.named else None
-        place = state.places[post_id]
+        index = state.indices[post_id]
         time = label.time or now()
         time = time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time
         event = partial(Event, choice=choice, time=time, imported=True)
         if label.adjudicated and not by_machine:
-            if settled.get(place) != (label.value, choice):
-                settled[place] = label.value, choice
+            if settled.get(index) != (label.value, choice):
+                settled[index] = label.value, choice
                 events.append(event("resolve", name, post_id, label.value))
             continue
-        before = held.get((place, name), (None, None, ""))
+        before = held.get((index, name), (None, None, ""))
         note = label.note or before[2]
         if before == (label.value, choice, note):
             continue
-        held[place, name] = label.value, choice, note
+        held[index, name] = label.value, choice, note
         events.append(
             event("machine" if by_machine else "label", name, post_id, label.value, label.note or None)
         )
     return events
 
 
-def _placed(state: SessionState, posts: Sequence[Post]) -> Iterator[tuple[int, Post]]:
-    places: Mapping[str, int] = state.places
-    return ((places[post.id], post) for post in posts)
-
-
-def _sample(label: Label, itself: bool, strategy: str) -> str | None:
+def _sample(label: Event, is_representative: bool) -> str | None:
     """Return how a post was drawn for a label: `random`, or the query strategy; None: it was not.
 
-    Args:
-        label: the label.
-        itself: whether the post was drawn itself, not a near-duplicate of it.
-        strategy: name of the query strategy.
+    A near-duplicate was not drawn itself.
     """
-    if not label.drawn or not itself:
-        return None
-    return "random" if label.at_random else strategy
+    return label.strategy if is_representative else None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
-from linker.common.errors import LinkerError
+from linker.annotation.session.events import Event, RefusedError
 from linker.data.labels.values import LabelValue
 
 _VALUES = get_args(LabelValue)
@@ -65,13 +65,13 @@ class LabelSet:
         """Check a label.
 
         Raises:
-            LinkerError: if the value is unknown, or the name is none of this value.
+            RefusedError: if the value is unknown, or the name is none of this value.
         """
         if value not in _VALUES:
-            raise LinkerError(f"unknown label {value!r}; use {', '.join(_VALUES[:-1])} or {_VALUES[-1]}")
+            raise RefusedError(f"unknown label {value!r}; use {', '.join(_VALUES[:-1])} or {_VALUES[-1]}")
         if name is not None and LabelChoice(name, cast(LabelValue, value)) not in self.choices:
             names = ", ".join(one.name for one in self.choices)
-            raise LinkerError(f"unknown label {name[:60]!r} ({value}); this session has {names}")
+            raise RefusedError(f"unknown label {name[:60]!r} ({value}); this session has {names}")
 
     def name_of(self, value: LabelValue, choice: str | None) -> str:
         """Return the name of a label; for a value without a name in this set, the usual one."""
@@ -80,11 +80,11 @@ class LabelSet:
         names = [one.name for one in self.choices if one.value == value]
         return names[0] if len(names) == 1 else next(one.name for one in USUAL if one.value == value)
 
-    def known_name(self, value: LabelValue, choice: str | None) -> str | None:
-        """Return the name of a label that counts as `value`; None if several have that value, or no label needs one."""
-        if choice is not None or not self.named:
-            return choice
-        names = [one.name for one in self.choices if one.value == value]
+    def name(self, label: Event) -> str | None:
+        """Return the name of a label; None if several have its value, or no label needs one."""
+        if label.choice is not None or not self.named:
+            return label.choice
+        names = [choice.name for choice in self.choices if choice.value == label.value]
         return names[0] if len(names) == 1 else None
 
     def as_json(self) -> list[dict[str, str]]:

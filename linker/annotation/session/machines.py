@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from linker.annotation.pool import Pool
 from linker.annotation.session.agreement import cohen_kappa, krippendorff_alpha
+from linker.annotation.session.events import Event
 from linker.annotation.session.label_set import LabelSet
-from linker.annotation.session.state import Label, SessionState
+from linker.annotation.session.state import SessionState
 from linker.calibration.probabilities import wilson_interval
 
 
@@ -69,37 +70,39 @@ def machine_agreements(state: SessionState, pool: Pool, label_set: LabelSet) -> 
     labels = state.labels()
     people = dict(zip(labels.posts.tolist(), labels.relevant.tolist()))
     sampled = set(labels.posts[labels.at_random].tolist())
-    found = []
-    for name, given in state.machines.items():
-        machine = {place: one.value == "relevant" for place, one in given.items() if one.value != "skip"}
-        both = [place for place in machine if place in people]
-        agreed = sum(machine[place] and people[place] for place in both)
-        found.append(
+    agreements = []
+    for name, events in state.machines.items():
+        machine = {
+            index: label.value == "relevant" for index, label in events.items() if label.value != "skip"
+        }
+        both = [index for index in machine if index in people]
+        agreed = sum(machine[index] and people[index] for index in both)
+        agreements.append(
             MachineAgreement(
                 name,
                 len(machine),
                 len(both),
                 cohen_kappa(
-                    {pool.posts[place].id: machine[place] for place in both},
-                    {pool.posts[place].id: people[place] for place in both},
+                    {pool.posts[index].id: machine[index] for index in both},
+                    {pool.posts[index].id: people[index] for index in both},
                 ),
-                Share.of(agreed, sum(machine[place] for place in both)),
-                Share.of(agreed, sum(people[place] for place in both)),
-                _alpha_of_names(state, given, both, label_set),
-                sum(place in sampled for place in both),
+                Share.of(agreed, sum(machine[index] for index in both)),
+                Share.of(agreed, sum(people[index] for index in both)),
+                _alpha_of_names(state, events, both, label_set),
+                sum(index in sampled for index in both),
             )
         )
-    return found
+    return agreements
 
 
 def _alpha_of_names(
-    state: SessionState, given: Mapping[int, Label], both: Sequence[int], label_set: LabelSet
+    state: SessionState, machine: Mapping[int, Event], both: Sequence[int], label_set: LabelSet
 ) -> float:
     if not label_set.named:
         return math.nan
     names = [
-        {str(place): label_set.known_name(given[place].value, given[place].choice) for place in both},
-        {str(place): state.name(place, label_set) for place in both},
+        {str(index): label_set.name(machine[index]) for index in both},
+        {str(index): state.name(index, label_set) for index in both},
     ]
-    known = [{place: name for place, name in one.items() if name is not None} for one in names]
-    return krippendorff_alpha(known, label_set.scale)
+    usable = [{index: name for index, name in some.items() if name is not None} for some in names]
+    return krippendorff_alpha(usable, label_set.scale)

@@ -1,20 +1,15 @@
-"""The queue of unlabeled posts: re-ranked in the background, cached in the session's folder."""
+"""The queue of unlabeled posts, re-ranked in the background."""
 
 from __future__ import annotations
 
 import threading
-import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
 from linker.annotation.pool import Labels, Pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
-from linker.common.files import atomic_write
-
-#: Temporary files older than this (seconds) are stale.
-_ABANDONED = 600.0
 
 
 @dataclass(frozen=True)
@@ -23,30 +18,37 @@ class Queue:
 
     Attributes:
         revision: revision of the session's state when it was computed.
-        places: int64, indices of the posts unlabeled at that time.
+        posts: int64, indices of the posts unlabeled at that time.
     """
 
     revision: int
-    places: np.ndarray
+    posts: np.ndarray
 
 
 class BackgroundRanker:
     """Ranks posts in a thread; the latest queue is available at once.
 
     Args:
-        path: the file that caches the latest queue.
         pool: the posts.
         strategy: the query strategy.
         seed: with the revision, the seed of the strategy's generator; alone, of the order of equal scores.
+        latest: the queue that a process before this one computed; None: none did.
+        store: stores each queue for the next process.
     """
 
-    def __init__(self, path: Path, pool: Pool, strategy: QueryStrategy, seed: int) -> None:
-        self.path = path
+    def __init__(
+        self,
+        pool: Pool,
+        strategy: QueryStrategy,
+        seed: int,
+        latest: Queue | None,
+        store: Callable[[Queue], None],
+    ) -> None:
         self.problem: str | None = None
+        self.latest = latest
         # The same at every revision, so ties do not depend on which labels a background thread has seen.
         self._pool = replace(pool, tie_seed=seed)
-        self._strategy, self._seed = strategy, seed
-        self._latest: Queue | None = self._kept()
+        self._strategy, self._seed, self._store = strategy, seed, store
         self._wanted: tuple[Labels, int] | None = None
         self._change = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -54,26 +56,22 @@ class BackgroundRanker:
         self._busy = self._closed = False
 
     @property
-    def latest(self) -> Queue | None:
-        """The latest queue; None before the first."""
-        return self._latest
+    def revision(self) -> int:
+        """Number of labels, changes and undos that the latest queue considers; -1 before the first."""
+        return -1 if self.latest is None else self.latest.revision
 
     def compute(self, labels: Labels, revision: int) -> Queue:
         """Rank the unlabeled posts now."""
         generator = np.random.default_rng([self._seed, revision])
-        order = Queue(
-            revision, np.asarray(self._strategy.order(self._pool, labels, generator), dtype=np.int64)
-        )
-        with atomic_write(self.path, "wb", durable=False) as file:
-            np.savez(file, revision=np.array(revision), places=order.places)
-        self._latest = order
-        return order
+        posts = np.asarray(self._strategy.order(self._pool, labels, generator), dtype=np.int64)
+        self.latest = queue = Queue(revision, posts)
+        self._store(queue)
+        return queue
 
     def request(self, labels: Labels, revision: int) -> None:
         """Request a queue that considers these labels, to be computed in the background."""
         with self._change:
-            known = self._latest.revision if self._latest is not None else -1
-            if self._closed or revision <= max(known, self._asked):
+            if self._closed or revision <= max(self.revision, self._asked):
                 return
             self._wanted, self._asked = (labels, revision), revision
             if self._thread is None:
@@ -113,19 +111,3 @@ class BackgroundRanker:
             with self._change:
                 self._busy = False
                 self._change.notify_all()
-
-    def _kept(self) -> Queue | None:
-        """Return the cached queue; None if there is none or it is damaged: it is computed again."""
-        for left in self.path.parent.glob(f".{self.path.name}.*"):  # left by a killed process
-            try:
-                if left.stat().st_mtime < time.time() - _ABANDONED:
-                    left.unlink()
-            except OSError:
-                pass
-        try:
-            with np.load(self.path, allow_pickle=False) as file:
-                order = Queue(int(file["revision"]), file["places"])
-        except Exception:  # damage causes many kinds of errors
-            return None
-        inside = order.places.ndim == 1 and order.places.dtype.kind == "i"
-        return order if inside and np.all((order.places >= 0) & (order.places < len(self._pool))) else None

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from linker.annotation.pool import Pool
 from linker.annotation.session.agreement import Disagreement
+from linker.annotation.session.events import Event
 from linker.annotation.session.label_set import LabelSet
 from linker.annotation.session.machines import MachineAgreement, machine_agreements
-from linker.annotation.session.state import Label, SessionState
+from linker.annotation.session.state import SessionState
 from linker.annotation.session.status import Agreement, agreement_of
 from linker.data.types import Post
 
@@ -26,8 +27,8 @@ class Dispute:
     """
 
     post: Post
-    labels: list[tuple[str, Label, str]]
-    adjudicated: Label | None
+    labels: list[tuple[str, Event, str]]
+    adjudicated: Event | None
     holds: bool
 
 
@@ -63,19 +64,19 @@ def review_of(
     agreement = agreement_of(state, pool, label_set)
 
     def disputes(differing: Sequence[Disagreement[bool] | Disagreement[str]]) -> list[Dispute]:
-        places = [state.places[one.post_id] for one in differing]
+        indices = [state.indices[disagreement.post_id] for disagreement in differing]
         return [
             Dispute(
-                pool.posts[place],
+                pool.posts[index],
                 [
-                    (name, label, state.notes.get((place, name), ""))
-                    for name, label in state.by(place).items()
+                    (name, label, state.notes.get((index, name), ""))
+                    for name, label in state.labels_of(index).items()
                 ],
-                state.resolved[place] if state.is_resolved(place) else None,
-                bool(state.value(place)),
+                state.adjudicated[index] if state.is_adjudicated(index) else None,
+                bool(state.value(index)),
             )
-            for place in places
-            if not needs_labels(place)
+            for index in indices
+            if not needs_labels(index)
         ]
 
     return Review(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,26 +12,18 @@ from linker.annotation.formats.records import LabeledPost
 from linker.annotation.pool import Pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.assignment import Assigner
+from linker.annotation.session.events import Event, RefusedError, annotator_name, now
 from linker.annotation.session.export import all_labels, events_of, resolved_labels
-from linker.annotation.session.journal import Action, Event, Journal, annotator_name, now
 from linker.annotation.session.label_set import LabelSet
-from linker.annotation.session.queue import BackgroundRanker
+from linker.annotation.session.queue import BackgroundRanker, Queue
 from linker.annotation.session.review import Review, review_of
-from linker.annotation.session.state import Assignment, SessionState
+from linker.annotation.session.session_file import SessionFile, Settings
+from linker.annotation.session.state import SessionState
 from linker.annotation.session.status import Agreement, Status, agreement_of, status_of
-from linker.annotation.session.storage import (
-    JOURNAL,
-    ORDER,
-    SETTINGS,
-    Explanations,
-    SessionData,
-    Settings,
-    read_session,
-)
 from linker.annotation.session.suggestion import Suggestion, suggestion_of
 from linker.annotation.stopping_rules.estimate import Estimate, estimate
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule, while_held
-from linker.common.errors import ConfigError, DataError, LinkerError
+from linker.common.errors import ConfigError, DataError
 from linker.common.files import real_path
 from linker.config import build
 from linker.data.labels.records import ImportedLabel
@@ -49,7 +41,9 @@ RULE = "recall"
 class Session:
     """A labeling session, from `Session.create` or `Session.open`. Thread-safe."""
 
-    def __init__(self, folder: Path, contents: SessionData, background: bool) -> None:
+    def __init__(self, folder: Path, background: bool) -> None:
+        self._file = SessionFile(folder)
+        contents = self._file.data()
         settings = contents.settings
         self.folder = folder
         self.name = real_path(folder).name
@@ -59,25 +53,23 @@ class Session:
         self.articles: list[Article] = contents.pool.articles
         self.pool: Pool = contents.pool
         self.posts: list[Post] = contents.posts
-        self._places = contents.places
-        self._state = SessionState(contents.places, len(contents.pool), settings.labels_per_post)
-        self._journal = Journal(folder / JOURNAL)
+        self._state = SessionState(contents.indices, len(self.pool), settings.labels_per_post)
         try:
             self._rule: StoppingRule = build(StoppingRule, settings.rule)
             strategy: QueryStrategy = build(QueryStrategy, settings.strategy)
         except ConfigError as error:
-            raise ConfigError(f"{folder / SETTINGS}: {error}") from error
-        self._ranker = BackgroundRanker(folder / ORDER, contents.pool, strategy, settings.seed)
+            raise ConfigError(f"{self._file.path}: {error}") from error
+        latest = self._file.queue(len(self.pool))
+        self._ranker = BackgroundRanker(
+            self.pool, strategy, settings.seed, latest and Queue(*latest), self._store_queue
+        )
         self._background = background
-        self._explanations: Explanations | None = None
-        self._assigner = Assigner(self._state, len(contents.pool), settings.overlap, settings.seed)
+        name = str(settings.strategy.get("type", "strategy"))
+        self._assigner = Assigner(self._state, self.pool.posts, name, settings.overlap, settings.seed)
         self._decided: tuple[tuple[int, int], Decision] | None = None
         self._estimated: tuple[tuple[int, int], Estimate] | None = None
         self._guard = threading.RLock()
-        with self._guard:
-            self._take(self._journal.news())
-            if self._ranker.latest is None:
-                self._ranker.compute(self._state.labels(), self._state.revision)
+        self._refresh()
 
     @classmethod
     def create(
@@ -138,8 +130,7 @@ class Session:
         Raises:
             DataError: if the folder has no session, or it is damaged.
         """
-        folder = Path(folder)
-        return cls(folder, read_session(folder), background)
+        return cls(Path(folder), background)
 
     def __enter__(self) -> Session:
         return self
@@ -148,22 +139,30 @@ class Session:
         self.close()
 
     def close(self, seconds: float | None = None) -> None:
-        """End the background work. All labels are already on disk.
+        """Close the session. All labels are already on disk.
 
         Args:
             seconds: maximum time to wait for a queue that is being computed; None: no maximum.
         """
         self._ranker.close(seconds)
+        with self._guard:
+            self._file.close()
+
+    def end_ranking(self) -> None:
+        """End the background work; requests in progress can still be recorded."""
+        self._ranker.close()
 
     @property
-    def order_revision(self) -> int:
-        """Number of labels, changes and undos that the current queue considers."""
-        return self._ranker.latest.revision if self._ranker.latest else -1
+    def number_of_events(self) -> int:
+        """Number of events so far, by all processes."""
+        with self._guard:
+            self._refresh()
+            return self._file.count
 
     def settle(self) -> None:
         """Wait until the queue considers all labels."""
         with self._guard:
-            self._take(self._journal.news())
+            self._refresh()
             if not self._background:
                 self._ranker.compute(self._state.labels(), self._state.revision)
         self._ranker.wait()
@@ -175,21 +174,23 @@ class Session:
         no posts are left, or the rest is assigned to others.
 
         Raises:
-            LinkerError: if the name is invalid, or the journal cannot be read or written.
+            LinkerError: if the name is invalid, or the session cannot be read or written.
         """
         annotator = annotator_name(annotator)
         with self._guard:
-            self._take(self._journal.news())
-            waiting = self._assigner.pending(annotator)
-            if len(waiting) < count:
-                if not self._background:
-                    self._renew()
-                with self._journal.locked() as news:
-                    self._take(news)
-                    self._assign(annotator, count - len(self._assigner.pending(annotator)))
-                waiting = self._assigner.pending(annotator)
-            first = list(waiting.items())[:count]
-            return [self._suggestion(annotator, place, assignment) for place, assignment in first]
+            self._refresh()
+            if len(self._assigner.pending(annotator)) < count:
+                queue = self._current_queue()
+                with self._file.writing(durable=False):
+                    self._refresh()
+                    missing = count - len(self._assigner.pending(annotator))
+                    at_random = self._decision().draw_at_random
+                    self._file.add(
+                        self._assigner.assign(annotator, missing, queue, at_random, now(), self._file.count)
+                    )
+                self._refresh()
+            first = list(self._assigner.pending(annotator).items())[:count]
+            return [self._suggestion(annotator, index, assignment) for index, assignment in first]
 
     def label(self, annotator: str, post_id: str, value: LabelValue, note: str | None = None) -> None:
         """Label a post and its near-duplicates, replacing an earlier label by the same annotator.
@@ -199,7 +200,7 @@ class Session:
         Raises:
             LinkerError: if the post or value is unknown, or the label cannot be written.
         """
-        self.act(Action("label", annotator, post_id, value, note))
+        self.act(Event("label", annotator, post_id, value, note))
 
     def note(self, annotator: str, post_id: str, text: str) -> None:
         """Store a note on a post, replacing an earlier note by the same annotator.
@@ -207,7 +208,7 @@ class Session:
         Raises:
             LinkerError: if the post is unknown, or the note cannot be written.
         """
-        self.act(Action("note", annotator, post_id, note=text))
+        self.act(Event("note", annotator, post_id, note=text))
 
     def undo(self, annotator: str) -> str | None:
         """Take back the annotator's last label; call again for earlier labels. The post is suggested next.
@@ -218,7 +219,7 @@ class Session:
         Raises:
             LinkerError: if it cannot be written.
         """
-        return self.act(Action("undo", annotator))
+        return self.act(Event("undo", annotator))
 
     def resolve(self, annotator: str, post_id: str, value: LabelValue) -> None:
         """Set the adjudicated label of a post on which annotators disagree; `skip` withdraws it.
@@ -226,46 +227,69 @@ class Session:
         Raises:
             LinkerError: if the post or value is unknown, or the label cannot be written.
         """
-        self.act(Action("resolve", annotator, post_id, value))
+        self.act(Event("resolve", annotator, post_id, value))
 
-    def act(self, action: Action) -> str | None:
-        """Record an action. An action with an `id` that was recorded before changes nothing.
+    def act(self, action: Event) -> str | None:
+        """Record an action, at the present time. An action with an `id` that was recorded before changes nothing.
 
         When this returns, the action is on the disk.
+
+        Args:
+            action: `label`, `note`, `undo` or `resolve`; its time, and how the post was drawn, are determined here.
 
         Returns:
             The id of the post; None for an `undo` without a label to take back.
 
         Raises:
-            LinkerError: if the annotator's name, the post or the value is invalid, or the journal cannot be written.
+            RefusedError: if the annotator's name, the post or the label is invalid.
+            LinkerError: if the session cannot be written.
         """
-        annotator, post_id = annotator_name(action.annotator), action.post
-        place = None if action.kind == "undo" else self._place(post_id)
+        annotator = annotator_name(action.annotator)
+        if action.kind not in ("label", "note", "undo", "resolve"):
+            raise RefusedError(f"unknown action {action.kind!r}")
+        if action.kind != "undo" and action.post not in self._state.indices:
+            raise RefusedError(f"{self.name}: post {action.post[:100]!r} is not in this session")
         if action.kind in ("label", "resolve"):
             self.label_set.check(action.value, action.choice)
-        with self._guard, self._journal.locked() as news:
-            self._take(news)
-            state = self._state
-            if action.id is not None and action.id in state.requests:
-                return state.requests[action.id]
-            if annotator in state.machines:
-                raise LinkerError(f"{annotator!r} is the name of a machine in this session; use another name")
-            who = state.annotator(annotator)
-            if place is None:
-                if not who.undo_stack:
-                    if action.id is not None:  # sent again after a label, it must not take that label back
-                        state.requests[action.id] = None
-                    return None
-                post_id = self.pool.posts[who.undo_stack[-1][0]].id
-                came = None
-            else:
-                came = who.assigned.get(place) or who.given.get(place)
-            values = {**asdict(action), "annotator": annotator, "post": post_id, "time": now()}
-            if action.kind == "label":
-                values["note"] = action.note or None  # an empty note with a label keeps an earlier one
-                values["at_random"] = came is not None and came.at_random
-            self._add([Event(**values)])
-            return post_id
+        with self._guard:
+            with self._file.writing():
+                self._refresh()
+                if action.id is not None and (done := self._file.post_of_action(action.id)) is not None:
+                    return done or None
+                if annotator in self._state.machines:
+                    raise RefusedError(
+                        f"{annotator!r} is the name of a machine in this session; use another name"
+                    )
+                event = self._completed(action, annotator)
+                # An undo without a label is recorded too: sent again after a label, it must not take that one back.
+                if event.post or event.id is not None:
+                    self._file.add([event])
+            self._refresh()
+            return event.post or None
+
+    def _completed(self, action: Event, annotator: str) -> Event:
+        """Return the event that records an action."""
+        event = Event(
+            action.kind, annotator, action.post, action.value, action.note, action.id, action.choice, now()
+        )
+        person = self._state.annotator(annotator)
+        if action.kind == "undo":
+            last = self.pool.posts[person.undo_stack[-1][0]].id if person.undo_stack else ""
+            return replace(event, post=last)
+        if action.kind == "label":
+            event = replace(
+                event, note=action.note or None
+            )  # an empty note with a label keeps an earlier one
+            index = self._state.indices[action.post]
+            if drawn := person.assigned.get(index) or person.labels.get(index):
+                return replace(
+                    event,
+                    strategy=drawn.strategy,
+                    at_random=drawn.at_random,
+                    frame=drawn.frame,
+                    probability=drawn.probability,
+                )
+        return event
 
     def labeled(self, resolved: bool = False, machines: bool = False) -> list[LabeledPost]:
         """Return all posts with their labels, as an export writes them: in order, near-duplicates included.
@@ -275,14 +299,13 @@ class Session:
             machines: return the labels of machines and adjudicated ones as well, unless `resolved`.
 
         Raises:
-            DataError: if the journal cannot be read.
+            DataError: if the session cannot be read.
         """
         with self._guard:
-            self._take(self._journal.news())
-            strategy = str(self.settings.strategy.get("type", "strategy"))
+            self._refresh()
             if resolved:
-                return resolved_labels(self._state, self.pool, self.posts, self.label_set, strategy)
-            return all_labels(self._state, self.pool, self.posts, strategy, machines)
+                return resolved_labels(self._state, self.pool, self.posts, self.label_set)
+            return all_labels(self._state, self.pool, self.posts, machines)
 
     def import_labels(
         self,
@@ -305,83 +328,75 @@ class Session:
         Raises:
             LinkerError: if one does not fit the session, or they cannot be written; then none is imported.
         """
-        with self._guard, self._journal.locked() as news:
-            self._take(news)
-            events = events_of(
-                labels, self._state, annotator, source, self.label_set, self.pool, self.posts, machine
-            )
-            if events:
-                self._add(events)
+        with self._guard:
+            with self._file.writing():
+                self._refresh()
+                events = events_of(
+                    labels, self._state, annotator, source, self.label_set, self.pool, self.posts, machine
+                )
+                self._file.add(events)
+            self._refresh()
             return len(events)
 
     def agreement(self) -> Agreement:
         """Return the inter-annotator agreement on posts with several labels.
 
         Raises:
-            DataError: if the journal cannot be read.
+            DataError: if the session cannot be read.
         """
         with self._guard:
-            self._take(self._journal.news())
+            self._refresh()
             return agreement_of(self._state, self.pool, self.label_set)
 
     def review(self) -> Review:
         """Return the agreement of people and machines, and the posts to adjudicate."""
         with self._guard:
-            self._take(self._journal.news())
+            self._refresh()
             return review_of(self._state, self.pool, self.label_set, self._assigner.needs_labels)
 
     def labels_of(self, annotator: str) -> list[LabelValue]:
         """Return the labels of one annotator, in the order in which they labeled the posts first."""
         with self._guard:
-            self._take(self._journal.news())
-            return [label.value for label in self._state.annotator(annotator).given.values()]
+            self._refresh()
+            labels = self._state.annotator(annotator).labels.values()
+            return [label.value for label in labels if label.value is not None]
 
     def status(self) -> Status:
         """Return the progress of the session.
 
         Raises:
-            DataError: if the journal cannot be read.
+            DataError: if the session cannot be read.
         """
         with self._guard:
-            self._take(self._journal.news())
+            self._refresh()
             decision, estimate = self._decision(), self._estimate()
             waiting = sum(map(self._assigner.needs_labels, self._state.short_of_labels))
             return status_of(self._state, self.pool, estimate, decision, self._ranker.problem, waiting)
 
-    def _take(self, events: Sequence[Event]) -> None:
-        for number, event in enumerate(events, start=self._journal.lines - len(events) + 1):
+    def _refresh(self) -> None:
+        """Read what was added since the last call, by any process."""
+        events = self._file.news()
+        for event in events:
             try:
                 self._state.apply(event)
             except (KeyError, IndexError) as error:
                 raise DataError(
-                    f"{self._journal.path}, line {number}: does not fit the lines before it or the posts; "
-                    "put back a copy of the folder"
+                    f"{self._file.path}: the {event.kind} of post {event.post!r} by {event.annotator!r} does not fit "
+                    "the events before it or the posts; put back a copy of the folder"
                 ) from error
         if self._background and events:
             self._ranker.request(self._state.labels(), self._state.revision)
 
-    def _add(self, events: Sequence[Event]) -> None:
-        self._journal.add(events)
-        self._take(events)
+    def _current_queue(self) -> Queue:
+        """Return the queue; without a thread, it is updated first, less often the more labels there are."""
+        queue, revision = self._ranker.latest, self._state.revision
+        if queue is None or (not self._background and revision - queue.revision > queue.revision // 20):
+            return self._ranker.compute(self._state.labels(), revision)
+        return queue
 
-    def _assign(self, annotator: str, count: int) -> None:
-        order = self._ranker.latest
-        assert order is not None
-        time, line = now(), self._journal.lines
-        assigned = self._assigner.assign(annotator, count, order, self._decision().draw_at_random, time, line)
-        events = [
-            Event("hand", annotator, post.id, time=time, at_random=one.at_random, position=one.position)
-            for post, one in ((self.pool.posts[place], one) for place, one in assigned.items())
-        ]
-        if events:
-            self._journal.add(events, durable=False)
-            self._take(events)
-
-    def _renew(self) -> None:
-        """Update the queue in the foreground, less often the more labels there are."""
-        known = self.order_revision
-        if self._state.revision - known > known // 20:
-            self._ranker.compute(self._state.labels(), self._state.revision)
+    def _store_queue(self, queue: Queue) -> None:
+        with self._guard:
+            self._file.store_queue(queue.revision, queue.posts)
 
     def _decision(self) -> Decision:
         labels = self._state.labels()
@@ -399,13 +414,6 @@ class Session:
             self._estimated = key, estimate(labels, len(self.pool))
         return self._estimated[1]
 
-    def _suggestion(self, annotator: str, place: int, assignment: Assignment) -> Suggestion:
-        if self._explanations is None:
-            self._explanations = Explanations(self.folder, len(self.pool))
-        note = self._state.notes.get((place, annotator), "")
-        return suggestion_of(self.pool, place, assignment, self._explanations.of(place), note)
-
-    def _place(self, post_id: str) -> int:
-        if post_id not in self._places:
-            raise LinkerError(f"{self.folder}: post {post_id!r} is not in this session")
-        return self._places[post_id]
+    def _suggestion(self, annotator: str, index: int, assignment: Event) -> Suggestion:
+        note = self._state.notes.get((index, annotator), "")
+        return suggestion_of(self.pool, index, assignment, self._file.explanation(index), note)

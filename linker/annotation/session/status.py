@@ -84,26 +84,17 @@ class Agreement:
 
 def agreement_of(state: SessionState, pool: Pool, label_set: LabelSet) -> Agreement:
     """Compute the agreement of the annotators."""
-    names = {
-        annotator: {
-            pool.posts[place].id: name
-            for place, given in one.given.items()
-            if given.value != "skip" and (name := label_set.known_name(given.value, given.choice)) is not None
-        }
-        for annotator, one in state.annotators.items()
-    }
-    votes = {
-        name: {
-            pool.posts[place].id: given.value == "relevant"
-            for place, given in one.given.items()
-            if given.value != "skip"
-        }
-        for name, one in state.annotators.items()
-    }
-    votes = {name: given for name, given in votes.items() if given}
+    names: dict[str, dict[str, str]] = {}
+    votes: dict[str, dict[str, bool]] = {}
+    for annotator, person in state.annotators.items():
+        for index, label in person.labels.items():
+            if label.value != "skip":
+                votes.setdefault(annotator, {})[pool.posts[index].id] = label.value == "relevant"
+                if (name := label_set.name(label)) is not None:
+                    names.setdefault(annotator, {})[pool.posts[index].id] = name
     times = Counter(post for given in votes.values() for post in given)
     differing = disagreements(votes)
-    holds = {one.post_id: bool(state.value(state.places[one.post_id])) for one in differing}
+    holds = {one.post_id: bool(state.value(state.indices[one.post_id])) for one in differing}
     return Agreement(
         sum(number > 1 for number in times.values()),
         krippendorff_alpha(votes.values()),
@@ -127,10 +118,10 @@ def status_of(
     """Summarize the state of a session."""
     labels, annotators = state.labels(), state.annotators
     skipped = {
-        place
+        index
         for annotator in annotators.values()
-        for place, given in annotator.given.items()
-        if given.value == "skip" and not state.labeled[place]
+        for index, label in annotator.labels.items()
+        if label.value == "skip" and not state.labeled[index]
     }
     seconds = sum(annotator.work.total_seconds() for annotator in annotators.values())
     worked = sum(annotator.worked for annotator in annotators.values())
@@ -139,11 +130,11 @@ def status_of(
         labeled=len(labels),
         relevant=labels.found,
         skipped=len(skipped),
-        copies_labeled=sum(len(pool.copies[place]) for place in labels.posts),
+        copies_labeled=sum(len(pool.copies[index]) for index in labels.posts),
         estimate=estimate,
         decision=decision,
         curve=np.cumsum(labels.relevant).tolist(),
-        annotators={name: len(one.given) for name, one in annotators.items() if one.given},
+        annotators={name: len(person.labels) for name, person in annotators.items() if person.labels},
         per_hour=round(3600 * worked / seconds, 1) if seconds else None,
         disputed=len(state.disputed()),
         problem=problem,

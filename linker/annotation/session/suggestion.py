@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from linker.annotation.pool import Pool
-from linker.annotation.session.state import Assignment
+from linker.annotation.session.events import Event
 from linker.data.types import Post
 from linker.ranking.explanation import Explanation
 from linker.ranking.words import Span, WordWeights
@@ -37,13 +37,13 @@ class Suggestion:
 
 
 def suggestion_of(
-    pool: Pool, place: int, assignment: Assignment, explanation: Explanation | None, note: str
+    pool: Pool, index: int, assignment: Event, explanation: Explanation | None, note: str
 ) -> Suggestion:
     """Return the suggestion for an assigned post of a pool, with its explanation and the annotator's earlier note."""
     return Suggestion(
-        pool.posts[place],
-        len(pool.copies[place]),
-        pool.shown_scores[place],
+        pool.posts[index],
+        len(pool.copies[index]),
+        pool.shown_scores[index],
         assignment.position,
         assignment.at_random,
         explanation.post_spans if explanation else [],

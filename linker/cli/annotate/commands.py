@@ -104,7 +104,7 @@ def label(
     ] = False,
 ) -> None:
     """Label a post; the label is on disk when the command returns."""
-    from linker.annotation.session.journal import Action
+    from linker.annotation.session.events import Event
 
     label_value: Any = _SHORT.get(value, value)
     choice = None
@@ -112,11 +112,11 @@ def label(
         if choices := [choice for choice in session.label_set.choices if choice.name == value]:
             label_value, choice = choices[0].value, value if session.label_set.named else None
         if resolve:
-            session.act(Action("resolve", _who(annotator), post, label_value, choice=choice))
+            session.act(Event("resolve", _who(annotator), post, label_value, choice=choice))
             if note:
                 session.note(_who(annotator), post, note)
         else:
-            session.act(Action("label", _who(annotator), post, label_value, note, choice=choice))
+            session.act(Event("label", _who(annotator), post, label_value, note, choice=choice))
     print(f"{post}: {label_value}")
 
 

@@ -57,7 +57,7 @@ def start(
     """Create a session: a folder with the articles, the posts and all labels."""
     from linker.annotation.query_strategies.query_strategy import QueryStrategy
     from linker.annotation.session.session import RULE, STRATEGY, Session
-    from linker.annotation.session.storage import check_new
+    from linker.annotation.session.session_file import check_new
     from linker.annotation.stopping_rules.stopping_rule import StoppingRule
     from linker.cli.annotate.terminal import and_copies
     from linker.config import build

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -18,7 +17,7 @@ from hypothesis import strategies as st
 from linker.annotation.build_pool import build_pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.session import Session
-from linker.annotation.session.storage import ORDER
+from linker.annotation.session.session_file import SessionFile
 from linker.annotation.simulation.simulate import Task, found, labels_to, simulate
 from linker.config import build
 from linker.data.types import Article, Post
@@ -145,11 +144,15 @@ def test_the_order_of_a_session_is_the_same_after_a_restart(tmp_path: Path, stra
         for value in ("relevant", "not", "not"):
             session.label("kim", session.next("kim")[0].post.id, value)
         session.settle()
-    before = np.load(folder / ORDER)["places"].tolist()
-    (folder / ORDER).unlink()
+        before = session._ranker.latest
+    with SessionFile(folder) as file, file.writing():
+        file._database.execute("DELETE FROM queue")
     with Session.open(folder, background=False) as session:
         session.settle()
-    assert np.load(folder / ORDER)["places"].tolist() == before
+        again = session._ranker.latest
+    assert before is not None
+    assert again is not None
+    assert again.posts.tolist() == before.posts.tolist()
 
 
 def test_an_ordering_that_does_not_learn_keeps_ties_whichever_labels_it_knows(tmp_path: Path) -> None:
@@ -159,22 +162,3 @@ def test_an_ordering_that_does_not_learn_keeps_ties_whichever_labels_it_knows(tm
             session.label("kim", post, "not")
         session.settle()  # computes the order again, with six labels
         assert [one.post.id for one in session.next("kim", 100)] == order[6:]
-
-
-@pytest.mark.parametrize("kept", [True, False])
-def test_a_session_from_before_this_rule_continues(tmp_path: Path, kept: bool) -> None:
-    # Written when pools and ties had the order of the file: p8, p7, …, p1.
-    shutil.copytree(Path(__file__).parents[2] / "golden" / "annotation" / "session", tmp_path / "job")
-    if not kept:
-        (tmp_path / "job" / ORDER).unlink()
-    with Session.open(tmp_path / "job", background=False) as session:
-        assert [post.id for post in session.pool.posts] == ["p8", "p7", "p6", "p5", "p4", "p3", "p1"]
-        assert (session.status().labeled, session.status().relevant) == (2, 1)
-        first = session.next("kim")[0].post.id
-        assert first == "p8" if kept else first in {"p8", "p6", "p5", "p4", "p1"}
-        shown = []
-        while suggestions := session.next("kim"):
-            shown.append(suggestions[0].post.id)
-            session.label("kim", shown[-1], "not")
-        assert sorted(shown) == ["p1", "p4", "p5", "p6", "p8"]
-        assert not kept or shown != ["p8", "p6", "p5", "p4", "p1"]  # the old order ended with the first label

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 from pathlib import Path
@@ -11,12 +10,12 @@ from typing import Any
 import pytest
 
 from linker.annotation.session.create import rescore
-from linker.annotation.session.journal import Action
+from linker.annotation.session.events import Event
 from linker.annotation.session.label_set import LabelSet, label_set_problem
 from linker.annotation.session.session import Session
 from linker.common.errors import DataError, LinkerError
 from linker.data.labels.records import ImportedLabel
-from tests.helpers.sessions import ARTICLE, POSTS, fresh
+from tests.helpers.sessions import ARTICLE, POSTS
 
 SCALE = [{"name": str(n), "value": "relevant" if n > 1 else "not"} for n in range(4)]
 
@@ -25,32 +24,14 @@ def create(folder: Path, **options: Any) -> Session:
     return Session.create(folder, [ARTICLE], POSTS, "bm25", background=False, **options)
 
 
-def test_a_session_of_an_earlier_version_opens_and_continues(tmp_path: Path) -> None:
-    folder = fresh(tmp_path / "job")
-    path = folder / "session.json"
-    values = json.loads(path.read_text())
-    for name in ("labels_per_post", "question", "labels"):
-        values.pop(name, None)
-    path.write_text(json.dumps(values))
-    with Session.open(folder, background=False) as session:
-        post = session.next("kim")[0].post.id
-        session.label("kim", post, "relevant")
-        assert session.label_set.as_json()[2] == {"name": "Skip", "value": "skip"}
-        assert session.settings.labels_per_post == 2
-    journal = (folder / "journal.jsonl").read_text()
-    assert "choice" not in journal  # earlier versions read what is written now
-    with Session.open(folder, background=False) as session:
-        assert session.status().relevant == 1
-
-
 def test_a_scale_counts_by_its_threshold_and_is_undone_like_any_label(tmp_path: Path) -> None:
     session = create(tmp_path / "job", labels=SCALE, question="How much?")
     ids = [post.id for post in session.pool.posts[:3]]
     for post, value, choice in zip(ids, ("relevant", "relevant", "not"), ("3", "2", "0")):
-        session.act(Action("label", "kim", post, value, choice=choice))  # type: ignore[arg-type]
+        session.act(Event("label", "kim", post, value, choice=choice))  # type: ignore[arg-type]
     assert (session.status().relevant, session.status().labeled) == (2, 3)
     with pytest.raises(LinkerError, match=r"unknown label '3' \(not\); this session has 0, 1, 2, 3"):
-        session.act(Action("label", "kim", ids[0], "not", choice="3"))
+        session.act(Event("label", "kim", ids[0], "not", choice="3"))
     session.undo("kim")
     again = Session.open(tmp_path / "job", background=False)
     assert {one.post.id: one.choice for one in again.labeled() if one.value and one.post.id in ids} == {
@@ -100,7 +81,7 @@ def test_agreement_by_name_tells_near_labels_from_far_ones(tmp_path: Path) -> No
     for who, names in (("kim", "0123"), ("lee", "1023")):
         for post, name in zip(ids, names):
             value = "relevant" if int(name) > 1 else "not"
-            session.act(Action("label", who, post, value, choice=name))  # type: ignore[arg-type]
+            session.act(Event("label", who, post, value, choice=name))  # type: ignore[arg-type]
     found = session.agreement()
     assert (found.alpha, found.level) == (1.0, "ordinal")
     # Two of each value, n = 8. Observed: two posts with a pair one step apart. Expected: six pairs of values.
@@ -118,7 +99,7 @@ def graded(session: Session, who: str, names: str, kind: str = "label") -> None:
     """Label the first posts of the pool by initials: R, P, N."""
     for post, initial in zip(session.pool.posts, names):
         one = next(grade for grade in GRADES if grade["name"].startswith(initial))
-        session.act(Action(kind, who, post.id, one["value"], choice=one["name"]))  # type: ignore[arg-type]
+        session.act(Event(kind, who, post.id, one["value"], choice=one["name"]))  # type: ignore[arg-type]
 
 
 def test_names_that_count_as_the_same_are_no_disagreement_on_relevance(tmp_path: Path) -> None:
@@ -133,9 +114,9 @@ def test_names_that_count_as_the_same_are_no_disagreement_on_relevance(tmp_path:
         (ids[1], {"kim": "Partly", "lee": "Relevant"})
     ]
     graded(session, "kim", "RPNRR")  # lee has not labeled the fifth post yet
-    session.act(Action("label", "max", ids[4], "relevant", choice="Partly"))
+    session.act(Event("label", "max", ids[4], "relevant", choice="Partly"))
     assert {one.post.id for one in session.review().by_name} == {ids[1], ids[4]}
-    session.act(Action("resolve", "boss", ids[1], "relevant", choice="Relevant"))
+    session.act(Event("resolve", "boss", ids[1], "relevant", choice="Relevant"))
     decided = next(one for one in session.review().by_name if one.post.id == ids[1])
     assert decided.adjudicated is not None
     assert decided.adjudicated.choice == "Relevant"
@@ -184,7 +165,7 @@ def test_a_machine_is_compared_with_people_by_name(tmp_path: Path) -> None:
     for who, names in people.items():
         for post, name in zip(ids, names):
             value = "relevant" if int(name) > 1 else "not"
-            session.act(Action("label", who, post, value, choice=name))  # type: ignore[arg-type]
+            session.act(Event("label", who, post, value, choice=name))  # type: ignore[arg-type]
     machine = [
         ImportedLabel(post, "llm", "relevant" if int(name) > 1 else "not", choice=name)
         for post, name in zip(ids, "10230")
@@ -194,9 +175,9 @@ def test_a_machine_is_compared_with_people_by_name(tmp_path: Path) -> None:
     # The same labels as in the test of two people above: two of each name, two posts one step apart.
     assert found.alpha_of_names == pytest.approx(1 - 7 * (2 * 4) / (4 * (3 * 4 + 2 * 16 + 36)))
     assert found.posts == 5
-    session.act(Action("resolve", "boss", ids[0], "not", choice="1"))
-    session.act(Action("resolve", "boss", ids[1], "not", choice="0"))
-    session.act(Action("resolve", "boss", ids[4], "not", choice="0"))
+    session.act(Event("resolve", "boss", ids[0], "not", choice="1"))
+    session.act(Event("resolve", "boss", ids[1], "not", choice="0"))
+    session.act(Event("resolve", "boss", ids[4], "not", choice="0"))
     assert session.review().machines[0].alpha_of_names == 1
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shutil
+import sqlite3
 import threading
-import zlib
+from contextlib import closing
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -29,6 +29,11 @@ def session(tmp_path: Path) -> Session:
 
 def next_id(session: Session, annotator: str = "kim") -> str:
     return session.next(annotator)[0].post.id
+
+
+def change(folder: Path, statement: str) -> None:
+    with closing(sqlite3.connect(folder / "session.sqlite")) as database, database:
+        database.execute(statement)
 
 
 def test_what_was_started_comes_back(tmp_path: Path) -> None:
@@ -259,9 +264,9 @@ def test_replayed_labels_lead_to_the_same_posts(session: Session, tmp_path: Path
         one = session.next("kim")[0]
         session.label("kim", one.post.id, "relevant" if i % 3 else "not")
     session.settle()
-    replayed = fresh(tmp_path / "again")
-    shutil.copy(session.folder / "journal.jsonl", replayed / "journal.jsonl")
-    again = Session.open(replayed)
+    session.close()
+    shutil.copytree(session.folder, tmp_path / "again")
+    session, again = Session.open(session.folder), Session.open(tmp_path / "again")
     again.settle()
     assert [one.post.id for one in again.next("kim", 5)] == [one.post.id for one in session.next("kim", 5)]
     assert again.status() == session.status()
@@ -281,6 +286,7 @@ class SlowOrder(QueryStrategy):
 
 
 def test_nobody_waits_for_the_order(session: Session) -> None:
+    session.next("kim")
     slow = SlowOrder()
     session._ranker._strategy = slow
     for _ in range(6):
@@ -304,9 +310,9 @@ def test_an_order_that_fails_stops_nobody(session: Session) -> None:
         def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
             raise RuntimeError("no memory")
 
-    working = session._ranker._strategy
+    first, working = next_id(session), session._ranker._strategy
     session._ranker._strategy = Failing()
-    session.label("kim", next_id(session), "not")
+    session.label("kim", first, "not")
     session.settle()
     assert "no memory" in (session.status().problem or "")
     session.label("kim", next_id(session), "not")
@@ -329,11 +335,14 @@ def test_without_a_thread_the_order_is_renewed_on_the_spot(tmp_path: Path) -> No
     assert len(set(known)) < 40
 
 
-def test_a_lost_or_damaged_order_is_computed_again(session: Session) -> None:
+def test_a_lost_or_damaged_queue_is_computed_again(session: Session) -> None:
     expected = next_id(session)
-    for damage in (b"", b"PK\x03\x04 not really", None):
-        path = session.folder / "order.npz"
-        path.write_bytes(damage) if damage is not None else path.unlink()
+    for damage in (
+        "DELETE FROM queue",
+        "UPDATE queue SET posts = x'00'",
+        "UPDATE queue SET posts = x'00000000000000ff'",
+    ):
+        change(session.folder, damage)
         assert next_id(Session.open(session.folder)) == expected
 
 
@@ -401,109 +410,87 @@ def test_a_session_begins_in_an_empty_folder_only(tmp_path: Path, session: Sessi
     assert not (tmp_path / "new").exists()
 
 
-def test_a_start_that_was_killed_is_reported_and_can_be_made_again(session: Session, tmp_path: Path) -> None:
-    (session.folder / "session.json").unlink()
-    with pytest.raises(DataError, match="its creation was interrupted; create it again"):
-        Session.open(session.folder)
-    (session.folder / ".pool.npz.abc").touch()
-    again = Session.create(session.folder, [ARTICLE], POSTS, "bm25", strategy="seed_similarity")
-    assert again.next("kim")
-    again.label("kim", "p0", "not")
-    (session.folder / "session.json").unlink()
-    with pytest.raises(LinkerError, match=r"holds labels but no session\.json"):
-        Session.create(session.folder, [ARTICLE], POSTS, "bm25")
+def test_a_start_that_was_killed_leaves_nothing_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "job").mkdir()
+    (tmp_path / "job" / ".session.sqlite.new").write_bytes(b"half")
+    with pytest.raises(DataError, match=r"not a session, it has no session\.sqlite"):
+        Session.open(tmp_path / "job")
+    assert Session.create(tmp_path / "job", [ARTICLE], POSTS, "bm25").next("kim")
+    assert [path.name for path in (tmp_path / "job").iterdir() if path.name.startswith(".")] == []
 
 
 def test_folders_that_are_no_session(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="session not found; create one with `linker annotate start"):
         Session.open(tmp_path / "none")
-    with pytest.raises(DataError, match=r"not a session, it has no session\.json"):
+    with pytest.raises(DataError, match=r"not a session, it has no session\.sqlite"):
         Session.open(tmp_path)
 
 
-def test_settings_that_are_damaged_or_newer(session: Session) -> None:
-    path = session.folder / "session.json"
-    settings = json.loads(path.read_text())
-    for text, message in (
-        ("{", "cannot be read as JSON"),
-        ("[]", "not a JSON object"),
-        (
-            json.dumps({**settings, "format": 2, "linker_version": "9.9"}),
-            r"written by linker 9\.9 in a newer format",
-        ),
-        (json.dumps({k: v for k, v in settings.items() if k != "seed"}), "'seed' is missing"),
-        (json.dumps({**settings, "strategy": {"type": "lucky"}}), r"session\.json: .*lucky"),
-    ):
-        path.write_text(text)
-        with pytest.raises(LinkerError, match=message):
-            Session.open(session.folder)
-
-
-def test_changed_posts_are_named_by_line(session: Session) -> None:
-    path = session.folder / "posts.jsonl"
-    whole = path.read_bytes()
-    lines = whole.splitlines(keepends=True)
-    for changed, line in (
-        (whole.replace(b"number w4 ", b"number w5 "), 5),
-        (b"".join([*lines[:3], *lines[4:]]), 4),
-        (whole[:-20], 41),
-        (whole + lines[0], 42),
-        (b"".join(lines[:-1]), 41),
-    ):
-        path.write_bytes(changed)
-        with pytest.raises(DataError, match=rf"posts\.jsonl, line {line}: was changed since"):
-            Session.open(session.folder)
-    path.unlink()
-    with pytest.raises(DataError, match=r"posts\.jsonl: cannot be read"):
+def test_a_session_of_a_newer_version(session: Session) -> None:
+    change(session.folder, "PRAGMA user_version = 2")
+    with pytest.raises(DataError, match="written by a newer linker, in format 2"):
         Session.open(session.folder)
 
 
-def test_a_damaged_pool(session: Session) -> None:
-    path = session.folder / "pool.npz"
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 255
-    for damaged in (bytes(data), data[:100], b""):
-        path.write_bytes(damaged)
-        with pytest.raises(DataError, match=r"pool\.npz: damaged"):
-            Session.open(session.folder)
-
-
 @pytest.mark.parametrize(
-    "damage", ["{", "null", '[[["a", 1]], [], [[0, "x"]]]', '[[["a", NaN]], [], []]', "[[], []]"]
-)
-def test_damaged_explanations_are_named_by_line(session: Session, damage: str) -> None:
-    path = session.folder / "explanations.jsonl"
-    path.write_text(f"{damage}\n" * len(session.pool))
-    with pytest.raises(DataError, match=r"explanations\.jsonl, line \d+: damaged"):
-        session.next("kim")
-
-
-def test_lost_explanations_are_noticed(session: Session) -> None:
-    (session.folder / "explanations.jsonl").write_text("[[],[],[]]\n")
-    with pytest.raises(DataError, match=r"explanations\.jsonl: has 1 lines for 40 posts"):
-        session.next("kim")
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
+    ("damage", "message"),
     [
-        ("model", 5),
-        ("strategy", "recall"),
-        ("rule", []),
-        ("overlap", "0"),
-        ("overlap", 7),
-        ("overlap", True),
-        ("seed", 1.5),
-        ("seed", -1),
-        ("guidelines", None),
-        ("created", {}),
+        (
+            "UPDATE contents SET data = CAST(replace(data, 'w4 ', 'w5 ') AS BLOB)",
+            r"damaged \(posts, part 4\)",
+        ),
+        ("DELETE FROM contents WHERE name = 'posts' AND part = 40", "damaged"),
+        ("DELETE FROM contents WHERE name = 'scores'", "damaged"),
+        (
+            "UPDATE contents SET data = x'00' WHERE name = 'words.data' AND part = 1",
+            r"damaged \(words.data, part 1\)",
+        ),
+        ("DELETE FROM contents WHERE name = 'settings'", "damaged"),
+        ("UPDATE events SET annotator = 'lee' WHERE kind = 'label'", "event 2 is damaged"),
+        (
+            "DELETE FROM events WHERE number = 2",
+            "the undo of post 'p0' by 'kim' does not fit the events before it",
+        ),
+        ("DROP TABLE events", r"damaged \(no such table"),
     ],
 )
-def test_settings_of_a_wrong_type_are_named(session: Session, name: str, value: object) -> None:
-    path = session.folder / "session.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
-    with pytest.raises(DataError, match=rf"session\.json: {name} is not "):
+def test_damage_is_noticed(session: Session, damage: str, message: str) -> None:
+    next_id(session)
+    session.label("kim", "p0", "not")
+    session.undo("kim")
+    change(session.folder, damage)
+    with pytest.raises(LinkerError, match=rf"session\.sqlite: .*{message}"):
         Session.open(session.folder)
+
+
+@pytest.mark.parametrize("damage", ["truncate", "overwrite", "empty"])
+def test_a_damaged_file(session: Session, damage: str) -> None:
+    session.label("kim", "p0", "not")
+    session.close()
+    path = session.folder / "session.sqlite"
+    data = path.read_bytes()
+    changed = {
+        "truncate": data[: len(data) // 2], "overwrite": data[:4096] + b"\xff" * (len(data) - 4096), "empty": b""
+    }  # fmt: skip
+    path.write_bytes(changed[damage])
+    with pytest.raises(LinkerError, match=r"session\.sqlite: "):
+        Session.open(session.folder).next("kim")
+
+
+def test_damaged_explanations_are_noticed(session: Session) -> None:
+    change(session.folder, "UPDATE contents SET data = x'5b' WHERE name = 'explanations'")
+    with pytest.raises(DataError, match=r"damaged \(explanations"):
+        session.next("kim")
+
+
+def test_a_file_that_was_moved_or_replaced_takes_no_more_labels(session: Session) -> None:
+    path = session.folder / "session.sqlite"
+    other = fresh(session.folder.parent / "other") / "session.sqlite"
+    path.rename(path.with_name("elsewhere"))
+    for _ in range(2):
+        with pytest.raises(DataError, match="moved, deleted or replaced; open the session again"):
+            session.label("kim", "p0", "not")
+        shutil.copy(other, path)
 
 
 def test_posts_assigned_under_a_clock_set_ahead_are_not_held_for_years(
@@ -522,23 +509,6 @@ def test_posts_assigned_under_a_clock_set_ahead_are_not_held_for_years(
     first = session.next("kim")[0].post.id
     session.label("kim", first, "not")
     assert session.next("mia", 40) == []
-
-
-def test_a_journal_of_another_session(session: Session) -> None:
-    session.label("kim", "p3", "not")
-    other = fresh(session.folder.parent / "other")
-    lines = (session.folder / "journal.jsonl").read_bytes()
-    from linker.annotation.session.journal import Event
-
-    before = zlib.crc32(lines)
-    (other / "journal.jsonl").write_bytes(lines + Event("label", "kim", "zz", "not").line(before))
-    with pytest.raises(DataError, match=r"journal\.jsonl, line 2: does not fit"):
-        Session.open(other)
-    undo = Event("undo", "kim", "p3").line(before)
-    again = Event("undo", "kim", "p3").line(zlib.crc32(undo, before))
-    (other / "journal.jsonl").write_bytes(lines + undo + again)
-    with pytest.raises(DataError, match=r"journal\.jsonl, line 3: does not fit"):
-        Session.open(other)
 
 
 def test_several_articles_and_models_with_vectors(tmp_path: Path) -> None:

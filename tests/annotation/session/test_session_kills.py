@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from linker.annotation.session.journal import Journal
 from linker.annotation.session.session import Session
-from tests.helpers.sessions import fresh
+from tests.helpers.sessions import events_in, fresh
 
 ROOT = Path(__file__).parents[3]
 
@@ -54,10 +53,9 @@ for line in sys.stdin:
 """
 
 
-def journal_steps(folder: Path, name: str) -> list[tuple[str, str]]:
+def steps_in(folder: Path, name: str) -> list[tuple[str, str]]:
     Session.open(folder).close()  # nothing is wrong with it
-    events = Journal(folder / "journal.jsonl").news()
-    return [(e.kind, e.post) for e in events if e.annotator == name and e.kind in ("label", "undo")]
+    return [(event.kind, event.post) for event in events_in(folder) if event.annotator == name]
 
 
 def kill_and_look(folder: Path, rounds: int, seed: int) -> None:
@@ -90,7 +88,7 @@ def kill_and_look(folder: Path, rounds: int, seed: int) -> None:
             take(line, children, acknowledged)
         for name, steps in acknowledged.items():
             killed_at_work += bool(steps)
-            there = journal_steps(folder, name)
+            there = steps_in(folder, name)
             assert there[: len(kept[name])] == kept[name]
             new = there[len(kept[name]) :]
             # At most the one step that was on the disk, but of which there was no time to say so.
@@ -123,46 +121,6 @@ def test_kills_lose_no_acknowledged_label(folder: Path) -> None:
 @pytest.mark.slow
 def test_many_kills_lose_no_acknowledged_label(folder: Path) -> None:
     kill_and_look(folder, rounds=150, seed=2)
-
-
-KILLED_WHILE_WRITING = """
-import os, signal, sys
-from linker.annotation.session.session import Session
-session = Session.open(sys.argv[1])
-for one in session.next("kim", 3):
-    session.label("kim", one.post.id, "relevant")
-    print(one.post.id, flush=True)
-waiting = session.next("kim")[0].post.id
-cut, write = int(sys.argv[2]), os.write
-def half(file, data):
-    if len(data) < 60 or b'"label"' not in bytes(data):
-        return write(file, data)
-    write(file, data[:cut])
-    os.kill(os.getpid(), signal.SIGKILL)
-os.write = half
-session.label("kim", waiting, "relevant")
-"""
-
-
-@pytest.mark.parametrize("cut", [0, 1, 60, 120])
-def test_a_kill_in_the_middle_of_a_line(folder: Path, cut: int) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED_WHILE_WRITING, str(folder), str(cut)],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=False,
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    labeled = done.stdout.split()
-    journal = folder / "journal.jsonl"
-    assert journal.read_bytes().endswith(b"\n") == (cut == 0)
-    session = Session.open(folder)
-    assert {r.post.id for r in session.labeled() if r.annotator == "kim"} >= set(labeled)
-    assert session.status().annotators == {"kim": 3}
-    waiting = session.next("kim")[0].post.id
-    session.label("kim", waiting, "not")
-    assert Session.open(folder).status().annotators == {"kim": 4}
 
 
 TOGETHER = """

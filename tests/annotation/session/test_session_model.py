@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from linker.annotation.session.journal import Event
 from linker.annotation.session.session import Session
 from tests.helpers.sessions import POSTS, fresh
 
@@ -102,11 +101,8 @@ class Model(RuleBasedStateMachine):
             self.resolved[post] = value
         self.before = {n: [one for one in posts if one != post] for n, posts in self.before.items()}
 
-    @rule(where=st.integers(0, 1), cut=st.integers(1, 80))
-    def come_back_after_a_kill(self, where: int, cut: int) -> None:
-        line = Event("label", "kim", "p7", "not", "torn").line()
-        with (self.folder / "journal.jsonl").open("ab") as file:
-            file.write(line[:cut])
+    @rule(where=st.integers(0, 1))
+    def open_again(self, where: int) -> None:
         self.open[where] = Session.open(self.folder, background=False)
 
     @invariant()

@@ -13,15 +13,13 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from linker.annotation.session.journal import Action
+from linker.annotation.session.events import Event
 from linker.annotation.session.session import Session
-from linker.annotation.session.storage import ORDER
 from linker.cli.annotate.terminal import curve_picture
 from linker.cli.main import main
-from tests.helpers.sessions import POSTS, fresh
+from tests.helpers.sessions import ARTICLE, POSTS, fresh
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -185,25 +183,23 @@ def test_agreement(run: Run) -> None:
 
 
 def test_agreement_lists_labels_that_count_as_the_same_apart(run: Run) -> None:
-    path = Path("job/session.json")
     labels = [
         {"name": "Relevant", "value": "relevant"},
         {"name": "Partly", "value": "relevant"},
         {"name": "Not", "value": "not"},
     ]
-    path.write_text(json.dumps({**json.loads(path.read_text()), "labels": labels}))
-    with Session.open("job") as session:
+    with Session.create("named", [ARTICLE], POSTS, "bm25", labels=labels) as session:
         for who, choice in (("kim", "Relevant"), ("lee", "Partly")):
-            session.act(Action("label", who, "p0", "relevant", choice=choice))
-            session.act(Action("label", who, "p1", "not", choice="Not"))
+            session.act(Event("label", who, "p0", "relevant", choice=choice))
+            session.act(Event("label", who, "p1", "not", choice="Not"))
     Path("llm.csv").write_text("post_id,label,choice,annotator\np0,relevant,Partly,llm\np1,not,Not,llm\n")
-    run("import", "job", "llm.csv", "--machine")
-    printed = json.loads(run("agreement", "job", "--json")[1])
+    run("import", "named", "llm.csv", "--machine")
+    printed = json.loads(run("agreement", "named", "--json")[1])
     assert (printed["disagreements"], printed["by_name"]) == (
         [],
         [{"post": "p0", "labels": {"kim": "Relevant", "lee": "Partly"}}],
     )
-    out = run("agreement", "job")[1]
+    out = run("agreement", "named")[1]
     assert "different labels that count as the same   1" in out
     assert "p0: kim Relevant, lee Partly" in out
     assert out.count("α of the labels (nominal)") == 2
@@ -219,7 +215,7 @@ def test_agreement_lists_labels_that_count_as_the_same_apart(run: Run) -> None:
         (("label", "job", "p1", "y", "--annotator", " "), "annotator '': give a name"),
         (("undo", "job"), "kim has no label to take back"),
         (("export", "job", "--out", "labels.xyz"), "--format argilla, asreview, csv"),
-        (("export", "job", "--out", "job/posts.jsonl"), "would overwrite an input"),
+        (("export", "job", "--out", "job/session.sqlite", "--format", "csv"), "would overwrite an input"),
         (("export", "job", "--out", "labels.csv", "--format", "excel"), "excel"),
         (("import", "job", "missing.csv"), "missing.csv: cannot be read"),
         (("run", "job"), "standard input is not a terminal"),
@@ -248,16 +244,6 @@ def test_what_goes_wrong_is_one_message(run: Run, arguments: tuple[str, ...], me
     assert message in last
     assert "Traceback" not in err
     assert not Path("new").exists()
-
-
-def test_a_broken_journal_is_named_by_line(run: Run) -> None:
-    for post in ("p1", "p2", "p3"):
-        run("label", "job", post, "n")
-    path = Path("job/journal.jsonl")
-    path.write_bytes(path.read_bytes().replace(b"p2", b"p9"))
-    code, _, err = run("status", "job")
-    assert code == 2
-    assert "job/journal.jsonl, line 2: damaged" in err
 
 
 class Terminal:
@@ -311,8 +297,8 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 def ranked(folder: Path) -> list[str]:
     """The ids of the posts in the order of a session in which nothing is labeled yet."""
-    session = Session.open(folder)
-    return [session.pool.posts[place].id for place in np.load(folder / ORDER)["places"]]
+    with Session.open(folder) as session:
+        return [session.pool.posts[index].id for index in session._current_queue().posts]
 
 
 def test_a_whole_session_by_single_keys(terminal: Terminal, tmp_path: Path) -> None:
