@@ -405,7 +405,7 @@ def test_labels_of_machines_are_compared_and_never_counted(ready: Served) -> Non
                 "annotator": "some-llm",
                 "actions": [ada.action("label", "p20", "not", annotator="some-llm")],
             },
-        ).json()["error"]
+        ).json()["done"][0]["error"]
     )
     as_ada = ready.owner.post(f"{path}/import", params={**query, "annotator": "Ada"}, content=content)
     assert "'Ada' is a person" in as_ada.json()["error"]

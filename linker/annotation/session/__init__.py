@@ -1,1 +1,1 @@
-"""Sessions: labels given by several people, kept in a journal."""
+"""Sessions: labels given by several people, kept in a SQLite file."""
