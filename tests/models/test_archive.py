@@ -1,4 +1,4 @@
-"""Model folders that were damaged, mixed up, or made by earlier versions."""
+"""Model folders that were damaged or mixed up."""
 
 import json
 import shutil

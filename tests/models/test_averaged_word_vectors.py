@@ -12,7 +12,7 @@ import pytest
 from linker.common.errors import ModelError
 from linker.config import build, resolve
 from linker.data.types import Article, LinkedPosts, Post
-from linker.models.archive import load_model, read_config, save_model
+from linker.models.archive import load_model, read_config, save_model, write_manifest
 from linker.models.averaged_word_vectors import AveragedWordVectorsModel
 from linker.models.model import Model, embedding_submodel
 from linker.models.pretrained import FOLDERS
@@ -138,16 +138,18 @@ def test_what_it_saves_is_a_folder_of_the_trained_model(tmp_path: Path) -> None:
 
 def test_damaged_folders_are_refused(tmp_path: Path) -> None:
     folder = saved(tmp_path / "model")
-    (folder / "manifest.json").unlink()  # as made by earlier versions: what loading itself notices
     weights = folder / "model.safetensors"
     whole = weights.read_bytes()
     weights.write_bytes(whole[: len(whole) // 2])
+    write_manifest(folder)  # what loading itself notices
     with pytest.raises(ModelError, match="model weights cannot be read"):
         load_model(folder, for_scoring=True)
     weights.unlink()
+    write_manifest(folder)
     with pytest.raises(ModelError, match="model weights cannot be read"):
         load_model(folder, for_scoring=True)
     shutil.copy(saved(tmp_path / "other", {"dim": 5}) / "model.safetensors", weights)
+    write_manifest(folder)
     with pytest.raises(ModelError, match="weights do not match the config"):
         load_model(folder, for_scoring=True)
 

@@ -14,7 +14,7 @@ from linker.common.errors import ConfigError, ModelError
 from linker.config import build
 from linker.data.tokenizers.normalization import bertweet_normalized, hashtags_split, normalized
 from linker.data.types import Article, LinkedPosts, Post
-from linker.models.archive import load_model, save_model
+from linker.models.archive import load_model, save_model, write_manifest
 from linker.models.embedding_model import unit_length
 from linker.models.model import Model
 from tests.helpers.tiny_transformers import tiny
@@ -170,15 +170,14 @@ def test_a_saved_model_needs_nothing_of_where_it_came_from(kind, pretrained, tmp
 def test_a_damaged_model_folder_is_reported_in_one_message(pretrained, tmp_path):
     config = {"type": "transformer", "path": str(pretrained["bert"])}
     save_model(transformer(pretrained["bert"]), tmp_path / "model", {"model": config}, {}, "card")
-    (
-        tmp_path / "model" / "manifest.json"
-    ).unlink()  # as made by earlier versions: what loading itself notices
     weights = tmp_path / "model" / "transformer" / "model.safetensors"
     content = weights.read_bytes()
     weights.write_bytes(content[: len(content) // 2])
+    write_manifest(tmp_path / "model")  # what loading itself notices
     with pytest.raises(ModelError, match=r"model/transformer: cannot be loaded as a Hugging Face model"):
         load_model(tmp_path / "model")
     shutil.rmtree(tmp_path / "model" / "transformer")
+    write_manifest(tmp_path / "model")
     with pytest.raises(ModelError, match=r"model/transformer: folder not found"):
         load_model(tmp_path / "model")
 
