@@ -218,7 +218,7 @@ def test_versions_without_a_version(tmp_path, model_folder):
     folder = tmp_path / "corpus"
     build_corpus(folder, [empty], str(model_folder), PostColumns())
     (folder / POSTS / "_versions").mkdir(parents=True)  # killed within the first append
-    with pytest.raises(DataError, match="holds no posts yet"):
+    with pytest.raises(DataError, match="the corpus is empty"):
         Corpus.open(folder)
     assert problem_of(folder) == ""
     assert build_corpus(folder, posts, str(model_folder), PostColumns()).new == 10
