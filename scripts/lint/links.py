@@ -1,0 +1,134 @@
+"""Links, names of the Python API, files and components in pages exist; decisions and releases are in order."""
+
+from __future__ import annotations
+
+import ast
+import pkgutil
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from linker.config.registry import catalog, short
+from linker.version import __version__
+
+from . import FENCE, Finding, line_at, pages
+from .commands import COMMANDS
+
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+# `.. autoclass:: linker.data.types.Post`, and dotted names in running text.
+NAME = re.compile(r"(?:^\.\. auto\w+:: |`)(linker(?:\.\w+)+)", re.MULTILINE)
+# Files of the repository that a page names in code; patterns, placeholders and the reader's files are not.
+FILE = re.compile(r"`((?:tests|benchmarks|scripts|linker)/[\w./-]+\.(?:py|md|json|csv))`")
+STATUS = re.compile(r"Status: ((?:accepted; amended|superseded) by \d{3}(?:, \d{3})*|accepted|rejected)\b.*")
+COMPONENT_PAGES = ("docs/components/", "docs/guides/data.md", "docs/guides/annotation-formats.md")
+
+
+def check(root: Path) -> Iterator[Finding]:
+    """Yield what is wrong with links and names in the pages, with decisions, and with the release."""
+    texts = pages(root)
+    for name, text in texts.items():
+        yield from links(root, name, text)
+        if "docs/decisions/" not in name and name != "CHANGELOG.md":  # these name things as they were
+            yield from names(root, name, text)
+    documented = "\n".join(text for name, text in texts.items() if name.startswith(COMPONENT_PAGES))
+    for family in catalog.families():
+        for name, reference in catalog.components(family).items():
+            if reference.startswith("linker.") and f"`{name}`" not in documented:
+                yield Finding("docs/components", 1, f"{short(family)} {name} is missing", "describe it")
+    for command in {path.split()[0] for path in COMMANDS}:
+        if f"docs/commands/{command}.md" not in texts:
+            yield Finding(f"docs/commands/{command}.md", 1, "the command has no page", "write it")
+    yield from contents(texts)
+    yield from decisions({name: text for name, text in texts.items() if name.startswith("docs/decisions/")})
+    yield from release(root)
+
+
+def links(root: Path, name: str, text: str) -> Iterator[Finding]:
+    """Yield relative links to files or headings that do not exist."""
+    for match in LINK.finditer(without_blocks(text)):
+        path, _, anchor = match[1].partition("#")
+        file = (root / name).parent / path if path else root / name
+        if re.match(r"[a-z]+:", match[1]) or name.endswith(".ipynb"):
+            continue
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            yield Finding(name, line_at(text, match.start()), f"broken link {match[1]}", "correct it")
+
+
+def without_blocks(text: str) -> str:
+    """Return a page with its blocks of code blanked out; lines keep their numbers."""
+    return FENCE.sub(lambda block: re.sub(r"[^\n]", " ", block[0]), text)
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as code hosts make them."""
+    headings = re.findall(r"^#+ (.+)$", without_blocks(page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def names(root: Path, name: str, text: str) -> Iterator[Finding]:
+    """Yield names of the Python API, and files of the repository and recipes, that do not exist."""
+    found = [(line_at(text, match.start()), match[1]) for match in NAME.finditer(text)]
+    for block in FENCE.finditer(text):
+        if block["language"] == "python":
+            found += ((line_at(text, block.start("body")), imported) for imported in imports(block["body"]))
+    for line, dotted in found:
+        if not exists(dotted):
+            yield Finding(name, line, f"unknown name {dotted}", "correct it")
+    for match in FILE.finditer(text):
+        if not (root / match[1]).exists():
+            yield Finding(name, line_at(text, match.start()), f"file not found: {match[1]}", "correct it")
+
+
+def imports(code: str) -> Iterator[str]:
+    """Yield the names that a block of Python imports from linker."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "linker":
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def exists(dotted: str) -> bool:
+    """Return whether a dotted name can be imported."""
+    try:
+        return pkgutil.resolve_name(dotted) is not None
+    except (ImportError, AttributeError):
+        return False
+
+
+def contents(texts: dict[str, str]) -> Iterator[Finding]:
+    """Yield the pages of the documentation that no table of contents lists."""
+    listed = {"docs/index.md"}
+    for index in ("docs/index.md", "docs/reference/index.md"):
+        for block in FENCE.finditer(texts[index]):
+            if block["language"] == "{toctree}":
+                listed |= {f"{index.rpartition('/')[0]}/{entry}.md" for entry in block["body"].split()}
+    for name in texts:
+        folder = name.startswith("docs/") and name.rpartition("/")[0]
+        if folder and folder != "docs/decisions" and not listed & {name, f"{folder}/*.md"}:
+            yield Finding(name, 1, "the page is in no table of contents", "add it to docs/index.md")
+
+
+def decisions(texts: dict[str, str]) -> Iterator[Finding]:
+    """Yield records without title, status or entry in the index, and entries that differ from the record."""
+    index = texts.pop("docs/decisions/README.md")
+    for name, text in texts.items():
+        lines, file = text.split("\n"), name.rpartition("/")[2]
+        title = re.fullmatch(rf"# ({file[:3]}: \S.*)", lines[0])
+        status = (
+            STATUS.fullmatch(re.sub(r"\[(\d{3})\]\([^)]+\)", r"\1", lines[2])) if len(lines) > 2 else None
+        )
+        if title is None:
+            yield Finding(name, 1, "the title is not '# NNN: subject'", "number it as the file")
+        elif status is None:
+            yield Finding(name, 3, "no status line", "write 'Status: accepted' or what replaced it")
+        elif f"- [{title[1].replace(':', '', 1)}]({file}): {status[1]}\n" not in f"{index}\n":
+            yield Finding(name, 1, "docs/decisions/README.md has another title or status", "list it there")
+    for file in re.findall(r"^- \[\d{3} .+\]\((.+\.md)\)", index, re.MULTILINE):
+        if f"docs/decisions/{file}" not in texts:
+            yield Finding("docs/decisions/README.md", 1, f"{file} is not a record", "remove the line")
+
+
+def release(root: Path) -> Iterator[Finding]:
+    """Yield where the version differs."""
+    for file, line in (("CHANGELOG.md", f"## [{__version__}]"), ("CITATION.cff", f"version: {__version__}")):
+        if not re.search(rf"^{re.escape(line)}", (root / file).read_text(encoding="utf-8"), re.MULTILINE):
+            yield Finding(file, 1, f"the version is not {__version__}", "correct it or linker/version.py")
