@@ -79,6 +79,8 @@ ifeq ($(OS),Windows_NT)
 endif
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python scripts/option_tables.py --check
+	$(BIN)/python -m scripts.lint
+	$(BIN)/python scripts/budgets.py
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

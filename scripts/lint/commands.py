@@ -36,15 +36,6 @@ def check(root: Path) -> Iterator[Finding]:
         for line, text in strings(ast.parse(source)):
             for wrong in of_message(text):
                 yield Finding(name, line, wrong, REMEDY)
-    for path, command in COMMANDS.items():
-        page = root / f"docs/commands/{path.split()[0]}.md"
-        text = page.read_text(encoding="utf-8") if page.is_file() else ""
-        documented = set(re.findall(r"(?<![\w-])--?[a-z][a-z0-9-]*", text))
-        for option in command.params:
-            if option.param_type_name == "option" and not documented & set(option.opts):
-                yield Finding(
-                    page.relative_to(root).as_posix(), 1, f"{option.opts[0]} of {path} is missing", "add it"
-                )
 
 
 def of_page(name: str, text: str) -> Iterator[Finding]:

@@ -18,8 +18,8 @@ LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 # `.. autoclass:: linker.data.types.Post`, and dotted names in running text.
 NAME = re.compile(r"(?:^\.\. auto\w+:: |`)(linker(?:\.\w+)+)", re.MULTILINE)
 # Files of the repository that a page names in code; patterns, placeholders and the reader's files are not.
-FILE = re.compile(r"`((?:tests|benchmarks|scripts|linker)/[\w./-]+\.(?:py|md|json|csv))`")
-STATUS = re.compile(r"Status: ((?:accepted; amended|superseded) by \d{3}(?:, \d{3})*|accepted|rejected)\b.*")
+FILE = re.compile(r"`((?:tests|benchmarks|scripts|linker)/[\w./-]+\.(?:py|md|json|csv))`(?!\s+of commit)")
+LONGEST_RECORD = 250  # words
 COMPONENT_PAGES = ("docs/components/", "docs/guides/data.md", "docs/guides/annotation-formats.md")
 
 
@@ -108,21 +108,19 @@ def contents(texts: dict[str, str]) -> Iterator[Finding]:
 
 
 def decisions(texts: dict[str, str]) -> Iterator[Finding]:
-    """Yield records without title, status or entry in the index, and entries that differ from the record."""
+    """Yield records that are too long or without a title, and entries of the index that differ from them."""
     index = texts.pop("docs/decisions/README.md")
+    entries = set(re.findall(r"^- \[(.+)\]\(([^()]+\.md)\)$", index, re.MULTILINE))
     for name, text in texts.items():
-        lines, file = text.split("\n"), name.rpartition("/")[2]
-        title = re.fullmatch(rf"# ({file[:3]}: \S.*)", lines[0])
-        status = (
-            STATUS.fullmatch(re.sub(r"\[(\d{3})\]\([^)]+\)", r"\1", lines[2])) if len(lines) > 2 else None
-        )
-        if title is None:
+        file, words = name.rpartition("/")[2], len(text.split())
+        title = text.split("\n")[0].removeprefix("# ")
+        if not re.match(rf"{file[:3]}: \S", title):
             yield Finding(name, 1, "the title is not '# NNN: subject'", "number it as the file")
-        elif status is None:
-            yield Finding(name, 3, "no status line", "write 'Status: accepted' or what replaced it")
-        elif f"- [{title[1].replace(':', '', 1)}]({file}): {status[1]}\n" not in f"{index}\n":
-            yield Finding(name, 1, "docs/decisions/README.md has another title or status", "list it there")
-    for file in re.findall(r"^- \[\d{3} .+\]\((.+\.md)\)", index, re.MULTILINE):
+        if words > LONGEST_RECORD:
+            yield Finding(name, 1, f"{words} words", f"keep it within {LONGEST_RECORD}")
+        if (title.replace(": ", " ", 1), file) not in entries:
+            yield Finding(name, 1, "docs/decisions/README.md has another title", "list it there")
+    for _, file in entries:
         if f"docs/decisions/{file}" not in texts:
             yield Finding("docs/decisions/README.md", 1, f"{file} is not a record", "remove the line")
 

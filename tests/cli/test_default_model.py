@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.docs.test_readme import COMMANDS
 
 from linker.annotation.session.session import Session
 from linker.cli.main import main
@@ -14,7 +15,6 @@ from linker.models.pretrained import BEST
 from linker.models.resolve import resolve_model
 from linker.web.ranking_api import RankingApi
 from linker.web.served_sessions import ServedSessions
-from tests.docs.test_readme import COMMANDS
 
 POSTS = [
     "The council closed the bridge",

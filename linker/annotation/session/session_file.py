@@ -303,7 +303,7 @@ class SessionFile:
         self._database.executemany(_INSERT, map(_row, events))
 
     def post_of_action(self, id: str) -> str | None:
-        """Return the post of the action with an idempotency key; empty: of none; None: there is no such action."""
+        """Return the post of the action with an idempotency key; empty: of none; None: unknown action."""
         with self._errors():
             found = self._database.execute(
                 "SELECT post FROM events WHERE id = CAST(? AS TEXT)", (_bytes(id),)

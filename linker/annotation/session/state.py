@@ -94,7 +94,7 @@ class SessionState:
 
         Raises:
             KeyError: if the post is unknown.
-            IndexError: if there is no label to take back.
+            IndexError: if nothing can be taken back.
         """
         if not event.post:
             return
