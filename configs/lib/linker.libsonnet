@@ -253,8 +253,8 @@
     //   whole article.
     //   precision: precision of the network during inference (for training see `trainer.precision`). `auto`:
     //   bfloat16 if the processor multiplies it natively, which is 2.7 times as fast, else float32. `int8`:
-    //   commands that score run the graph that `linker model export` wrote, without torch; everything else computes in
-    //   float32.
+    //   commands that score run the graph that `linker model export` wrote, without torch; everything else
+    //   computes in float32.
     //   article_prefixes: numbers of tokens, ascending, such as [64, 128, 256, 512]: when posts are scored, the
     //   embedding of an article is the mean of those of its beginnings of these lengths, so that its first
     //   sentences count most (decision 132); null: that of its first `max_article_tokens`, as in training.
