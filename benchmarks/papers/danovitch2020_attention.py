@@ -12,7 +12,7 @@ from linker.data.batch import collate
 from linker.data.types import LinkedPosts
 from linker.data.vocabulary import EncodedText
 from linker.models.siamese.word_siamese import WordSiamese
-from linker.modules.encoders.star_transformer import StarTransformerEncoder
+from linker.modules.encoders.star_transformer import Cycle, StarTransformerEncoder
 
 EDGES = (1, 8, 16, 32, 64, 128, 256, 512, 1000)
 """Lengths in tokens at which a group of texts begins; the last is where texts are cut."""
@@ -100,6 +100,7 @@ def head_rows(model: WordSiamese) -> str:
     encoder = model.encoder
     assert isinstance(encoder, StarTransformerEncoder)
     for number, cycle in enumerate(encoder.cycles, 1):
+        assert isinstance(cycle, Cycle)
         of = f", cycle {number}" if len(encoder.cycles) > 1 else ""
         for part, alphas in (("ring", cycle.ring.alphas), ("star", cycle.star.alphas)):
             values = alphas().tolist()

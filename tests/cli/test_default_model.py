@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.docs.test_readme import COMMANDS
 
 from linker.annotation.session.session import Session
 from linker.cli.main import main
@@ -15,6 +14,7 @@ from linker.models.pretrained import BEST
 from linker.models.resolve import resolve_model
 from linker.web.ranking_api import RankingApi
 from linker.web.served_sessions import ServedSessions
+from scripts.lint.commands import COMMANDS
 
 POSTS = [
     "The council closed the bridge",

@@ -101,7 +101,7 @@ def two_themes() -> tuple[Article, list[Post]]:
     posts = [
         Post("goat", "that goat on the glacier ate the flag"),
         Post("harbour", "harbour closed, cracks in the wall, ships wait"),
-        Post("none", "what a goal tonight"),
+        Post("other", "what a goal tonight"),
     ]
     return Article("a", harbour + goat, "News of the day"), posts
 

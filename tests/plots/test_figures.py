@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,7 +22,7 @@ from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.model import Model
 from linker.plots.data import ScoredPairs, read_scored_pairs, score_pairs
-from linker.plots.recall import read_curves, recall, recall_curves
+from linker.plots.recall import Curve, read_curves, recall, recall_curves
 from linker.plots.reliability import reliability
 from linker.plots.retrieved import retrieved
 from linker.plots.style import label
@@ -193,8 +192,8 @@ def test_models_without_vectors_and_too_few_posts_are_refused(toy: LinkedPosts) 
         vector_map(Placed(), LinkedPosts(toy.articles, toy.posts[:3]))
 
 
-def curve(task: str, strategy: str, *values: float) -> SimpleNamespace:
-    return SimpleNamespace(task=task, strategy=strategy, curve=values)
+def curve(task: str, strategy: str, *values: float) -> Curve:
+    return Curve(task, strategy, values)
 
 
 def test_recall_is_a_mean_over_runs_then_over_tasks() -> None:
