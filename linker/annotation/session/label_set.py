@@ -39,7 +39,7 @@ class LabelSet:
     """The labels of a session.
 
     Args:
-        choices: the labels in order, as in `session.json`; empty: the usual three.
+        choices: the labels in order; empty: the usual three.
     """
 
     def __init__(self, choices: Sequence[Mapping[str, str]] = ()) -> None:
@@ -93,7 +93,7 @@ class LabelSet:
 
 
 def label_set_problem(choices: Sequence[Any]) -> str | None:
-    """Return what is wrong with a label set, as in `session.json`; None if nothing is."""
+    """Return what is wrong with a label set; None if nothing is."""
     if len(choices) > _MOST:
         return f"{len(choices)} labels; at most {_MOST}, so that each has a key"
     names: set[str] = set()
