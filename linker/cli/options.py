@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from linker.data.io.columns import PostColumns
     from linker.data.types import LinkedPosts, Post
 
+# A page, document or text with one article; `--articles` reads other files as tables.
+_ARTICLE_ENDINGS = (".html", ".htm", ".xhtml", ".pdf", ".txt", ".md")
 _MODELS = f"a folder, a .jsonnet config, {BEST} (the default), distilled, bm25, tfidf or USER/MODEL on a hub"
 ModelName = Annotated[
     str | None, typer.Option("--model", metavar="MODEL", help=f"Model: {_MODELS}.", show_default=False)
@@ -174,7 +178,7 @@ class LinkedData:
         Path | None,
         typer.Option(
             "--articles",
-            help="Articles to rank posts for (JSON Lines, CSV, TSV, Parquet).",
+            help="Articles to rank posts for: a table (JSON Lines, CSV, TSV, Parquet), or a saved page, PDF or text.",
             show_default=False,
         ),
     ] = None
@@ -234,9 +238,26 @@ class LinkedData:
 
         pairs = PairColumns(posts=columns) if columns else PairColumns()
         labels = None if self.labels is None else str(self.labels)
-        with naming_columns(self.articles):
-            linked = ArticlesAndPosts(str(self.articles), self.posts or [], pairs, on_error, labels).read()
+        with naming_columns(self.articles), _as_table(self.articles) as articles:
+            linked = ArticlesAndPosts(articles, self.posts or [], pairs, on_error, labels).read()
         return only_split(linked, self.split) if self.split else linked
+
+
+@contextmanager
+def _as_table(articles: Path | None) -> Iterator[str]:
+    """Yield the path of a table of articles; of a page, PDF or text, that of a temporary table with its article."""
+    if articles is None or articles.suffix.lower() not in _ARTICLE_ENDINGS:
+        yield str(articles)
+        return
+    from linker.articles.loading import load_articles
+
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "articles.jsonl"
+        with table.open("w", encoding="utf-8") as file:
+            for article in load_articles(articles):
+                values = {name: value for name, value in asdict(article).items() if value is not None}
+                file.write(json.dumps(values, default=str) + "\n")
+        yield str(table)
 
 
 @dataclass

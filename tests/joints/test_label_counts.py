@@ -77,6 +77,7 @@ def test_all_commands_report_equal_counts(
         ["rank", "--article", "story.txt", "--posts", "posts.csv", "--model", "bm25", "--labels", name],
         ["evaluate", "bm25", *about, "--posts", "posts.csv", "--labels", name],
         ["evaluate", "bm25", *about, "--posts", name],
+        ["evaluate", "bm25", "--articles", "story.txt", "--posts", "posts.csv", "--labels", name],
         ["calibrate", *about, "--model", "bm25", "--posts", "posts.csv", "--labels", name,
          "--out", str(tmp_path / "c")],
         ["annotate", "simulate", *about, "--posts", name, "--relevant", "label", "--model", "bm25",
