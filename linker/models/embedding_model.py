@@ -13,7 +13,7 @@ from linker.common.checks import at_least, between
 from linker.data.characters import plain
 from linker.data.types import Article, Post
 from linker.data.vocabulary import EncodedText
-from linker.models.model import Model, index_of
+from linker.models.model import Model, dot_products, index_of
 from linker.models.score_scale import ScoreScale
 
 Similarity = Literal["cosine", "euclidean"]
@@ -167,7 +167,7 @@ class EmbeddingModel(Model):
     @override
     def similarities(self, articles: np.ndarray, posts: np.ndarray) -> np.ndarray:
         if self.similarity == "cosine":
-            return articles @ posts.T
+            return dot_products(articles, posts)
         # |a - p|² = |a|² - 2 a·p + |p|², in float64 because near vectors cancel.
         left, right = articles.astype(np.float64), posts.astype(np.float64)
         squares = (
