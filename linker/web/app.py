@@ -79,6 +79,7 @@ def create_app(
     projects: ProjectsApi | None = None,
     corpus: CorpusSearch | None = None,
     searches_per_minute: int | None = None,
+    public_name: str | None = None,
 ) -> FastAPI:
     """Create the web app.
 
@@ -92,6 +93,7 @@ def create_app(
         projects: projects to serve instead of sessions; the caller closes them.
         corpus: a corpus to search.
         searches_per_minute: searches of the corpus per address and minute; None: no limit.
+        public_name: host name at which a proxy serves the page; None: there is no proxy.
     """
     served = projects or ServedSessions(sessions)
     ranking = RankingApi(served, model, posts)
@@ -209,7 +211,7 @@ def create_app(
     app.mount("/static", StaticFiles(directory=_STATIC))
     app.add_middleware(
         SecurityMiddleware,
-        names=allowed_hosts(host),
+        names=allowed_hosts(host) | ({public_name} if public_name else set()),
         token=token,
         cookie=cookie,
         person_of=projects.visitor if projects else lambda given: None,

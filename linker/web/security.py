@@ -91,7 +91,8 @@ class SecurityMiddleware:
         headers = Headers(scope=scope)
         if not self._is_own(headers.get("host", "")):
             return PlainTextResponse(
-                "unknown host name; use an address that the server was started with", 421
+                "unknown host name; use an address that the server was started with, or start it with --public-url",
+                421,
             )
         api = scope["path"].startswith("/api")
         if (api or scope["method"] not in _SAFE) and not _same_origin(headers, scope):

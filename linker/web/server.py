@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from urllib.parse import urlsplit
 
 import uvicorn
 from fastapi import FastAPI
@@ -84,8 +85,24 @@ def validate_token(given: str | None, loopback: bool) -> str | None:
     return given
 
 
-def address(host: str, port: int, token: str | None) -> str:
+def public_host(url: str) -> str:
+    """Return the host name of the address at which a proxy serves the page.
+
+    Raises:
+        LinkerError: if it is not the address of a host.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise LinkerError(f"--public-url {url}: not an address; give one such as https://label.example")
+    if parts.path.strip("/") or parts.query or parts.fragment:
+        raise LinkerError(f"--public-url {url}: has a path; serve the page at the root of a host name")
+    return parts.hostname.lower()
+
+
+def address(host: str, port: int, token: str | None, public_url: str | None = None) -> str:
     """Return the address of the page, with the token after `#`, which browsers never send to a server."""
+    if public_url is not None:
+        return f"{public_url.rstrip('/')}/" + (f"#token={token}" if token else "")
     if host in ("0.0.0.0", "::"):
         host = socket.gethostname()
     shown = f"[{host}]" if is_ip(host) and ":" in host else host

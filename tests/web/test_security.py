@@ -14,6 +14,7 @@ from linker.common.errors import LinkerError
 from linker.web import server as serving
 from linker.web.app import create_app
 from linker.web.security import MAX_BODY, allowed_hosts
+from linker.web.server import address, public_host
 from tests.web.conftest import Client
 
 TOKEN = "a-token-of-some-length"
@@ -216,3 +217,25 @@ def test_scripts_put_in_text_as_text_only_and_find_all_their_modules() -> None:
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg|…)", source)
     for path in STATIC.glob("*.css"):
         assert not re.search(r"@import|url\(", path.read_text())
+
+
+def test_a_proxy_serves_the_page_under_its_own_name(session: Session) -> None:
+    name = public_host("https://Label.lab.example/")
+    client = Client(create_app([session], TOKEN, public_name=name))
+    public = {"Host": "label.lab.example", "Origin": "https://label.lab.example"}
+    assert client.get("/", headers=public).status_code == 200
+    assert client.get("/", headers={"Host": "other.example"}).status_code == 421
+    assert client.post("/api/login", json={"token": TOKEN}, headers=public).status_code == 200
+    other = {**public, "Origin": "https://other.example"}
+    assert client.post("/api/login", json={"token": TOKEN}, headers=other).status_code == 403
+    assert address("127.0.0.1", 8123, TOKEN, "https://label.lab.example") == (
+        f"https://label.lab.example/#token={TOKEN}"
+    )
+
+
+@pytest.mark.parametrize(
+    "url", ["label.example", "ftp://label.example", "https://", "https://a.example/linker"]
+)
+def test_public_urls_are_those_of_hosts(url: str) -> None:
+    with pytest.raises(LinkerError, match="--public-url"):
+        public_host(url)

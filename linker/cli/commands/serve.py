@@ -48,6 +48,15 @@ def serve(
             show_default="8123, or any free port if it is in use",
         ),
     ] = None,
+    public_url: Annotated[
+        str | None,
+        typer.Option(
+            "--public-url",
+            metavar="URL",
+            help="Address at which a proxy serves the page, such as https://label.example; needs a token.",
+            show_default=False,
+        ),
+    ] = None,
     token: Annotated[
         str | None,
         typer.Option(
@@ -128,14 +137,16 @@ def serve(
         from linker.web.corpus_search import CorpusSearch
 
         searched = CorpusSearch(corpus, model)
+    public_name = None if public_url is None else server.public_host(public_url)
     listener = _listen(host, port)
     with contextlib.closing(listener), contextlib.ExitStack() as opened:
-        token = server.validate_token(token, server.is_loopback(listener))
+        only_here = server.is_loopback(listener) and public_name is None
+        token = server.validate_token(token, only_here)
         port = listener.getsockname()[1]
         candidates = reading.read(posts) if posts else []
         served = None
         if projects is not None:
-            served = ProjectsApi(ProjectsFolder(projects), reachable=not server.is_loopback(listener))
+            served = ProjectsApi(ProjectsFolder(projects), reachable=not only_here)
             opened.callback(served.close, _CLOSE_SECONDS)
         labeled = [Session.open(folder) for folder in sessions or []]
         for session in labeled:
@@ -150,10 +161,11 @@ def serve(
             served,
             searched,
             rate_limit,
+            public_name,
         )
 
         def started() -> None:
-            address = server.address(host, port, token)
+            address = server.address(host, port, token, public_url)
             print(f"{address}\nCtrl-C stops the server.", flush=True)
             if served is not None and not no_browser:
                 _open_browser(address)
