@@ -24,7 +24,7 @@ from linker.evaluation.evaluate import evaluate
 from linker.models.archive import load_model
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.ensemble import EnsembleModel
-from linker.models.lexical import TfidfModel
+from linker.models.tfidf import TfidfModel
 from linker.models.model import Model
 from linker.models.pretrained import BEST, FOLDERS
 

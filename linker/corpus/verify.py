@@ -10,7 +10,8 @@ import numpy as np
 from linker.common.console import track
 from linker.common.errors import DataError
 from linker.common.files import sha256_of
-from linker.corpus.indexes.id_set import KeySet, keys_of
+from linker.common.text_keys import keys_of
+from linker.corpus.indexes.id_set import KeySet
 from linker.corpus.indexes.near_duplicates import GROUPS, SIGNATURES, Groups, signed
 from linker.corpus.indexes.vectors import VECTORS, finite
 from linker.corpus.indexes.words import WORDS, words_of

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from linker.data.types import Article, Post
 from linker.ranking.contributions import PostsStatistics, SharesTerms, Statistics, contributions, words_of
-from linker.ranking.words import Span, WordWeights, align, is_content_word
+from linker.models.content_words import Span, WordWeights, align, is_content_word
 
 _ARTICLE_WORDS = 20
 

@@ -14,7 +14,7 @@ from linker.annotation.session.status import Status
 from linker.annotation.session.suggestion import Suggestion
 from linker.data.types import Article, Post
 from linker.ranking.results import Ranking
-from linker.ranking.words import Span
+from linker.models.content_words import Span
 
 _CURVE_POINTS = 240
 

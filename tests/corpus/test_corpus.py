@@ -23,7 +23,8 @@ from linker.common.errors import DataError, LinkerError, ModelError
 from linker.corpus import builder as building
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
-from linker.corpus.indexes.id_set import KeySet, keys_of
+from linker.common.text_keys import keys_of
+from linker.corpus.indexes.id_set import KeySet
 from linker.corpus.search.filters import Filter
 from linker.corpus.storage.store import FACTS, Store
 from linker.corpus.verify import faults

@@ -7,7 +7,7 @@ import numpy as np
 from linker.annotation.build_pool import build_pool
 from linker.annotation.simulation.simulate import Task
 from linker.data.types import Article, Post
-from linker.models.lexical import TfidfModel
+from linker.models.tfidf import TfidfModel
 from linker.models.model import Model
 
 NEWS = [

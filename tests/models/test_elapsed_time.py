@@ -14,7 +14,7 @@ from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.elapsed_time import DEFAULT_PROFILE, ElapsedTimeModel, uses_dates, without_dates
-from linker.models.lexical import TfidfModel
+from linker.models.tfidf import TfidfModel
 from linker.models.model import Model
 
 DAY = datetime(2024, 5, 10, tzinfo=timezone.utc)

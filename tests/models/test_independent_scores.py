@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
-from linker.models.lexical import TfidfModel
+from linker.models.tfidf import TfidfModel
 from linker.models.model import Model
 from linker.models.passage_pooling import with_passages
 

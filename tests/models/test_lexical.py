@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from linker.data.types import Article, Post
-from linker.models.lexical import BM25Model, TfidfModel, lexical_words
+from linker.models.bm25 import BM25Model
+from linker.models.lexical import lexical_words
+from linker.models.tfidf import TfidfModel
 from linker.models.model import Model
 
 WORDS = [

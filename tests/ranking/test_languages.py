@@ -9,7 +9,7 @@ import pytest
 from linker.data import read_articles
 from linker.data.types import Article, Post
 from linker.models.ensemble import EnsembleModel
-from linker.models.lexical import TfidfModel
+from linker.models.tfidf import TfidfModel
 from linker.ranking.languages import RECIPE, language_warning
 from tests.helpers.forked import run_linker
 

@@ -27,7 +27,7 @@ from linker.models.model import Model
 from linker.models.score_scale import UNSCALED, ScoreScale
 from linker.ranking.inputs import as_posts
 from linker.ranking.ranker import Ranker
-from linker.ranking.words import align
+from linker.models.content_words import align
 
 WORDS = ["otter", "river", "mill", "bridge", "goal", "keeper", "storm", "budget"]
 ARTICLE = Article("a", "Otters at the mill; the otter and the river keeper.", title="Otter seen in river")

@@ -16,7 +16,7 @@ from linker.data.types import Article, Post
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.elapsed_time import ElapsedTimeModel
 from linker.models.ensemble import EnsembleModel
-from linker.models.lexical import TfidfModel
+from linker.models.tfidf import TfidfModel
 from linker.models.model import Model
 from linker.ranking.explanation import Explanation
 from linker.ranking.ranker import Ranker

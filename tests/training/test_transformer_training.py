@@ -14,7 +14,7 @@ from linker.config import build
 from linker.data import read_articles, read_posts
 from linker.evaluation.evaluate import evaluate
 from linker.models.archive import load_model
-from linker.models.lexical import TfidfModel
+from linker.models.tfidf import TfidfModel
 from linker.models.model import all_submodels
 from linker.models.siamese.transformer import TransformerModel
 from linker.ranking.ranker import load

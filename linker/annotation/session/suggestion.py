@@ -8,7 +8,7 @@ from linker.annotation.pool import Pool
 from linker.annotation.session.state import Assignment
 from linker.data.types import Post
 from linker.ranking.explanation import Explanation
-from linker.ranking.words import Span, WordWeights
+from linker.models.content_words import Span, WordWeights
 
 
 @dataclass(frozen=True)

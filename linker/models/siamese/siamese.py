@@ -34,6 +34,7 @@ class SiameseModel(EmbeddingModel, nn.Module):
     """
 
     tokens_per_chunk: ClassVar[int] = TOKENS_PER_CHUNK
+    trainable = True
 
     def __init__(
         self,

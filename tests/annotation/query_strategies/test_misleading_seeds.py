@@ -16,7 +16,7 @@ from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.simulation.simulate import Task, found, labels_to, simulate
 from linker.config import build
 from linker.data.types import Article, Post
-from linker.models.lexical import TfidfModel, tfidf_vectors
+from linker.models.tfidf import TfidfModel
 from linker.models.model import Model
 from tests.helpers.pools import NEWS, REST, SLANG, VectorModel
 

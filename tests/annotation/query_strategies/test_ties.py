@@ -23,7 +23,8 @@ from linker.annotation.simulation.simulate import Task, found, labels_to, simula
 from linker.config import build
 from linker.data.types import Article, Post
 from linker.models.ensemble import EnsembleModel
-from linker.models.lexical import BM25Model, TfidfModel
+from linker.models.bm25 import BM25Model
+from linker.models.tfidf import TfidfModel
 from linker.models.model import Model
 from tests.annotation.simulation.test_simulate import BreakRule
 from tests.helpers.pools import VectorModel

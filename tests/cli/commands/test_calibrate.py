@@ -17,7 +17,7 @@ from linker.calibration.calibration import Calibration
 from linker.cli.main import main
 from linker.data.types import Post
 from linker.models.archive import save_model
-from linker.models.lexical import TfidfModel
+from linker.models.tfidf import TfidfModel
 from tests.conftest import toy_posts
 
 Run = Callable[..., tuple[int, str, str]]

@@ -19,7 +19,7 @@ from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
 from linker.data.types import Article, Post
 from linker.models.ensemble import EnsembleModel
-from linker.models.lexical import BM25Model
+from linker.models.bm25 import BM25Model
 from linker.ranking.ranker import load
 from tests.corpus.conftest import some_posts, write_posts
 
