@@ -64,7 +64,7 @@ CASES = {
     "rank by labels": _case(f"rank {_ABOUT} --posts posts.jsonl --labels IN", input="labels.csv"),
     "serve": _case("serve session --port 0 --no-browser --model bm25", own="session", forever=True),
     "annotate simulate": _case(
-        f"simulate {_PAIRS} IN --model bm25 --seeds 1 --workers 1 --strategy active_learning --out OUT",
+        f"annotate simulate {_PAIRS} IN --model bm25 --seeds 1 --workers 1 --strategy active_learning --out OUT",
         input="posts.jsonl",
         folder=True,
     ),
@@ -113,7 +113,6 @@ CASES = {
         f"vectors distill IN --teacher hugging --out OUT.npz {' '.join(_TEXTS)}", input="posts.jsonl"
     ),
     "vectors info": _case("vectors info IN posts.jsonl", input="vectors.txt"),
-    "plot alphas": _case("plot alphas --model star --out OUT.svg", own="star"),
     "plot tsne": _case("plot tsne --model run --articles articles.jsonl --posts IN --out OUT.png",
                        input="posts.jsonl", own="run"),
     "plot retrieved": _case("plot retrieved IN --out OUT.pdf", input="ranking.csv"),
