@@ -322,7 +322,7 @@ class SessionFile:
         return None
 
     def store_queue(self, revision: int, posts: np.ndarray) -> None:
-        """Store a queue in place of the one before."""
+        """Replace the stored queue."""
         with suppress(LinkerError), self.writing(durable=False):
             self._database.execute("DELETE FROM queue")
             self._database.execute("INSERT INTO queue VALUES (?, ?)", (revision, posts.tobytes()))
@@ -338,7 +338,7 @@ class SessionFile:
 
     @contextmanager
     def _errors(self, *damage: type[Exception]) -> Iterator[None]:
-        """Raise errors of SQLite as one message, and those that damaged contents cause."""
+        """Raise errors of SQLite and of damaged contents as one message."""
         try:
             yield
         except (sqlite3.Error, *damage) as error:  # type: ignore[misc]
@@ -413,7 +413,7 @@ def write_session(
 def _put_scores(
     database: sqlite3.Connection, settings: Settings, pool: Pool, explanations: Sequence[Explanation] | None
 ) -> None:
-    """Write all that depends on the model, in place of what is there."""
+    """Replace all that depends on the model."""
     _put(database, "settings", [_line(asdict(settings))])
     _put(database, "scale", [_line(pool.scale.as_json())])
     _put(database, "explanations", map(_words, explanations or ()))

@@ -47,18 +47,11 @@ def load_without_torch(path: Path = PATH) -> ctypes.CDLL:
                 f"the native library {path} belongs to another version of linker "
                 f"(its interface is {abi}, not {ABI}); {BUILD}"
             )
-        library.linker_isa.restype = ctypes.c_char_p
         library.linker_set_parallel.argtypes = [ctypes.c_void_p]
         library.linker_set_parallel.restype = None
     except (OSError, AttributeError) as error:
         raise LibraryProblem(f"the native library cannot be loaded ({error}); {BUILD}") from error
     return library
-
-
-def instructions() -> str:
-    """Return the CPU instruction set that the library uses on this machine."""
-    name: bytes = load().linker_isa()
-    return name.decode()
 
 
 @cache
