@@ -131,6 +131,7 @@ def test_only_what_changed_is_compiled_again(copy: Path) -> None:
 def test_a_loaded_library_gets_the_threads_of_torch(copy: Path) -> None:
     setup(copy, "build_ext", "--inplace")
     loaded = library.load(copy / LIBRARY)
+    loaded.linker_isa.restype = ctypes.c_char_p
     assert loaded.linker_isa() == b"abacus"
     loaded.what_was_given.restype = ctypes.c_void_p
     assert loaded.what_was_given() == library.gomp_parallel()
