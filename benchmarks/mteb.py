@@ -9,8 +9,8 @@ import numpy as np
 
 from linker.common.errors import ModelError
 from linker.data.types import Article, Post
+from linker.models.files.resolve import resolve_model
 from linker.models.model import embedding_submodel
-from linker.models.resolve import resolve_model
 
 #: Scores held at once, float32: 400 MB.
 _SCORES = 10**8

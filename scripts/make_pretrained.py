@@ -29,7 +29,7 @@ from linker.common.files import atomic_write
 from linker.config import build
 from linker.data.types import LinkedPosts
 from linker.data.word_vectors.file import VectorFile
-from linker.models.archive import load_model, read_config, save_model, write_manifest
+from linker.models.files.archive import load_model, read_config, save_model, write_manifest
 from linker.models.model import Model
 from linker.models.onnx.export import export_model
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS

@@ -32,8 +32,8 @@ from linker.data.data_source import DataSource
 from linker.data.types import LinkedPosts
 from linker.evaluation.evaluate import evaluate
 from linker.models.elapsed_time import without_dates
+from linker.models.files.resolve import resolve_model
 from linker.models.model import Model
-from linker.models.resolve import resolve_model
 
 ROOT = Path(__file__).resolve().parents[1]
 FLOOR = ROOT / "tests" / "quality_floor.json"

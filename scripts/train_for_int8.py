@@ -25,7 +25,7 @@ from torch.nn import functional
 from linker.common.console import info, progress_bar
 from linker.data.types import Post
 from linker.data.vocabulary import EncodedText
-from linker.models.archive import load_model, read_config, save_model
+from linker.models.files.archive import load_model, read_config, save_model
 from linker.models.model import Model, embedding_submodel
 from linker.models.onnx.export import ranges_of
 from linker.models.onnx.graph import (

@@ -31,9 +31,9 @@ from linker.annotation.simulation.simulate import Task, simulate
 from linker.annotation.simulation.study import Outcome
 from linker.common.files import atomic_write
 from linker.config import build
+from linker.models.files.resolve import resolve_model
 from linker.models.model import Model
 from linker.models.pretrained import BEST
-from linker.models.resolve import resolve_model
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"

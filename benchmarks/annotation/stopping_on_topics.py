@@ -27,9 +27,9 @@ from linker.annotation.stopping_rules.recall import RecallRule
 from linker.annotation.stopping_rules.simple import MarginalCostRule
 from linker.common.files import atomic_write
 from linker.config import build
+from linker.models.files.resolve import resolve_model
 from linker.models.model import Model
 from linker.models.pretrained import BEST
-from linker.models.resolve import resolve_model
 
 BANDS = (
     ("under 1 %", 0.01),

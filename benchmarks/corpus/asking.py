@@ -30,8 +30,8 @@ from linker.corpus.storage.store import FACTS
 from linker.data.io.columns import PostColumns
 from linker.data.types import Article, Post
 from linker.models.embedding_model import eight_bits, unit_length
+from linker.models.files.resolve import resolve_model
 from linker.models.model import Model
-from linker.models.resolve import resolve_model
 
 TOP, MODEL, DIM = 100, "best", 384
 # Rows of NumPy's matrix; of more posts, it is multiplied several times, so that it fits in memory beside the corpus.

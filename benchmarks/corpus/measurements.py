@@ -28,7 +28,7 @@ from linker.corpus.storage.store import FACTS, Store
 from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts
 from linker.data.types import Article, Post
-from linker.models.archive import load_model
+from linker.models.files.archive import load_model
 from linker.models.model import Model, embedding_submodel
 from linker.ranking.ranked_post import RankedPost
 

@@ -256,9 +256,9 @@ def devices(bench: Bench) -> Row:
 def ranking(bench: Bench) -> Row:
     """Posts that the bundled model `best` encodes in a second: int8 on the CPU, and its network in torch on the GPU."""
     from linker.data.io.records import read_posts
+    from linker.models.files.resolve import resolve_model
     from linker.models.model import embedding_submodel
     from linker.models.pretrained import FOLDERS
-    from linker.models.resolve import resolve_model
     from linker.models.siamese.transformer import TransformerModel
 
     posts = read_posts(str(ROOT / "data" / "posts.jsonl")) * (1 if bench.rehearse else 20)

@@ -27,8 +27,8 @@ from linker.common.files import atomic_write
 from linker.config import build
 from linker.data.types import LinkedPosts
 from linker.evaluation.comparison import Comparison
-from linker.models.archive import load_model
 from linker.models.embedding_model import EmbeddingModel
+from linker.models.files.archive import load_model
 from linker.models.model import Model
 from linker.models.siamese.word_siamese import WordSiamese
 

@@ -41,7 +41,7 @@ from linker.contrib.deboom2016.word_weights import WordPoolingEncoder, WordWeigh
 from linker.data.data_source import DataSource
 from linker.data.splitters.splitter import Splits
 from linker.data.types import LinkedPosts
-from linker.models.archive import load_model
+from linker.models.files.archive import load_model
 from linker.models.model import Model
 from linker.models.siamese.word_siamese import WordSiamese
 from linker.training.experiment import Experiment

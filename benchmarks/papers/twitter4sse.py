@@ -39,7 +39,7 @@ from linker.config import build, load_config
 from linker.contrib.twitter4sse.cleaning import TweetFilter
 from linker.contrib.twitter4sse.tweets import Tweet, tweets_in
 from linker.data.types import LinkedPosts, Post
-from linker.models.archive import load_model
+from linker.models.files.archive import load_model
 from linker.models.model import Model
 from linker.models.pretrained import FOLDERS
 from linker.training.experiment import Experiment

@@ -40,7 +40,7 @@ from linker.contrib.wrapresentations.batches import count_pairs
 from linker.data.data_source import DataSource
 from linker.data.splitters.splitter import Splits
 from linker.data.types import Post
-from linker.models.archive import load_model
+from linker.models.files.archive import load_model
 from linker.models.model import Model
 from linker.models.pretrained import FOLDERS
 from linker.models.siamese.siamese import SiameseModel

@@ -26,9 +26,9 @@ from benchmarks.quality.tables import Cells
 from linker.config import build
 from linker.data.types import LinkedPosts
 from linker.evaluation.comparison import Comparison, Difference
-from linker.models.archive import load_model
 from linker.models.elapsed_time import without_dates
 from linker.models.ensemble import EnsembleModel
+from linker.models.files.archive import load_model
 from linker.models.model import Model
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS
 

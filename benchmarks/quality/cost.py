@@ -22,7 +22,7 @@ from benchmarks.quality.tables import Cells, Kept
 from linker.common.concurrency import one_thread
 from linker.config import build, resolve
 from linker.data.types import LinkedPosts, Post
-from linker.models.archive import load_model, save_model
+from linker.models.files.archive import load_model, save_model
 from linker.models.model import Model, embedding_submodel
 from linker.models.onnx.export import export_model
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS

@@ -21,9 +21,9 @@ from linker.data import read_articles, read_posts
 from linker.data.languages import language_name, languages_of
 from linker.data.types import LinkedPosts, Post
 from linker.evaluation.evaluate import evaluate
-from linker.models.archive import load_model
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.ensemble import EnsembleModel
+from linker.models.files.archive import load_model
 from linker.models.lexical import TfidfModel
 from linker.models.model import Model
 from linker.models.pretrained import BEST, FOLDERS

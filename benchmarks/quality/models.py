@@ -16,9 +16,9 @@ from benchmarks.quality.runs import ENCODERS, SEEDS, Workplace
 from benchmarks.quality.sets import Source, dev_set
 from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
-from linker.models.archive import load_model
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.elapsed_time import ElapsedTimeModel
+from linker.models.files.archive import load_model
 from linker.models.model import Model, all_submodels
 from linker.models.sentence_transformer import SentenceTransformerModel
 from linker.models.siamese.siamese import SiameseModel

@@ -19,8 +19,8 @@ from benchmarks.quality.models import sentence_transformer
 from linker.config import build
 from linker.data import read_articles, read_posts
 from linker.data.types import LinkedPosts
-from linker.models.archive import load_model
 from linker.models.elapsed_time import without_dates
+from linker.models.files.archive import load_model
 from linker.models.model import Model
 from linker.models.order import rank_posts
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS

@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.quality.sets import SOURCES, dev_set, prepare
-from linker.models.archive import load_model
 from linker.models.elapsed_time import without_dates
+from linker.models.files.archive import load_model
 from linker.models.model import Model
 from linker.models.pretrained import FOLDERS
 

@@ -210,8 +210,7 @@
     onnx_transformer(max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', title_weight=0.0, article_prefixes=null, embedding_precision='float32'):: { type: 'onnx_transformer', max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, title_weight: title_weight, [if article_prefixes != null then 'article_prefixes']: article_prefixes, embedding_precision: embedding_precision },
     // Cosine of the embeddings of a pretrained sentence-transformers model.
     //   path: folder of a downloaded model, or its name on the Hugging Face hub (`organization/name` or
-    //   `organization/name@revision`), where it is looked up by the rule of `linker.models.hub.is_hub_name`; with
-    //   HF_HUB_OFFLINE=1 only in the local cache.
+    //   `organization/name@revision`); with HF_HUB_OFFLINE=1 only in the local cache.
     //   batch_size: number of texts encoded at once.
     sentence_transformer(path, batch_size=32):: { type: 'sentence_transformer', path: path, batch_size: batch_size },
     // Tokenizer, embedder and encoder, the same for articles and posts.

@@ -35,8 +35,8 @@ from linker.data.io.columns import PostColumns
 from linker.data.io.platform_rows import is_read_once
 from linker.data.io.recorded_lines import Replay
 from linker.data.io.records import files_of
+from linker.models.files.resolve import resolve_model
 from linker.models.model import Model
-from linker.models.resolve import resolve_model
 
 # At most this many posts per worker are encoded again after an interruption, and those of one commit.
 POSTS_AT_ONCE = 25_000

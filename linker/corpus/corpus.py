@@ -23,9 +23,9 @@ from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import Store
 from linker.data.languages import language_of
 from linker.data.types import Article
+from linker.models.files.resolve import resolve_model
 from linker.models.model import Model
 from linker.models.passage_pooling import Passages
-from linker.models.resolve import resolve_model
 from linker.models.score_scale import ScoreScale
 from linker.models.word_statistics import counted_in
 from linker.ranking.inputs import AnyArticles, as_articles

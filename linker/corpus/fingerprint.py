@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from linker.common.errors import ModelError
-from linker.models.resolve import ModelReference
+from linker.models.files.resolve import ModelReference
 
 
 def fingerprint(model: ModelReference) -> str:

@@ -17,8 +17,8 @@ from linker.data.types import LinkedPosts
 from linker.evaluation.comparison import Comparison
 from linker.evaluation.trec import check_ids, write_qrels, write_run, write_scores
 from linker.models.elapsed_time import without_dates
+from linker.models.files.resolve import ModelReference
 from linker.models.passage_pooling import Passages, with_passages
-from linker.models.resolve import ModelReference
 from linker.models.score_scale import ScoreScale
 
 

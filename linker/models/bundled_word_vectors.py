@@ -11,8 +11,8 @@ from typing_extensions import override
 from linker.common.errors import ModelError
 from linker.common.files import atomic_write
 from linker.data.types import Article, Post
-from linker.models.archive import load_model
 from linker.models.embedding_model import EmbeddingModel
+from linker.models.files.archive import load_model
 from linker.models.model import Model, embedding_submodel
 from linker.models.pretrained import DISTILLED, FOLDERS
 from linker.models.score_scale import ScoreScale

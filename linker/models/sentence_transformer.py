@@ -13,10 +13,10 @@ from linker.common.checks import at_least
 from linker.common.errors import ModelError
 from linker.data.characters import plain
 from linker.data.types import Article, Post
-from linker.models.hub import is_hub_name, split_hub_name
+from linker.models.files.hub import is_hub_name, split_hub_name
+from linker.models.files.weight_files import check_weight_files
 from linker.models.model import Model
 from linker.models.score_scale import ScoreScale
-from linker.models.weight_files import check_weight_files
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -35,8 +35,7 @@ class SentenceTransformerModel(Model):
 
     Args:
         path: folder of a downloaded model, or its name on the Hugging Face hub (`organization/name` or
-            `organization/name@revision`), where it is looked up by the rule of `linker.models.hub.is_hub_name`; with
-            HF_HUB_OFFLINE=1 only in the local cache.
+            `organization/name@revision`); with HF_HUB_OFFLINE=1 only in the local cache.
         batch_size: number of texts encoded at once.
     """
 

@@ -16,9 +16,9 @@ from linker.common.errors import LinkerError, ModelError
 from linker.data.post_filter import Filter
 from linker.data.types import Article, Post
 from linker.models.elapsed_time import uses_dates, without_dates
+from linker.models.files.resolve import ModelReference, resolve_model
 from linker.models.model import Model, embedding_submodel
 from linker.models.passage_pooling import Passages, with_passages
-from linker.models.resolve import ModelReference, resolve_model
 from linker.models.word_statistics import Statistics, counted_in
 from linker.ranking.data_frames import Frame, frame_of
 from linker.ranking.inputs import AnyArticles, AnyColumns, AnyPosts, as_articles, as_posts
@@ -279,7 +279,7 @@ class Ranker:
             ModelError: if the model has no folder, or the hub cannot be reached or refuses.
             DataError: if `evaluation` does not contain results of `linker evaluate`.
         """
-        from linker.models.hub import push_model
+        from linker.models.files.hub import push_model
 
         if self._reference is None or self._reference.kind != "folder":
             raise ModelError(

@@ -16,9 +16,9 @@ from linker.common.files import unbroken
 from linker.config import Lazy
 from linker.data.data_source import DataSource
 from linker.data.splitters.splitter import Splits
-from linker.models.archive import save_model
+from linker.models.files.archive import save_model
+from linker.models.files.model_card import model_card
 from linker.models.model import Model, all_submodels
-from linker.models.model_card import model_card
 from linker.models.siamese.siamese import SiameseModel, save_weights
 from linker.modules.losses.loss import Loss
 from linker.modules.miners import Miner

@@ -8,11 +8,11 @@ from typing import Any
 from linker.common.errors import ConfigError
 from linker.config import resolve
 from linker.config.jsonnet import diff_configs
-from linker.models.archive import check_manifest, read_config
-from linker.models.hub import is_hub_name
+from linker.models.files.archive import check_manifest, read_config
+from linker.models.files.hub import is_hub_name
+from linker.models.files.resolve import resolve_model
 from linker.models.model import Model, all_submodels
 from linker.models.pretrained import FOLDERS
-from linker.models.resolve import resolve_model
 
 
 def load_initial_weights(model: Model, start: str, config: dict[str, Any]) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from linker.annotation.session.session import Session
 from linker.cli.main import main
+from linker.models.files.resolve import resolve_model
 from linker.models.pretrained import BEST
-from linker.models.resolve import resolve_model
 from linker.web.ranking_api import RankingApi
 from linker.web.served_sessions import ServedSessions
 from scripts.lint.commands import COMMANDS
@@ -98,7 +98,7 @@ def test_simulations_and_calibrations_use_it(
         asked.append(model)
         return resolve_model("bm25")
 
-    monkeypatch.setattr("linker.models.resolve.resolve_model", resolved)
+    monkeypatch.setattr("linker.models.files.resolve.resolve_model", resolved)
     run(monkeypatch, capsys, *arguments, "--articles", "articles.jsonl", "--posts", "posts.jsonl")
     assert asked == [BEST]
 

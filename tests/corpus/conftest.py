@@ -12,7 +12,7 @@ pytest.importorskip("lance", reason="the package pylance (extra `corpus`) is not
 from linker.config import build, resolve
 from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import Store
-from linker.models.archive import save_model
+from linker.models.files.archive import save_model
 from linker.models.model import Model
 from tests.conftest import toy_posts
 

@@ -12,7 +12,7 @@ from linker.corpus.builder import build_corpus
 from linker.corpus.corpus import Corpus
 from linker.data.io.columns import PostColumns
 from linker.data.types import Article
-from linker.models.archive import save_model
+from linker.models.files.archive import save_model
 from linker.models.model import Model
 from tests.conftest import toy_posts
 from tests.corpus.conftest import CONFIG, some_posts, write_posts

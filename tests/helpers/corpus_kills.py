@@ -23,7 +23,7 @@ from linker.corpus.builder import build_corpus
 from linker.corpus.storage.store import FACTS, Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
-from linker.models.resolve import resolve_model
+from linker.models.files.resolve import resolve_model
 
 # Some ten appends.
 CALLS = 400

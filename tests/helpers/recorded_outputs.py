@@ -27,8 +27,8 @@ from typer.main import get_command
 from linker.cli.main import app
 from linker.common.errors import LinkerError
 from linker.data.vocabulary import EncodedText
+from linker.models.files.resolve import ModelReference
 from linker.models.onnx.transformer import OnnxTransformerModel
-from linker.models.resolve import ModelReference
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "tests" / "recorded"

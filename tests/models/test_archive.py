@@ -8,9 +8,9 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from linker.common.errors import ModelError
-from linker.models.archive import MANIFEST, load_model, write_manifest
+from linker.models.files.archive import MANIFEST, load_model, write_manifest
+from linker.models.files.resolve import resolve_model
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS
-from linker.models.resolve import resolve_model
 
 WEIGHTS = "part-0/model.safetensors"
 

@@ -14,9 +14,9 @@ from linker.common.errors import ConfigError
 from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
 from linker.evaluation.evaluate import evaluate
-from linker.models.archive import load_model
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.ensemble import EnsembleModel
+from linker.models.files.archive import load_model
 from linker.models.lexical import TfidfModel
 from linker.models.model import Model, all_submodels, embedding_submodel
 from linker.models.siamese.siamese import SiameseModel

@@ -12,8 +12,8 @@ import pytest
 from linker.common.errors import ModelError
 from linker.config import build, resolve
 from linker.data.types import Article, LinkedPosts, Post
-from linker.models.archive import load_model, read_config, save_model, write_manifest
 from linker.models.averaged_word_vectors import AveragedWordVectorsModel
+from linker.models.files.archive import load_model, read_config, save_model, write_manifest
 from linker.models.model import Model, embedding_submodel
 from linker.models.pretrained import FOLDERS
 from linker.models.siamese.siamese import SiameseModel

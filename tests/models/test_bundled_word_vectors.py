@@ -12,8 +12,8 @@ from linker import load
 from linker.common.errors import ModelError
 from linker.config import build, resolve
 from linker.data.types import Article, LinkedPosts, Post
-from linker.models.archive import load_model, save_model
 from linker.models.embedding_model import eight_bits
+from linker.models.files.archive import load_model, save_model
 from linker.models.model import Model, embedding_submodel
 from linker.models.pretrained import FOLDERS
 

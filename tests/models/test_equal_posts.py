@@ -12,8 +12,8 @@ import pytest
 
 from linker.data.io.records import read_posts
 from linker.data.types import Article, Post
+from linker.models.files.resolve import resolve_model
 from linker.models.pretrained import BEST, DISTILLED
-from linker.models.resolve import resolve_model
 from linker.ranking.ranker import load
 
 _BOLD = str.maketrans({chr(97 + i): chr(0x1D41A + i) for i in range(26)})

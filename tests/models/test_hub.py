@@ -17,10 +17,10 @@ from huggingface_hub import ModelCard, constants, file_download, utils
 
 import linker
 from linker.common.errors import DataError, ModelError
-from linker.models.archive import MANIFEST, write_manifest
-from linker.models.hub import is_hub_name
+from linker.models.files.archive import MANIFEST, write_manifest
+from linker.models.files.hub import is_hub_name
+from linker.models.files.resolve import resolve_model
 from linker.models.pretrained import DISTILLED, FOLDERS
-from linker.models.resolve import resolve_model
 from tests.helpers.loopback_hub import TOKEN, Hub, Repository, hub_on_loopback
 
 ROOT = Path(__file__).parents[2]

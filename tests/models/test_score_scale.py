@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from linker.common.errors import DataError
 from linker.config import build
+from linker.models.files.resolve import resolve_model
 from linker.models.model import Model
 from linker.models.pretrained import BEST, DISTILLED
-from linker.models.resolve import resolve_model
 from linker.models.score_scale import UNSCALED, Kind, ScoreScale, run_score
 
 FLOAT32 = st.floats(-1e6, 1e6, width=32)

@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 
 from linker.config import build, resolve
 from linker.data.types import Article, LinkedPosts, Post
-from linker.models.archive import load_model, save_model
+from linker.models.files.archive import load_model, save_model
 from linker.models.model import Model
 from linker.models.siamese.word_siamese import WEIGHTS
 from tests.helpers.tiny_transformers import tiny

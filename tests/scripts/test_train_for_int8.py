@@ -13,7 +13,7 @@ import numpy as np
 
 from linker.config import build, resolve
 from linker.data.types import LinkedPosts, Post
-from linker.models.archive import load_model, save_model
+from linker.models.files.archive import load_model, save_model
 from linker.models.model import Model, embedding_submodel
 from linker.models.onnx.export import export_model
 from tests.helpers.tiny_transformers import tiny

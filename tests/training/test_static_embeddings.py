@@ -14,7 +14,7 @@ from linker.common.errors import DataError, ModelError
 from linker.config import build
 from linker.data.tokenizers.simple import WhitespaceTokenizer
 from linker.data.word_vectors.file import VectorFile
-from linker.models.archive import save_model
+from linker.models.files.archive import save_model
 from linker.models.model import Model
 from linker.training.distillation.teacher import CachedTeacher, Teacher
 from linker.training.static_embeddings import distill_vectors

@@ -13,7 +13,7 @@ from linker.common.errors import LinkerError
 from linker.config import build
 from linker.data import read_articles, read_posts
 from linker.evaluation.evaluate import evaluate
-from linker.models.archive import load_model
+from linker.models.files.archive import load_model
 from linker.models.lexical import TfidfModel
 from linker.models.model import all_submodels
 from linker.models.siamese.transformer import TransformerModel

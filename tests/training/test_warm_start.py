@@ -9,7 +9,7 @@ import numpy as np
 
 import linker
 from linker.data.types import Article, Post
-from linker.models.archive import load_model
+from linker.models.files.archive import load_model
 from linker.models.pretrained import FOLDERS
 from tests.helpers.forked import run_linker
 

@@ -16,7 +16,7 @@ from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 from linker.common.errors import DataError, LinkerError
 from linker.config import build, resolve
 from linker.data.types import Article, Post
-from linker.models.resolve import resolve_model
+from linker.models.files.resolve import resolve_model
 from linker.ranking.explanation import explain
 from linker.ranking.languages import warn_of_languages
 

@@ -114,7 +114,7 @@ def simulate(
     from linker.common.errors import LinkerError
     from linker.config import build
     from linker.data.io.records import read_articles
-    from linker.models.resolve import resolve_model
+    from linker.models.files.resolve import resolve_model
 
     if task and not relevant:
         raise LinkerError("--task: requires --relevant, the column with the label of each post")

@@ -61,7 +61,7 @@ def start(
     from linker.annotation.stopping_rules.stopping_rule import StoppingRule
     from linker.cli.annotate.terminal import and_copies
     from linker.config import build
-    from linker.models.resolve import resolve_model
+    from linker.models.files.resolve import resolve_model
 
     # Everything that can be wrong is checked before the work begins: names first, the model last.
     check_new(folder)

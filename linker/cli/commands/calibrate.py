@@ -24,7 +24,7 @@ def calibrate(
 ) -> None:
     """Calibrate a model on labeled data: probabilities of relevance, and the precision and recall of thresholds."""
     from linker.common.files import check_writable
-    from linker.models.resolve import resolve_model
+    from linker.models.files.resolve import resolve_model
 
     columns = reading.columns()
     check_writable(out, data.check())

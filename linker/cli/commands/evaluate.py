@@ -77,7 +77,7 @@ def evaluate(
     TF-IDF are always included. Tables go to standard output.
     """
     from linker.cli.tables import print_benchmarks, print_comparison
-    from linker.models.resolve import baseline_name, resolve_models
+    from linker.models.files.resolve import baseline_name, resolve_models
 
     if similarity and grade is None and label is None:
         raise LinkerError("--similarity: give the column of the grades (--grade) or of the labels (--label)")

@@ -38,7 +38,7 @@ def mcp(
         raise LinkerError("the server needs mcp 2: pip install 'article-linker[mcp]'") from error
     if sys.stdin is None:
         raise LinkerError("standard input is closed, on which the assistant's program sends its requests")
-    from linker.models.resolve import resolve_model
+    from linker.models.files.resolve import resolve_model
     from linker.web.mcp_server import create_server
     from linker.web.mcp_tools import Tools
 

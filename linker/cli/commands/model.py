@@ -34,7 +34,7 @@ def export(
     ] = None,
 ) -> None:
     """Export a trained transformer to ONNX in int8: it scores without torch, several times faster."""
-    from linker.models.resolve import resolve_model
+    from linker.models.files.resolve import resolve_model
 
     folder = resolve_model(model).folder
     out = out or Path(f"{model}-onnx")

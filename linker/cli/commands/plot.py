@@ -97,7 +97,7 @@ class Scores:
         Raises:
             LinkerError: if there are both or neither, or a file cannot be read.
         """
-        from linker.models.resolve import resolve_model
+        from linker.models.files.resolve import resolve_model
         from linker.plots.data import read_scored_pairs, score_pairs
 
         named = self.model or linked.articles or linked.posts
@@ -126,7 +126,7 @@ def tsne(
 ) -> None:
     """Plot a t-SNE map of the posts of the most shared articles."""
     output.check(*linked.check())
-    from linker.models.resolve import resolve_model
+    from linker.models.files.resolve import resolve_model
     from linker.plots.tsne import figure, vector_map
 
     numbers = vector_map(resolve_model(model).load(), linked.read(), count, seed, model)

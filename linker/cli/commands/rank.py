@@ -48,7 +48,7 @@ def rank(
         sources.load(faults)  # raises: articles and posts are reported together
     reading.columns()
 
-    from linker.models.resolve import resolve_model
+    from linker.models.files.resolve import resolve_model
 
     reference = resolve_model(model or BEST)
     if request.calibration is not None:

@@ -120,7 +120,7 @@ def serve(
         raise LinkerError("the page needs fastapi and uvicorn: pip install 'article-linker[web]'")
     from linker.annotation.project.project import ProjectsFolder
     from linker.annotation.session.session import Session
-    from linker.models.resolve import resolve_model
+    from linker.models.files.resolve import resolve_model
     from linker.web import server
     from linker.web.app import create_app
     from linker.web.projects_api import ProjectsApi

@@ -12,8 +12,8 @@ from linker.common.files import check_writable, write_json
 from linker.data.files.line_errors import OnError
 from linker.evaluation.benchmarks.graded_pairs import PairColumns, read_pairs, similarity_figures
 from linker.evaluation.benchmarks.reranking import read_reranking, rerank
+from linker.models.files.resolve import ModelReference
 from linker.models.model import Model
-from linker.models.resolve import ModelReference
 
 
 @dataclass(frozen=True)

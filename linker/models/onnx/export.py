@@ -18,9 +18,9 @@ from linker.common.errors import LinkerError, ModelError
 from linker.common.files import atomic_write, write_json
 from linker.common.locks import only_writer
 from linker.data.types import Article, Post
-from linker.models.archive import CARD, CONFIG, load_model, read_config, write_manifest
 from linker.models.embedding_model import unit_length
 from linker.models.ensemble import EnsembleModel
+from linker.models.files.archive import CARD, CONFIG, load_model, read_config, write_manifest
 from linker.models.model import Model, all_submodels
 from linker.models.onnx.graph import BertGraph, Ranges
 from linker.models.onnx.transformer import FOLDER, GRAPH, OnnxTransformerModel

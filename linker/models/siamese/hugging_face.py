@@ -15,9 +15,9 @@ from torch import nn
 
 from linker.common.errors import ConfigError, ModelError
 from linker.models.averaged_word_vectors import check_finite
+from linker.models.files.weight_files import check_weight_files
 from linker.models.siamese.quantization import FILE as INT8_FILE
 from linker.models.siamese.quantization import load_int8
-from linker.models.weight_files import check_weight_files
 
 Pooling = Literal["mean", "cls", "max"]
 

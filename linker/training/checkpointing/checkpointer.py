@@ -19,7 +19,7 @@ from linker.common.errors import ConfigError, LinkerError
 from linker.common.files import check_regular_files, check_writable
 from linker.common.locks import lock
 from linker.config.jsonnet import ABSENT, diff_configs
-from linker.models.archive import CARD, CONFIG, MANIFEST, METRICS
+from linker.models.files.archive import CARD, CONFIG, MANIFEST, METRICS
 from linker.models.siamese.hugging_face import MODULES
 from linker.models.siamese.transformer import FOLDER as NETWORK
 from linker.models.siamese.word_siamese import VOCABULARY, WEIGHTS

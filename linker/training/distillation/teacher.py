@@ -14,8 +14,8 @@ from linker.common.errors import ModelError
 from linker.common.files import atomic_write, real_path
 from linker.config import build
 from linker.data.types import Post
-from linker.models.archive import MANIFEST, load_model
-from linker.models.hub import is_hub_name
+from linker.models.files.archive import MANIFEST, load_model
+from linker.models.files.hub import is_hub_name
 from linker.models.model import Model, embedding_submodel
 from linker.models.siamese.hugging_face import MODULES
 from linker.training.distributed.context import DistributedContext

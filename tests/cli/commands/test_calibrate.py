@@ -16,7 +16,7 @@ from linker.annotation.formats.records import LabeledPost
 from linker.calibration.calibration import Calibration
 from linker.cli.main import main
 from linker.data.types import Post
-from linker.models.archive import save_model
+from linker.models.files.archive import save_model
 from linker.models.lexical import TfidfModel
 from tests.conftest import toy_posts
 

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from linker.cli.main import main
-from linker.models.archive import save_model
+from linker.models.files.archive import save_model
 from tests.conftest import toy_posts
 from tests.plots.test_figures import star_transformer
 

@@ -21,7 +21,7 @@ import pytest
 from linker.cli.main import main
 from linker.data.identity import content_id
 from linker.data.types import Article, Post
-from linker.models.archive import save_model
+from linker.models.files.archive import save_model
 from linker.models.lexical import TfidfModel
 from linker.ranking.ranker import load
 from tests.helpers.score_files import read_run
@@ -365,7 +365,7 @@ def test_mistakes_end_with_2_and_one_message(
     run: Run, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], words: str
 ) -> None:
     monkeypatch.setattr(
-        "linker.models.resolve.ModelReference.load", lambda _: pytest.fail("the model was loaded")
+        "linker.models.files.resolve.ModelReference.load", lambda _: pytest.fail("the model was loaded")
     )
     Path("runs").mkdir()
     code, out, err = run(*arguments)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from linker.models.archive import load_model
+from linker.models.files.archive import load_model
 from linker.models.siamese.word_siamese import WordSiamese
 from tests.conftest import toy_posts
 from tests.helpers.forked import run_linker

@@ -24,7 +24,7 @@ from linker.common.errors import ConfigError
 from linker.config import EXPERIMENT, check, load_config
 from linker.data.tokenizers.simple import TorchtextTokenizer
 from linker.data.torchtext_import import import_torchtext
-from linker.models.archive import load_model
+from linker.models.files.archive import load_model
 from linker.models.siamese.word_siamese import WordSiamese
 from linker.modules.encoders.gru import BiGruEncoder
 from linker.modules.encoders.star_transformer import Cycle, StarTransformerEncoder

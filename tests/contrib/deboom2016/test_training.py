@@ -12,7 +12,7 @@ from torch import nn
 from linker.config import build, load_config
 from linker.contrib.deboom2016.loss_rule import DropThenStop
 from linker.contrib.deboom2016.word_weights import WordWeightsEncoder
-from linker.models.archive import load_model
+from linker.models.files.archive import load_model
 from linker.models.siamese.word_siamese import WordSiamese
 from linker.training.experiment import Experiment
 from linker.training.optimizers import SGD

@@ -17,7 +17,7 @@ from linker.contrib.deboom2016.word_weights import (
 from linker.data.batch import collate
 from linker.data.types import Article, LinkedPosts, Post
 from linker.data.vocabulary import Vocabulary, idf_of
-from linker.models.archive import load_model, save_model
+from linker.models.files.archive import load_model, save_model
 from linker.models.model import Model
 
 

@@ -7,7 +7,7 @@ import torch
 
 from linker.config import build, load_config, resolve
 from linker.evaluation.benchmarks.reranking import Candidate, Reranking, rerank
-from linker.models.archive import load_model
+from linker.models.files.archive import load_model
 from linker.training.data_options import use_data
 from linker.training.experiment import Experiment
 from linker.training.training_state import TrainingTask

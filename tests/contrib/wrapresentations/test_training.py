@@ -10,7 +10,7 @@ from benchmarks.papers.wrapresentations_metrics import pair_figures
 from linker.cli.main import app
 from linker.common.errors import LinkerError
 from linker.contrib.wrapresentations.reader import LabeledTexts
-from linker.models.archive import load_model
+from linker.models.files.archive import load_model
 from tests.helpers.tiny_transformers import tiny
 
 ROOT = Path(__file__).parents[3]

@@ -13,7 +13,7 @@ from linker.corpus.corpus import Corpus
 from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts
 from linker.data.types import Article
-from linker.models.archive import load_model, save_model
+from linker.models.files.archive import load_model, save_model
 from linker.models.model import Model
 from linker.models.pretrained import DISTILLED
 from tests.conftest import toy_posts

@@ -22,7 +22,7 @@ from linker.corpus.search.filters import Filter
 from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts
 from linker.data.types import Article
-from linker.models.archive import save_model
+from linker.models.files.archive import save_model
 from linker.models.lexical import word_statistics
 from linker.models.model import Model
 from linker.models.pretrained import BEST, DISTILLED

@@ -17,10 +17,10 @@ from linker.common.errors import ModelError
 from linker.config import build, resolve
 from linker.data import read_posts
 from linker.data.types import Article, LinkedPosts, Post
-from linker.models.archive import load_model, save_model
+from linker.models.files.archive import load_model, save_model
+from linker.models.files.resolve import resolve_model
 from linker.models.model import Model, embedding_submodel
 from linker.models.pretrained import BEST, FOLDERS
-from linker.models.resolve import resolve_model
 from tests.helpers.forked import run_linker
 from tests.helpers.tiny_transformers import tiny
 

@@ -12,7 +12,7 @@ from linker.common.errors import ConfigError, ModelError
 from linker.config import build
 from linker.data.token_axis import length_buckets
 from linker.data.types import Article, LinkedPosts, Post
-from linker.models.archive import load_model, save_model, write_manifest
+from linker.models.files.archive import load_model, save_model, write_manifest
 from linker.models.model import Model
 from linker.models.siamese.word_siamese import WordSiamese
 from linker.training.experiment import seed_everything

@@ -14,8 +14,8 @@ from linker.common.errors import ConfigError, ModelError
 from linker.config import build
 from linker.data.tokenizers.normalization import bertweet_normalized, hashtags_split, normalized
 from linker.data.types import Article, LinkedPosts, Post
-from linker.models.archive import load_model, save_model, write_manifest
 from linker.models.embedding_model import unit_length
+from linker.models.files.archive import load_model, save_model, write_manifest
 from linker.models.model import Model
 from tests.helpers.tiny_transformers import tiny
 

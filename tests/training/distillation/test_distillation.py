@@ -17,7 +17,7 @@ from safetensors.numpy import load_file
 from linker.cli.main import app
 from linker.common.errors import ConfigError, LinkerError, ModelError
 from linker.config import EXPERIMENT, build, check, load_config
-from linker.models.archive import load_model, save_model
+from linker.models.files.archive import load_model, save_model
 from linker.models.model import Model
 from linker.training.callbacks import Callback
 from linker.training.experiment import Experiment

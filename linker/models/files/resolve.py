@@ -14,12 +14,12 @@ from linker.common.errors import ModelError
 from linker.common.files import real_path, sha256_of
 from linker.config import build, load_config, resolve
 from linker.config.recipes import find_config
-from linker.models.archive import CONFIG, load_model, read_config
-from linker.models.hub import download_model, is_hub_name
+from linker.models.files.archive import CONFIG, load_model, read_config
+from linker.models.files.hub import download_model, is_hub_name
+from linker.models.files.scoring_config import scoring_config
 from linker.models.model import Model
 from linker.models.pretrained import FOLDERS
 from linker.models.score_scale import ScoreScale
-from linker.models.scoring_config import scoring_config
 
 BASELINES = ("bm25", "tfidf")
 """Lexical models, which need no training."""

@@ -14,7 +14,7 @@ from typing import Any
 from linker.common.console import info, stderr
 from linker.common.errors import DataError, ModelError
 from linker.common.files import read_json_object
-from linker.models.archive import (
+from linker.models.files.archive import (
     CARD,
     CONFIG,
     MANIFEST,
@@ -22,7 +22,7 @@ from linker.models.archive import (
     check_manifest,
     read_config,
 )
-from linker.models.model_card import EvaluationResults, hub_card, nested
+from linker.models.files.model_card import EvaluationResults, hub_card, nested
 from linker.version import __version__
 
 _NAME = re.compile(r"(\w[\w.-]*/\w[\w.-]*)(?:@(\w[\w./-]*))?")

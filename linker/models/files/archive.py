@@ -9,8 +9,8 @@ from typing import Any
 from linker.common.errors import ConfigError, DataError, ModelError
 from linker.common.files import atomic_write, check_regular_files, read_json_object, sha256_of, write_json
 from linker.config import build
+from linker.models.files.scoring_config import scoring_config
 from linker.models.model import Model
-from linker.models.scoring_config import scoring_config
 from linker.version import __version__
 
 CONFIG, METRICS, CARD, MANIFEST = "config.json", "metrics.json", "README.md", "manifest.json"

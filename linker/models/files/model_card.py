@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from linker.common.errors import DataError
 from linker.common.files import read_json_object
 from linker.data.types import LinkedPosts
-from linker.models.archive import CARD, METRICS, read_config
+from linker.models.files.archive import CARD, METRICS, read_config
 from linker.version import __version__
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def _rendered(
 ) -> str:
     from jinja2 import Template
 
-    template = Template((files("linker.models") / "model_card_template.md").read_text(encoding="utf-8"))
+    template = Template((files("linker.models.files") / "model_card_template.md").read_text(encoding="utf-8"))
     score = _SCORES.get(config["type"], "the cosine of two embeddings")
     known = languages or _languages(config)
     return template.render(title=title, score=score, version=__version__, languages=known, **values) + "\n"

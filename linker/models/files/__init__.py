@@ -1,0 +1,1 @@
+"""Model folders: written, read, named, and exchanged with a hub."""
