@@ -25,8 +25,7 @@ _MOST_FAULTS = 5
 def crawl(links: str, out: str | Path, options: CrawlOptions, warc: bool = False) -> CrawlReport:
     """Fetch the articles that links lead to, and write them with a state for every address into a folder.
 
-    An interrupted or killed crawl resumes where it stopped: pages with a final state are not asked for
-    again. Where the database is missing but the WARC file is there, its responses are used instead of the network.
+    An interrupted or killed crawl resumes where it stopped: pages with a final state are not asked for again.
 
     Args:
         links: a file with one address per line or JSON Lines with `url`, or `-`.
@@ -75,15 +74,16 @@ def read_links(source: str) -> list[str]:
         for number, line in enumerate(file, start=1):
             text = line.decode("utf-8-sig" if number == 1 else "utf-8", "replace").strip()
             try:
-                links += [_address(text)] if text else []
+                if text:
+                    links.append(_address(text))
             except ValueError as error:
                 faults.append(f"{name}, line {number}: {error}")
                 if len(faults) == _MOST_FAULTS:
                     break
+    if not links and not faults:
+        faults = [f"{name}: no link in this file"]
     if faults:
         raise DataError("\n".join([*faults, "give one address per line, or JSON Lines with the field `url`"]))
-    if not links:
-        raise DataError(f"{name}: no link in this file; give one address per line, or JSON Lines with `url`")
     return links
 
 

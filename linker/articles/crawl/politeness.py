@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -48,8 +49,7 @@ class Hosts:
         self._max_wait = max_wait
         self._wishes: dict[str, float] = {}
         self._ready: dict[str, float] = {}
-        self._locks: dict[str, threading.Lock] = {}
-        self._lock = threading.Lock()
+        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def ready(self, host: str) -> float:
         """Return the time, in seconds since 1970, from which on the host may be asked."""
@@ -65,14 +65,12 @@ class Hosts:
 
     @contextmanager
     def turn(self, host: str) -> Iterator[None]:
-        """Wait for the turn of a request to this host.
+        """Wait for the turn of a request to this host: a redirect of a robots.txt may lead to one that is being asked.
 
         Raises:
             Stopped: if the crawl ends meanwhile, or the wait is too long.
         """
-        with self._lock:
-            lock = self._locks.setdefault(host, threading.Lock())
-        with lock:
+        with self._locks[host]:
             while (wait := self.ready(host) - time.time()) > 0:
                 if wait > self._max_wait or self.stop.wait(min(wait, 1.0)):
                     raise Stopped

@@ -12,34 +12,18 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from rich.table import Table
-
 from linker.articles.crawl.store import CrawlStore
 from linker.articles.crawl.visit import STATES
 from linker.articles.links.link_key import link_key
 from linker.articles.request import MAX_REDIRECTS
-from linker.common.console import table_of_counts
 from linker.common.files import write_lines
 
 COLUMNS = ("url", "state", "detail", "status", "final_url", "canonical_url", "article_id", "attempts")
 
 
-class _Page(NamedTuple):
-    """The page at the end of a link's redirects."""
-
-    id: int | None = None
-    state: str = "not an address"
-    detail: str | None = "not an http or https address"
-    status: int | None = None
-    last_url: str | None = None
-    target: int | None = None
-    attempts: int = 0
-    canonical: str | None = None
-
-
 @dataclass
 class CrawlReport:
-    """Counts of a crawl; each address is in one row, and the rows of a section add up to its first figure.
+    """Counts of a crawl.
 
     Attributes:
         read: number of addresses read in this run.
@@ -56,7 +40,7 @@ class CrawlReport:
     articles: int = 0
 
     def sections(self) -> dict[str, dict[str, int]]:
-        """Return the sections of counts: first the total, then its parts."""
+        """Return the sections of counts: first the total, then its parts, which add up to it."""
         repeated = {"repeated, or of an earlier run": self.read - self.new}
         states: dict[str, int] = {state: self.states[state] for state in STATES if self.states[state]}
         return {
@@ -64,15 +48,28 @@ class CrawlReport:
             "addresses": {"in all": self.states.total(), **states},
         }
 
-    def table(self) -> Table:
-        """Return the report as a table for the terminal."""
-        return table_of_counts(self.sections())
+
+class _Page(NamedTuple):
+    """The page at the end of a link's redirects."""
+
+    state: str = "not an address"
+    detail: str | None = "not an http or https address"
+    status: int | None = None
+    last_url: str | None = None
+    canonical: str | None = None
+    attempts: int = 0
+    title: str | None = None
+    text: str | None = None
+    published: str | None = None
+    language: str | None = None
+    target: int | None = None
+
+
+_ROW = f"SELECT {', '.join(_Page._fields)} FROM page WHERE id = ?"
 
 
 def write_results(store: CrawlStore, folder: Path, report: CrawlReport) -> None:
     """Write `articles.jsonl` and `states.csv` into a folder, and count states and articles into the report."""
-    report.states.clear()
-    report.articles = 0
     write_lines(folder / "states.csv", _states(store, report))
     write_lines(folder / "articles.jsonl", _articles(store, report))
 
@@ -93,10 +90,9 @@ def _articles(store: CrawlStore, report: CrawlReport) -> Iterator[str]:
             continue
         seen.add(key)
         report.articles += 1
-        query = "SELECT title, text, published, language FROM page WHERE id = ?"
-        title, text, published, language = store.run(query, [page.id]).fetchone()
         address = {"url": url, "canonical_url": page.canonical or page.last_url}
-        row = {"id": key, "title": title, "text": text, **address, "published": published, "lang": language}
+        row = {"id": key, "title": page.title, "text": page.text, **address}
+        row |= {"published": page.published, "lang": page.language}
         filled = {name: value for name, value in row.items() if value is not None}
         yield json.dumps(filled, ensure_ascii=False) + "\n"
 
@@ -104,26 +100,16 @@ def _articles(store: CrawlStore, report: CrawlReport) -> Iterator[str]:
 def _links(store: CrawlStore) -> Iterator[tuple[str, str | None, _Page]]:
     """Address and key of each link, and the page that it leads to."""
     for url, key, number in store.run("SELECT url, key, page FROM link ORDER BY number"):
-        page = _Page() if number is None else _last_page(store, number)
+        page, passed = _Page(), [number]
+        while passed[-1] is not None:
+            page = _Page(*store.run(_ROW, [passed[-1]]).fetchone())
+            if page.target in passed or len(passed) > MAX_REDIRECTS + 1:
+                why = "in a circle" if page.target in passed else f"more than {MAX_REDIRECTS} times"
+                page = page._replace(state="redirect loop", detail=f"redirects {why}", target=None)
+            passed.append(page.target)
         if page.state == "fetched" and _is_home(page.last_url or "") and not _is_home(f"https://{key}"):
             page = page._replace(state="soft 404", detail="redirects to the home page")
         yield url, key, page
-
-
-def _last_page(store: CrawlStore, number: int) -> _Page:
-    """The page at the end of the redirects of another one."""
-    seen: set[int] = set()
-    while True:
-        page = _Page(
-            *store.run(f"SELECT {', '.join(_Page._fields)} FROM page WHERE id = ?", [number]).fetchone()
-        )
-        if page.state != "redirected" or page.target is None:
-            return page
-        seen.add(number)
-        if page.target in seen or len(seen) > MAX_REDIRECTS:
-            why = "in a circle" if page.target in seen else f"more than {MAX_REDIRECTS} times"
-            return page._replace(state="redirect loop", detail=f"redirects {why}")
-        number = page.target
 
 
 def _is_home(url: str) -> bool:

@@ -1,4 +1,4 @@
-"""The database of a crawl: links, the pages behind them, and what is known of sites. Survives kill -9."""
+"""The database of a crawl: links, the pages behind them, and the robots.txt of sites. Survives kill -9."""
 
 from __future__ import annotations
 
@@ -9,27 +9,25 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from linker.articles.crawl.visit import Outcome, State
+from linker.articles.crawl.visit import Outcome, State, origin_of
 from linker.articles.links.link_key import link_key
 from linker.articles.links.wrappers import unwrapped
 from linker.articles.request import MAX_REDIRECTS
 from linker.common.databases import Database, open_database
 
+# A robots.txt is a page with its rules as the text; `not_before` is when it may be asked for, or is to be read again.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS page (
-    id INTEGER PRIMARY KEY, url TEXT UNIQUE, key TEXT, host TEXT, state TEXT NOT NULL DEFAULT 'waiting', detail TEXT,
-    status INTEGER, last_url TEXT, target INTEGER, hops INTEGER NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0,
-    not_before REAL NOT NULL DEFAULT 0, title TEXT, text TEXT, published TEXT, canonical TEXT, language TEXT
+    id INTEGER PRIMARY KEY, url TEXT, key TEXT, host TEXT, is_robots INTEGER NOT NULL DEFAULT 0,
+    state TEXT NOT NULL DEFAULT 'waiting', detail TEXT, status INTEGER, last_url TEXT, target INTEGER,
+    hops INTEGER NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0, not_before REAL NOT NULL DEFAULT 0,
+    title TEXT, text TEXT, published TEXT, canonical TEXT, language TEXT, UNIQUE (url, is_robots)
 );
-CREATE INDEX IF NOT EXISTS waiting ON page (host, not_before, id) WHERE state = 'waiting';
+CREATE INDEX IF NOT EXISTS waiting ON page (host, not_before, id) WHERE state = 'waiting' AND NOT is_robots;
 CREATE INDEX IF NOT EXISTS by_key ON page (key);
 CREATE TABLE IF NOT EXISTS link (number INTEGER PRIMARY KEY, url TEXT UNIQUE, key TEXT, page INTEGER);
 CREATE INDEX IF NOT EXISTS link_by_key ON link (key);
-CREATE TABLE IF NOT EXISTS robots (
-    origin TEXT PRIMARY KEY, text TEXT, state TEXT, detail TEXT, attempts INTEGER, until REAL
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS pause (host TEXT PRIMARY KEY, until REAL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS archive (length INTEGER);
+CREATE TABLE IF NOT EXISTS archive (id INTEGER PRIMARY KEY, length INTEGER);
 """
 _DAMAGED = "damaged, or not the database of a crawl ({}); move it away to start again"
 _PROBLEMS = {
@@ -38,27 +36,23 @@ _PROBLEMS = {
     "malformed": _DAMAGED,
     "no such column": _DAMAGED,
 }
-WAITING = "page WHERE state = 'waiting'"
+WAITING = "page WHERE state = 'waiting' AND NOT is_robots"
 
 
-class WaitingPage(NamedTuple):
-    """A page to visit; `not_before` is the time from which on it may be asked for."""
+class PageRow(NamedTuple):
+    """A page of the database; see `Outcome`. `not_before` is the time from which on it may be asked for."""
 
     id: int
     url: str
+    state: State
+    detail: str
+    text: str | None
     hops: int
     attempts: int
     not_before: float
 
 
-class RobotsRow(NamedTuple):
-    """What is known of the robots.txt of a site; `state` is `fetched`, `waiting`, or why it cannot be read."""
-
-    text: str
-    state: State
-    detail: str
-    attempts: int
-    until: float
+_ROW = f"SELECT {', '.join(PageRow._fields)} FROM"
 
 
 def host_of_url(url: str) -> str:
@@ -84,64 +78,73 @@ class CrawlStore(Database):
             database.executescript(_TABLES)
             yield cls(database)
 
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write what the block writes completely or not at all."""
+        with self.database:
+            self.run("BEGIN")
+            yield
+
     def add_links(self, urls: Sequence[str]) -> int:
         """Add links and the pages that they lead to, one for all addresses of an article; return how many are new."""
         before = self.count("link")
         with self.transaction():
             for url in dict.fromkeys(urls):
-                if not self.run("SELECT 1 FROM link WHERE url = ?", [url]).fetchone():
-                    self._add_link(url)
+                if self.run("SELECT 1 FROM link WHERE url = ?", [url]).fetchone():
+                    continue
+                key, page = link_key(url), None
+                if key is not None:
+                    # A shortener and the article's own link cause one request.
+                    same = self.run(
+                        "SELECT page FROM link WHERE key = ? AND page NOT NULL "
+                        "UNION ALL SELECT id FROM page WHERE key = ? LIMIT 1",
+                        [key, key],
+                    ).fetchone()
+                    page = same[0] if same else self._add_page(_address(url), key)[0]
+                self.run("INSERT INTO link (url, key, page) VALUES (?, ?, ?)", [url, key, page])
         return self.count("link") - before
 
-    def _add_link(self, url: str) -> None:
-        key, page = link_key(url), None
-        if key is not None:
-            same = self.run(
-                "SELECT page FROM link WHERE key = ? AND page NOT NULL "
-                "UNION ALL SELECT id FROM page WHERE key = ? LIMIT 1",
-                [key, key],
-            ).fetchone()
-            # A shortener and the article's own link cause one request.
-            page = same[0] if same else self._add_page(_address(url), key, 0)[0]
-        self.run("INSERT INTO link (url, key, page) VALUES (?, ?, ?)", [url, key, page])
-
-    def _add_page(self, url: str, key: str | None, hops: int) -> tuple[int, bool]:
-        """Add a page; return its number, and whether it is new."""
-        values = [url, key, host_of_url(url), hops]
-        added = self.run("INSERT OR IGNORE INTO page (url, key, host, hops) VALUES (?, ?, ?, ?)", values)
-        (number,) = self.run("SELECT id FROM page WHERE url = ?", [url]).fetchone()
+    def _add_page(self, url: str, key: str | None, hops: int = 0) -> tuple[int, bool]:
+        """Add a page; return its number and whether it is new. Where all pages of its host wait, it waits with them."""
+        host = host_of_url(url)
+        added = self.run(
+            "INSERT OR IGNORE INTO page (url, key, host, hops, not_before) VALUES (?, ?, ?, ?, "
+            f"coalesce((SELECT min(not_before) FROM {WAITING} AND host = ?), 0))",
+            [url, key, host, hops, host],
+        )
+        (number,) = self.run("SELECT id FROM page WHERE url = ? AND NOT is_robots", [url]).fetchone()
         return number, added.rowcount > 0
 
     def hosts(self) -> list[tuple[str, float]]:
         """Return the hosts with waiting pages, and the time from which on one may be asked for."""
-        return self.run(
-            "SELECT page.host, max(min(not_before), coalesce(max(until), 0)) FROM page "
-            "LEFT JOIN pause USING (host) WHERE state = 'waiting' GROUP BY page.host"
-        ).fetchall()
+        return self.run(f"SELECT host, min(not_before) FROM {WAITING} GROUP BY host").fetchall()
 
-    def next_page(self, host: str) -> WaitingPage | None:
+    def next_page(self, host: str) -> PageRow | None:
         """Return the first waiting page of a host; None: there is none."""
-        row = self.run(
-            f"SELECT id, url, hops, attempts, not_before FROM {WAITING} AND host = ? ORDER BY not_before, id LIMIT 1",
-            [host],
-        ).fetchone()
-        return row and WaitingPage(*row)
+        row = self.run(f"{_ROW} {WAITING} AND host = ? ORDER BY not_before, id LIMIT 1", [host]).fetchone()
+        return row and PageRow(*row)
 
-    def robots(self, origin: str) -> RobotsRow | None:
-        """Return what is known of the robots.txt of a site; None: nothing."""
-        columns = "text, state, detail, attempts, until"
-        row = self.run(f"SELECT {columns} FROM robots WHERE origin = ?", [origin]).fetchone()
-        return row and RobotsRow(*row)
-
-    def set_robots(self, origin: str, row: RobotsRow) -> None:
-        """Keep what is known of the robots.txt of a site."""
-        self.run("INSERT OR REPLACE INTO robots VALUES (?, ?, ?, ?, ?, ?)", [origin, *row])
+    def robots(self, page_url: str, now: float) -> PageRow:
+        """Return the robots.txt of the site of a page; it is waiting if it is new or out of date."""
+        url = f"{origin_of(page_url)}/robots.txt"
+        self.run(
+            "INSERT OR IGNORE INTO page (url, host, is_robots) VALUES (?, ?, 1)", [url, host_of_url(url)]
+        )
+        self.run(
+            "UPDATE page SET state = 'waiting', attempts = 0 "
+            "WHERE url = ? AND is_robots AND state != 'waiting' AND not_before <= ?",
+            [url, now],
+        )
+        return PageRow(*self.run(f"{_ROW} page WHERE url = ? AND is_robots", [url]).fetchone())
 
     def pause(self, host: str, until: float) -> None:
-        """Keep that a host wants no request before a time."""
-        self.run("INSERT OR REPLACE INTO pause VALUES (?, ?)", [host, until])
+        """Let the waiting pages of a host wait until a time."""
+        self.run(
+            f"UPDATE page SET not_before = max(not_before, ?) WHERE id IN (SELECT id FROM {WAITING} AND host = ?)",
+            [until, host],
+        )
 
-    def wait(self, page: WaitingPage, outcome: Outcome, not_before: float) -> None:
+    def wait(self, page: PageRow, outcome: Outcome, not_before: float) -> None:
         """Let a page wait for another attempt."""
         time = datetime.fromtimestamp(not_before, timezone.utc).isoformat(timespec="seconds")
         self.run(
@@ -149,8 +152,13 @@ class CrawlStore(Database):
             [not_before, outcome.status, f"{outcome.detail}; next attempt after {time}", page.id],
         )
 
-    def finish(self, page: WaitingPage, outcome: Outcome) -> str:
+    def finish(self, page: PageRow, outcome: Outcome, until: float = 0.0) -> str:
         """Give a page its final state, and add the page that it redirects to.
+
+        Args:
+            page: the page.
+            outcome: what came of its visit.
+            until: time at which a robots.txt is out of date.
 
         Returns:
             Host of the page that it redirects to; empty: there is none, or it is known.
@@ -159,23 +167,20 @@ class CrawlStore(Database):
         if outcome.target:
             hops = page.hops + outcome.hops
             if hops > MAX_REDIRECTS:
-                outcome.state, outcome.detail = "redirect loop", f"redirects more than {MAX_REDIRECTS} times"
+                outcome.fail("redirect loop", f"redirects more than {MAX_REDIRECTS} times")
             else:
                 target, host = self._target(page, outcome.target, hops)
-        article = outcome.article
-        date = article and article.published and article.published.isoformat()
-        self.run(
-            "UPDATE page SET state = ?, detail = ?, status = ?, last_url = ?, target = ?, attempts = attempts + 1, "
-            "title = ?, text = ?, published = ?, canonical = ?, language = ? WHERE id = ?",
-            [
-                *(outcome.state, outcome.detail, outcome.status, outcome.url, target),
-                *((article.title, article.text) if article else (None, None)),
-                *(date, outcome.canonical or None, outcome.language, page.id),
-            ],
-        )
+        values = {
+            **{"state": outcome.state, "detail": outcome.detail, "status": outcome.status},
+            **{"last_url": outcome.url, "target": target, "attempts": page.attempts + 1, "not_before": until},
+            **{"title": outcome.title, "text": outcome.text, "published": outcome.published},
+            **{"canonical": outcome.canonical, "language": outcome.language},
+        }
+        columns = ", ".join(f"{name} = ?" for name in values)
+        self.run(f"UPDATE page SET {columns} WHERE id = ?", [*values.values(), page.id])
         return host
 
-    def _target(self, page: WaitingPage, url: str, hops: int) -> tuple[int, str]:
+    def _target(self, page: PageRow, url: str, hops: int) -> tuple[int, str]:
         """The page of a redirect's target, and its host if it is new: a page with the same key counts as the target."""
         key = link_key(url)
         same = self.run(
@@ -187,26 +192,13 @@ class CrawlStore(Database):
         number, is_new = self._add_page(url, key, hops)
         return number, host_of_url(url) if is_new else ""
 
-    def archived(self) -> int | None:
-        """Return the length of the WARC file up to the last page that is in the database too; None: never written."""
-        length: int | None = self.run("SELECT max(length) FROM archive").fetchone()[0]
-        return length
+    def archived(self) -> int:
+        """Return the length of the WARC file up to the last page that is in the database too; 0: never written."""
+        return int(self.run("SELECT coalesce(max(length), 0) FROM archive").fetchone()[0])
 
     def set_archived(self, length: int) -> None:
         """Keep the length of the WARC file."""
-        self.run("DELETE FROM archive")
-        self.run("INSERT INTO archive VALUES (?)", [length])
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Write what the block writes completely or not at all."""
-        self.run("BEGIN")
-        try:
-            yield
-        except BaseException:
-            self.run("ROLLBACK")
-            raise
-        self.run("COMMIT")
+        self.run("INSERT OR REPLACE INTO archive VALUES (1, ?)", [length])
 
 
 def _address(url: str) -> str:

@@ -198,11 +198,11 @@ def fetch(
 
     from linker.articles.crawl.crawl import crawl
     from linker.articles.crawl.options import CrawlOptions
-    from linker.common.console import info, stderr, warn
+    from linker.common.console import info, stderr, table_of_counts, warn
 
     began = time.monotonic()
     report = crawl(links, out, CrawlOptions(contact, delay=delay, workers=workers), warc)
-    stderr.print(report.table())
+    stderr.print(table_of_counts(report.sections()))
     seconds = time.monotonic() - began
     info(f"{report.articles:,} articles; {report.requests:,} requests in {seconds:.0f} s")
     if waiting := report.states["waiting"]:

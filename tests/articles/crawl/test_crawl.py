@@ -319,20 +319,6 @@ def test_two_crawls_in_one_folder(web: Web, tmp_path: Path) -> None:
 # WARC
 
 
-def test_a_crawl_from_the_warc_file_needs_no_network(web: Web, tmp_path: Path) -> None:
-    pytest.importorskip("warcio")
-    expected = build(web, each=1)
-    run(tmp_path, list(expected), warc=True, workers=32, deadline=2.0, max_bytes=1 << 20)
-    kept = {name: (tmp_path / "out" / name).read_bytes() for name in ("articles.jsonl", "states.csv")}
-    (tmp_path / "out" / "crawl.db").unlink()
-    before = web.requests.copy()
-    report = run(tmp_path, list(expected))
-    assert report.requests == 0
-    assert web.requests == before
-    assert states(tmp_path) == expected
-    assert (tmp_path / "out" / "articles.jsonl").read_bytes() == kept["articles.jsonl"]
-
-
 def test_what_a_site_reserves_is_not_in_the_warc_file(web: Web, tmp_path: Path) -> None:
     pytest.importorskip("warcio")
     from warcio.archiveiterator import ArchiveIterator
@@ -350,14 +336,10 @@ def test_what_a_site_reserves_is_not_in_the_warc_file(web: Web, tmp_path: Path) 
     assert bodies[fine].decode() == ARTICLE_HTML
 
 
-def test_a_cut_warc_file_is_used_up_to_the_cut(web: Web, tmp_path: Path) -> None:
+def test_a_warc_file_without_its_database_is_refused(web: Web, tmp_path: Path) -> None:
     pytest.importorskip("warcio")
-    links = [web.on(f"news{i}.test/a-story", ARTICLE_HTML) for i in range(5)]
-    run(tmp_path, links, warc=True, workers=1)
-    file = tmp_path / "out" / "responses.warc.gz"
-    file.write_bytes(file.read_bytes()[:-100])
+    link = web.on("news.test/a-story", ARTICLE_HTML)
+    run(tmp_path, [link], warc=True)
     (tmp_path / "out" / "crawl.db").unlink()
-    assert run(tmp_path, links).requests == 1
-    (tmp_path / "out" / "crawl.db").unlink()
-    assert run(tmp_path, links).requests == 0
-    assert set(states(tmp_path).values()) == {"fetched"}
+    with pytest.raises(LinkerError, match=r"responses\.warc\.gz: the database of its crawl is missing"):
+        run(tmp_path, [link])
