@@ -8,7 +8,7 @@ import os
 import queue
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -65,7 +65,7 @@ def one_thread() -> Iterator[None]:
             os.environ["OMP_NUM_THREADS"] = former
 
 
-def ahead(items: Iterable[T]) -> Iterator[T]:
+def ahead(items: Iterable[T]) -> Generator[T, None, None]:
     """Yield the items; a thread prepares the next one while the caller processes the current one.
 
     Errors of the iterable are raised at the position of the item. A caller that stops earlier, as by Ctrl-C, does not

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -9,18 +10,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from linker.common.concurrency import ahead
 from linker.common.console import progress_bar
 from linker.common.errors import LinkerError, ModelError
-from linker.corpus.chunks import (
-    Chunk,
-    ChunkReader,
-    ChunkWriter,
-    DeletionReader,
-    FileGroup,
-    Written,
-    divided,
-    groups_of,
-)
+from linker.corpus.chunks import Chunk, ChunkWriter, Written, read_chunks
 from linker.corpus.completion import complete_indexes
 from linker.corpus.deletion import condition_of, delete_by_files, delete_rows
 from linker.corpus.encoding import check_parts
@@ -32,9 +25,9 @@ from linker.corpus.storage.store import FACTS, CorpusMetadata, Store, check_loca
 from linker.data.files.line_errors import BadLines, OnError
 from linker.data.files.paths import check_inputs
 from linker.data.io.columns import PostColumns
-from linker.data.io.platform_rows import is_read_once
-from linker.data.io.recorded_lines import Replay
-from linker.data.io.records import files_of
+from linker.data.io.platform_rows import deleted_in
+from linker.data.io.records import files_of, posts_of_files
+from linker.data.types import Post
 from linker.models.files.resolve import resolve_model
 from linker.models.model import Model
 
@@ -56,8 +49,8 @@ def add_posts(
 ) -> Added:
     """Append the new posts of some files, and delete those that files of a platform delete.
 
-    The engine reads, encodes and writes chunks of 25,000 posts; this process compares their keys, and commits what was
-    written in the order of the files. An interrupted run loses nothing that was committed; run again, it skips that.
+    This process reads chunks of 25,000 posts, compares their keys, and commits in the order of the files what the
+    engine encoded and wrote. An interrupted run loses nothing that was committed; run again, it skips that.
 
     Args:
         store: the corpus.
@@ -65,7 +58,7 @@ def add_posts(
         paths: see `input_files`.
         columns: column names of the files.
         on_error: as for `read_posts`.
-        engine: where posts are read, encoded and written; None: in this process.
+        engine: where posts are encoded and written; None: in this process.
         update: whether posts replace those of the corpus with the same id and another text; of several, the last does.
 
     Returns:
@@ -79,19 +72,12 @@ def add_posts(
     with store.writing(), BadLines(on_error) as bad_lines, engine or Engine() as at_work:
         store.recover()
         files, columns = files_of(paths, columns, bad_lines)
-        # Inputs that can be read only once are read here, and other files with them, which they may delete from.
-        readers = Engine() if any(map(is_read_once, files)) else at_work
-        groups = groups_of(files, divided(files, columns, readers))
-        deleted: set[bytes] = set()
-        # Files that are divided delete nothing.
-        whole = (group.files for group in groups if group.part is None)
-        for found in readers.map(DeletionReader(columns), ((some,) for some in whole)):
-            deleted |= found
-        reader = ChunkReader(columns, on_error, deleted, POSTS_AT_ONCE, CHARACTERS_AT_ONCE)
-        chunks = readers.stream(reader, ((group.first, group.files, group.part) for group in groups))
+        deleted = deleted_in(files, columns)
+        posts = posts_of_files(files, columns, bad_lines, deleted)
+        chunks = ahead(read_chunks(posts, bad_lines, POSTS_AT_ONCE, CHARACTERS_AT_ONCE))
         # Closed before the engine, so that calls under way are canceled while it is there.
-        with closing(chunks), _Progress(groups) as progress:
-            added = _append(store, model, at_work, chunks, bad_lines, progress, update)
+        with closing(chunks), _Progress(files) as progress:
+            added = _append(store, model, at_work, chunks, progress, update)
         added.deleted = delete_by_files(store, deleted, at_work)
         store.sweep()  # a worker that died may have left files
         complete_indexes(store, at_work)  # otherwise the first search would do this
@@ -102,8 +88,7 @@ def _append(
     store: Store,
     model: Model,
     engine: Engine,
-    chunks: Iterator[tuple[Chunk, Any]],
-    bad_lines: BadLines,
+    chunks: Iterator[Chunk],
     progress: _Progress,
     update: bool,
 ) -> Added:
@@ -112,17 +97,14 @@ def _append(
     parts = parts_of(dataset) if dataset is not None else []
     for keys in engine.map(keys_in, ((part,) for part in parts)):
         known.add(keys)
-    replay = Replay(bad_lines)
 
-    def new() -> Iterator[tuple[Any, Answer]]:
-        for chunk, posts in chunks:
-            progress.read(len(chunk.keys), replay.apply(chunk.reports))
-            if bad_lines.on_error == "strict" and bad_lines.total:
-                return
+    def new() -> Iterator[tuple[Sequence[Post], Answer]]:
+        for chunk in chunks:
+            progress.read(len(chunk.posts), chunk.bytes_read)
             answer = known.answer(chunk.keys, added)
-            progress.done(len(chunk.keys) - len(answer.rows))
+            progress.done(len(chunk.posts) - len(answer.rows))
             if len(answer.rows):
-                yield posts, answer
+                yield chunk.posts, answer
 
     with _Committer(store, added) as committer:
         for written in engine.map(ChunkWriter(store, model), new()):
@@ -134,10 +116,9 @@ def _append(
 class _Progress:
     """Progress bar of posts; their total is estimated from the bytes that were read, if sizes are known."""
 
-    def __init__(self, groups: Sequence[FileGroup]) -> None:
-        sizes = [group.bytes for group in groups]
-        self._size = None if None in sizes else sum(size or 0 for size in sizes)
-        self._posts = self._bytes = 0
+    def __init__(self, files: Sequence[str]) -> None:
+        self._size = sum(map(os.path.getsize, files)) if all(map(os.path.isfile, files)) else None
+        self._posts = 0
         self._progress = progress_bar()
         self._bar = self._progress.add_task("adding posts", total=None)
 
@@ -148,12 +129,11 @@ class _Progress:
     def __exit__(self, *error: Any) -> None:
         self._progress.__exit__(*error)
 
-    def read(self, posts: int, bytes_: int) -> None:
-        """Count what was read."""
+    def read(self, posts: int, bytes_read: int) -> None:
+        """Count posts that were read, `bytes_read` from the beginning of the files."""
         self._posts += posts
-        self._bytes += bytes_
-        if self._size is not None and self._bytes:
-            estimate = self._posts * max(self._size / self._bytes, 1.0)
+        if self._size is not None and bytes_read:
+            estimate = self._posts * max(self._size / bytes_read, 1.0)
             self._progress.update(self._bar, total=round(estimate))
 
     def done(self, posts: int) -> None:
@@ -218,7 +198,7 @@ def build_corpus(
             the first part with embeddings encodes the posts; the other parts score as they do without a corpus.
         columns: column names of the files.
         on_error: as for `read_posts`.
-        engine: where posts are read, encoded and written; None: in this process.
+        engine: where posts are encoded and written; None: in this process.
         update: as for `add_posts`.
 
     Returns:

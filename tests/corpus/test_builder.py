@@ -76,7 +76,6 @@ def ids_in(folder: Path) -> list[str]:
 def test_work_that_is_repeated_counts_once(tmp_path, model_folder, monkeypatch):
     monkeypatch.setattr(building, "POSTS_AT_ONCE", 30)
     paths = [write_posts(tmp_path / f"{n}.jsonl", some_posts(70, start=60 * n)) for n in range(3)]
-    monkeypatch.setattr(chunks, "_BYTES_AT_ONCE", max(Path(path).stat().st_size for path in paths))
     here, there = tmp_path / "here", tmp_path / "there"
     for folder, engine in ((here, Engine()), (there, Repeating())):
         added = build_corpus(folder, paths, str(model_folder), PostColumns(), engine=engine)
@@ -86,7 +85,7 @@ def test_work_that_is_repeated_counts_once(tmp_path, model_folder, monkeypatch):
     assert not list(faults(Store.open(there)))
     for kind in ("posts.lance/data", "shards"):
         names = {path.stem for path in (there / kind).iterdir() if path.is_dir() or path.suffix == ".lance"}
-        assert len(names) == 9
+        assert len(names) == 7
 
 
 @pytest.mark.parametrize("per_new", [1, 200])

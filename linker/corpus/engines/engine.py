@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from linker.common.concurrency import ahead
-from linker.common.errors import LinkerError
 from linker.corpus.indexes.exact import Query, exact_scores
 from linker.corpus.indexes.vectors import ShardVectors
 
@@ -16,11 +14,6 @@ if TYPE_CHECKING:
     from linker.corpus.search.top_k import Scored
 
 T = TypeVar("T")
-U = TypeVar("U")
-
-
-class NotThereError(LinkerError):
-    """A worker does not see files of the process that runs the command, which then reads them itself."""
 
 
 class Engine:
@@ -42,24 +35,10 @@ class Engine:
 
         Args:
             function: the function; it must have no state, because a call may be repeated.
-            items: arguments of each call; values that `stream` yields may be among them.
+            items: arguments of each call.
         """
         for item in items:
             yield function(*item)
-
-    def stream(
-        self, function: Callable[..., Iterator[tuple[T, U]]], items: Iterable[tuple[Any, ...]]
-    ) -> Generator[tuple[T, U], None, None]:
-        """Yield the pairs that calls yield, in the order of the items, while the next ones are computed.
-
-        Args:
-            function: the function; repeated calls must yield the same.
-            items: arguments of each call.
-
-        Returns:
-            The pairs; of the second values possibly references, for arguments of `map`.
-        """
-        yield from ahead(pair for item in items for pair in function(*item))
 
     def scored(self, vectors: Sequence[ShardVectors], query: Query, places: np.ndarray | None) -> Scored:
         """Return a function from a number n to scores that include the n best rows (of `places`, ascending, if given).

@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from linker.common.errors import LinkerError
-from linker.corpus.engines.engine import Engine, NotThereError, upper
+from linker.corpus.engines.engine import Engine, upper
 from linker.corpus.engines.ray_cluster import Cluster
 from linker.corpus.indexes.exact import Query, exact_scores
 from linker.corpus.indexes.vectors import ShardVectors
@@ -29,20 +29,14 @@ _AHEAD = 2
 # Ranges of rows per worker in a search, so that all workers end at about the same time.
 _RANGES = 4
 
-# Readers are a fraction of the workers, because reading takes a fraction of the time of encoding.
-_WORKERS_PER_READER = 2
-# Pairs of a stream that wait for the driver at most, per reader.
-_PAIRS_AHEAD = 8
-
 T = TypeVar("T")
-U = TypeVar("U")
 
 # The function of this worker process, with the model, and the object it was loaded from; set by the first call.
 _loaded: tuple[Any, Callable[..., Any]] | None = None
 
 
 class RayEngine(Engine):
-    """Engine on a Ray cluster; this process compares keys of posts, commits and merges.
+    """Engine on a Ray cluster; this process reads posts, compares their keys, commits and merges.
 
     The last bits of results may depend on the number of threads, so every worker uses as many threads and cores as this
     process has threads; with `OMP_NUM_THREADS=1` every core is a worker.
@@ -76,28 +70,21 @@ class RayEngine(Engine):
     def map(self, function: Callable[..., T], items: Iterable[tuple[Any, ...]]) -> Iterator[T]:
         """Yield the results of calls in workers, in order; a few calls per worker are under way or wait.
 
-        A call whose files a worker does not see is repeated in this process.
-
         Raises:
             LinkerError: if the cluster is lost, or a call kills every worker.
         """
-        task = self._task(_call, function)
+        task = self._task(function)
         workers = self._workers()
         source, ended = iter(items), False
         failure: BaseException | None = None
-        waiting: deque[tuple[tuple[Any, ...], Any]] = deque()
+        waiting: deque[Any] = deque()
         try:
             while True:
                 # Finished calls are yielded before more is read, because the source may be slow.
                 if waiting and (
-                    ended or len(waiting) >= _AHEAD * workers or self._cluster.is_done(waiting[0][1])
+                    ended or len(waiting) >= _AHEAD * workers or self._cluster.is_done(waiting[0])
                 ):
-                    item, result = waiting.popleft()
-                    try:
-                        found = self._cluster.get(result)
-                    except NotThereError:
-                        found = function(*item)
-                    yield found
+                    yield self._cluster.get(waiting.popleft())
                     workers = self._workers()
                 elif ended:
                     break
@@ -109,52 +96,13 @@ class RayEngine(Engine):
                     if next_item is None:
                         ended = True
                     else:
-                        waiting.append((next_item, task(*next_item)))
+                        waiting.append(task(*next_item))
         finally:
-            self._cluster.cancel(result for _, result in waiting)
+            self._cluster.cancel(waiting)
         if failure is not None:
             raise failure
 
-    def stream(
-        self, function: Callable[..., Iterator[tuple[T, U]]], items: Iterable[tuple[Any, ...]]
-    ) -> Generator[tuple[T, Any], None, None]:
-        """Yield the pairs that calls in workers yield, with references to the second values, which stay there.
-
-        A call waits while eight of its pairs are not consumed. Calls have no core of their own, which they would keep
-        while they wait.
-
-        Raises:
-            LinkerError: if the cluster is lost, or a call kills every worker.
-        """
-        task = self._task(_pairs, function, streams=True)
-        source, ended = iter(items), False
-        waiting: deque[tuple[tuple[Any, ...], Any]] = deque()
-        try:
-            while True:
-                while not ended and len(waiting) <= -(-self._workers() // _WORKERS_PER_READER):
-                    item = next(source, None)
-                    if item is None:
-                        ended = True
-                    else:
-                        waiting.append((item, task(*item)))
-                if not waiting:
-                    return
-                item, results = waiting[0]
-                try:
-                    while True:
-                        first, second = self._cluster.next(results), self._cluster.next(results)
-                        if second is None:
-                            if first is not None:
-                                self._cluster.get(first)  # raises the error of the call
-                            break
-                        yield self._cluster.get(first), second
-                except NotThereError:
-                    yield from function(*item)
-                waiting.popleft()
-        finally:
-            self._cluster.cancel(results for _, results in waiting)
-
-    def _task(self, remote: Callable[..., Any], function: Callable[..., Any], streams: bool = False) -> Any:
+    def _task(self, function: Callable[..., Any]) -> Any:
         """Return a function that calls `function`, which is sent to each worker once, in a worker."""
         import torch
 
@@ -167,10 +115,7 @@ class RayEngine(Engine):
             self._announced = True
         setting = _Setting(threads, kernels, __version__, os.getcwd())
         at_function = self._cluster.put(function)
-        if streams:
-            call = self._cluster.generator(remote, 2 * _PAIRS_AHEAD)
-        else:
-            call = self._cluster.task(remote, threads)
+        call = self._cluster.task(_call, threads)
         return lambda *item: call(setting, [at_function], *item)
 
     def _workers(self) -> int:
@@ -244,14 +189,6 @@ def _call(setting: _Setting, at_function: list[Any], *item: Any) -> Any:
     """Return the result of a call; runs in a worker."""
     with setting.applied():
         return _loaded_function(at_function)(*item)
-
-
-def _pairs(setting: _Setting, at_function: list[Any], *item: Any) -> Iterator[Any]:
-    """Yield the parts of the pairs of a call one after another; runs in a worker."""
-    with setting.applied():
-        for first, second in _loaded_function(at_function)(*item):
-            yield first  # Ray sends values into generators, so `yield from` a tuple does not work
-            yield second
 
 
 def _loaded_function(at_function: list[Any]) -> Callable[..., Any]:

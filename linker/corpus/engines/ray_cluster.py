@@ -74,37 +74,6 @@ class Cluster:
 
         return begin
 
-    def generator(self, function: Callable[..., Iterator[Any]], pending: int) -> Callable[..., Any]:
-        """Return a function whose calls yield in workers; the results are for `next`, which returns references.
-
-        Args:
-            function: the generator function.
-            pending: maximum number of values that were not taken by `next`; a call with more of them waits.
-        """
-        remote = (
-            self._ray.remote(function)
-            .options(
-                num_cpus=0,
-                max_retries=RETRIES,
-                num_returns="streaming",
-                scheduling_strategy="SPREAD",
-                _generator_backpressure_num_objects=pending,
-            )
-            .remote
-        )
-
-        def begin(*given: Any) -> Any:
-            self._alive()
-            return remote(*given)
-
-        return begin
-
-    def next(self, results: Any) -> Any:
-        """Return a reference to the next value of a generator's call; None at its end. See `get` for errors."""
-        with self._errors():
-            self._wait(results)
-            return next(results, None)
-
     def is_done(self, result: Any) -> bool:
         """Return whether `get` would return immediately."""
         return bool(self._ray.wait([result], timeout=0)[0])

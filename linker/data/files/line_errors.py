@@ -212,10 +212,6 @@ class BadLines:
             record = {"file": name, "line": line, "reason": str(error), "raw": raw}
             self._side_files[file][1].write(json_text(record) + "\n")
 
-    def count_more(self, number: int) -> None:
-        """Count bad lines without messages."""
-        self.total += number
-
     def note(self, name: str, notes: Sequence[str]) -> None:
         """Print notes about an input in one line on standard error, unless the previous input had the same."""
         joined = ", ".join(notes)

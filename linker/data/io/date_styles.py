@@ -74,14 +74,6 @@ class DateStyle:
             return f"does not have the {'day' if self.day_first else 'month'} first, as others do"
         return "is not a date"
 
-    def add(self, other: DateStyle) -> None:
-        """Count what was not read of another part of the column, too."""
-        if not self._unread:
-            self._example, self._problem = other._example, other._problem
-        self._unread += other._unread
-        self._serials += other._serials
-        self._by_address += other._by_address
-
     def notes(self, name: str) -> list[str]:
         """Describe what was not read, or converted, in the column `name`, and what to do; empty if there is nothing."""
         parts = (

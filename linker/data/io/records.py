@@ -142,7 +142,6 @@ def posts_of_files(
     columns: PostColumns,
     bad_lines: BadLines,
     deleted: set[bytes],
-    rows_of: Callable[[str], Iterator[FileRow]] | None = None,
 ) -> Iterator[Post]:
     """Yield the posts of some files as `stream_posts` does.
 
@@ -151,10 +150,8 @@ def posts_of_files(
         columns: names of the columns in the files.
         bad_lines: where bad lines are reported.
         deleted: what all the files delete, see `deleted_in`.
-        rows_of: returns the rows of a file; None: `iter_rows`.
     """
-    rows_of = rows_of or (lambda path: iter_rows(path, columns, bad_lines, deleted))
-    rows = chain.from_iterable(map(rows_of, files))
+    rows = chain.from_iterable(iter_rows(path, columns, bad_lines, deleted) for path in files)
     return _records(rows, lambda row, columns, source: post_from_row(row.values, columns, source))
 
 

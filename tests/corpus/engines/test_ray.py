@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timezone
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +18,6 @@ import torch
 
 from linker.common.errors import DataError, LinkerError
 from linker.corpus import builder as building
-from linker.corpus import chunks
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.engines import ray_cluster
@@ -113,83 +108,6 @@ def test_a_cluster_gives_the_same(tmp_path, model_folder, cluster):
         assert results_of(alone, **conditions) == results_of(together, **conditions), conditions
 
 
-def hide_from_workers(driver: int, hidden: str) -> Callable[[Any], bool]:
-    """Return `os.path.exists` for a file that only one process sees."""
-    exists = os.path.exists
-    return lambda path: exists(path) and (str(path) != hidden or os.getpid() == driver)
-
-
-class Hidden:
-    """Calls a function in workers that do not see a file."""
-
-    def __init__(self, function: Callable[..., Any], hidden: str) -> None:
-        self.function, self.hidden, self.driver = function, hidden, os.getpid()
-
-    def __call__(self, *item: Any) -> Any:
-        exists = os.path.exists
-        os.path.exists = hide_from_workers(self.driver, self.hidden)  # type: ignore[assignment]
-        try:
-            found = self.function(*item)
-            return list(found) if isinstance(found, Iterator) else found
-        finally:
-            os.path.exists = exists
-
-
-class HidingEngine(RayEngine):
-    """A cluster whose workers do not see a file of the process that runs the command."""
-
-    def __init__(self, cluster: RayEngine, hidden: str) -> None:
-        self._cluster, self._announced, self._entered = cluster._cluster, True, 1
-        self._hidden = hidden
-
-    def map(self, function, items):
-        return super().map(Hidden(function, self._hidden), items)
-
-    def stream(self, function, items):
-        return super().stream(Hidden(function, self._hidden), items)
-
-
-@with_ray
-@pytest.mark.slow
-@pytest.mark.parametrize("at_once", [100, 2_000, 1 << 20])
-def test_files_that_workers_do_not_see_are_read_by_the_driver(
-    tmp_path, model_folder, cluster, monkeypatch, at_once
-):
-    """Whole, in ranges, and with what they delete."""
-    monkeypatch.setattr(chunks, "_BYTES_AT_ONCE", at_once)
-    paths = [write_posts(tmp_path / f"{n}.jsonl", some_posts(50, start=50 * n)) for n in range(2)]
-    stream = tmp_path / "stream.jsonl"
-    stream.write_text(
-        json.dumps({"created_at": "Thu Jan 02 16:52:48 +0000 2014", "id": 1, "id_str": "1", "text": "otter",
-                    "user": {"id_str": "5", "screen_name": "a"}}) + "\n"
-        + json.dumps({"delete": {"status": {"id": 4, "id_str": "p00003", "user_id": 9, "user_id_str": "9"}}}) + "\n"
-    )  # fmt: skip
-    paths.append(str(stream))
-    here = built(tmp_path / "here", paths, model_folder)
-    assert len(posts_in(here)) == 100  # p00003 is deleted
-    for number, hidden in enumerate((paths[1], paths[2])):
-        there = built(tmp_path / f"there{number}", paths, model_folder, HidingEngine(cluster, hidden))
-        assert posts_in(there) == posts_in(here)
-        assert arrays_in(there) == arrays_in(here)
-
-
-@with_ray
-@pytest.mark.slow
-def test_workers_read_addresses(tmp_path, model_folder, cluster):
-    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
-    path = write_posts(tmp_path / "posts.jsonl", some_posts(70))
-    here = built(tmp_path / "here", [path], model_folder)
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{server.server_port}/posts.jsonl"
-        there = built(tmp_path / "there", [address], model_folder, cluster)
-        server.shutdown()
-    assert posts_in(there) == posts_in(here)
-    assert arrays_in(there) == arrays_in(here)
-    as_file = built(tmp_path / "file", [f"file://{path}"], model_folder, cluster)
-    assert posts_in(as_file) == posts_in(here)
-
-
 class Deadly(Model):
     """Kills the first process, in whichever it is, that encodes a certain post."""
 
@@ -243,39 +161,6 @@ def test_a_worker_killed_in_the_middle(tmp_path, model_folder, cluster, monkeypa
     monkeypatch.setattr(OpenPosts, "query", query)
     assert results_of(together, top=None, fusion="none") == expected
     assert int((tmp_path / "killed again").read_text()) != os.getpid()
-
-
-class DeadlyPairs:
-    """Yields pairs of a number and a list; kills its process once, and then fails or not."""
-
-    def __init__(self, marker: Path, fails: bool) -> None:
-        self.marker, self.fails = marker, fails
-
-    def __call__(self, first: int, count: int) -> Iterator[tuple[int, list[int]]]:
-        for number in range(first, first + count):
-            if number == 25 and not self.marker.exists():
-                self.marker.write_text(str(os.getpid()))
-                os.kill(os.getpid(), signal.SIGKILL)
-            if number == 25 and self.fails:
-                raise DataError("posts.jsonl: damaged")
-            yield number, [number] * 50_000
-
-
-@with_ray
-@pytest.mark.slow
-def test_a_reader_killed_in_the_middle(tmp_path, cluster):
-    read = DeadlyPairs(tmp_path / "killed", fails=False)
-    found = [
-        (number, total)
-        for number, posts in cluster.stream(read, [(0, 20), (20, 20), (40, 1)])
-        for total in cluster.map(sum, [(posts,)])
-    ]
-    assert found == [(number, 50_000 * number) for number in range(41)]
-    assert int((tmp_path / "killed").read_text()) != os.getpid()
-    pairs = cluster.stream(DeadlyPairs(tmp_path / "killed", fails=True), [(20, 20)])
-    assert [next(pairs)[0] for _ in range(5)] == [20, 21, 22, 23, 24]
-    with pytest.raises(DataError, match=r"posts\.jsonl: damaged"):
-        next(pairs)
 
 
 @with_ray
@@ -354,7 +239,7 @@ def test_a_killed_driver_resumes_without_loss_or_doubling(tmp_path, model_folder
     for number in range(4):
         write_posts(tmp_path / "posts" / f"{number}.jsonl", some_posts(1_000, start=900 * number))
     code = (
-        "from linker.corpus import builder, chunks; builder.POSTS_AT_ONCE = 100; chunks._BYTES_AT_ONCE = 1 << 16;"
+        "from linker.corpus import builder; builder.POSTS_AT_ONCE = 100;"
         "from linker.cli.main import main; main()"
     )
     command = [sys.executable, "-c", code, "corpus", "build", "posts", "--engine", "ray"]
@@ -414,18 +299,5 @@ def test_one_process_gives_results_in_their_order_and_errors_in_their_turn():
 
     given = Engine().map(lambda text, times: text * times, items())
     assert [next(given), next(given)] == ["a", "bb"]
-    with pytest.raises(DataError, match="damaged"):
-        next(given)
-
-
-def test_one_process_streams_pairs_in_their_order_and_errors_in_their_turn():
-    def pairs(text: str) -> Iterator[tuple[str, int]]:
-        for number in range(3):
-            if (text, number) == ("b", 2):
-                raise DataError("damaged")
-            yield text, number
-
-    given = Engine().stream(pairs, [("a",), ("b",), ("c",)])
-    assert [next(given) for _ in range(5)] == [("a", 0), ("a", 1), ("a", 2), ("b", 0), ("b", 1)]
     with pytest.raises(DataError, match="damaged"):
         next(given)
