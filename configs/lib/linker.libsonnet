@@ -274,16 +274,6 @@
     //   l2: λ of a term λ Σ w² added to the loss; torch's `weight_decay` is twice that.
     sgd(lr=0.01, l2=0.0):: { type: 'sgd', lr: lr, l2: l2 },
   },
-  pair_miners:: {
-    // Pair two quotes of the same tweet, which the archives need not contain (CoQt).
-    coquotes():: { type: 'coquotes' },
-    // Pair two replies to the same tweet, which the archives need not contain (CoRp).
-    coreplies():: { type: 'coreplies' },
-    // Pair a tweet with a quote of it (Qt in the paper).
-    quotes():: { type: 'quotes' },
-    // Pair a tweet with a reply to it, if the archives contain both (Rp).
-    replies():: { type: 'replies' },
-  },
   pair_readers:: {
     // Reads articles and posts from separate files; a post without an article id discusses none of them.
     //   articles: file or files of articles.

@@ -22,8 +22,7 @@ app = typer.Typer(
 Archives = Annotated[
     list[Path],
     typer.Argument(
-        help="Archives of tweet objects: folders or files of JSON Lines, plain or in .gz, .bz2, .xz, .zst, .tar "
-        "or .zip.",
+        help="Archives of tweet objects: folders or files of JSON Lines, plain or in .gz, .bz2, .xz or .zst.",
         show_default=False,
     ),
 ]
@@ -41,7 +40,6 @@ Languages = Annotated[
         "--lang", help="Language of the tweets (their `lang` field), or any for all languages; repeatable."
     ),
 ]
-KeepCut = Annotated[bool, typer.Option("--keep-cut", help="Include tweets whose text is truncated.")]
 Texts = Annotated[
     Literal["cleaned", "original"],
     typer.Option(
@@ -74,20 +72,17 @@ def _command(name: str, help_: str) -> None:
         ] = None,
         min_length: MinLength = 20,
         lang: Languages = ["en"],  # noqa: B006  (typer copies it)
-        keep_cut: KeepCut = False,
         texts: Texts = "cleaned",
         workers: Workers = None,
         on_error: OnError = "strict",
     ) -> None:
         from linker.common.files import check_writable
         from linker.contrib.twitter4sse.mine_pairs import mine_pairs
-        from linker.contrib.twitter4sse.pair_miners import PairMiner
 
         check_writable(out, archives)
         _check_outside(out, archives)
-        miner = PairMiner.by_name(name)()
-        filter = _filter(min_length, lang, keep_cut, texts)
-        _run(lambda: mine_pairs(archives, miner, out, filter, max_pairs, workers or cores(), on_error))
+        filter = _filter(min_length, lang, texts)
+        _run(lambda: mine_pairs(archives, name, out, filter, max_pairs, workers or cores(), on_error))
         print(out)
 
 
@@ -123,7 +118,6 @@ def benchmarks(
     ] = 25,
     min_length: MinLength = 20,
     lang: Languages = ["en"],  # noqa: B006
-    keep_cut: KeepCut = False,
     texts: Texts = "cleaned",
     workers: Workers = None,
     on_error: OnError = "strict",
@@ -131,7 +125,7 @@ def benchmarks(
     """Build the reranking benchmarks DQ, DR, CQ and CR, and training sets that exclude their tweets."""
     from linker.contrib.twitter4sse.mine_benchmarks import mine_benchmarks
 
-    filter = _filter(min_length, lang, keep_cut, texts)
+    filter = _filter(min_length, lang, texts)
     train = train or []
     _check_folder(out, archives, train)
     numbers = (queries, positives, negatives, workers or cores())
@@ -214,14 +208,12 @@ def _run(work: Callable[[], Report]) -> None:
     info(f"{report.lines.total():,} lines in {seconds:.0f} s")
 
 
-def _filter(
-    min_length: int, lang: list[str], keep_cut: bool, texts: Literal["cleaned", "original"]
-) -> TweetFilter:
+def _filter(min_length: int, lang: list[str], texts: Literal["cleaned", "original"]) -> TweetFilter:
     from linker.contrib.twitter4sse.cleaning import TweetFilter
 
     if "any" in lang and len(lang) > 1:
         raise LinkerError(f"--lang any excludes other languages (given: {', '.join(lang)})")
-    return TweetFilter(min_length, [] if lang == ["any"] else sorted(set(lang)), keep_cut, texts)
+    return TweetFilter(min_length, [] if lang == ["any"] else sorted(set(lang)), texts)
 
 
 def _check_outside(out: Path, archives: list[Path]) -> None:

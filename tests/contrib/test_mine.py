@@ -58,10 +58,9 @@ def test_options_are_heeded(folder: Path) -> None:
     pairs = read_pairs(folder / "pairs.jsonl")
     assert len(pairs) == 3
     assert json.loads((folder / "pairs.report.json").read_text())["settings"] == {
-        "miner": "Quotes",
+        "kind": "quotes",
         "min_length": 20,
         "languages": ["en"],
-        "keep_cut": False,
         "texts": "original",
         "max_pairs": 3,
     }
@@ -92,7 +91,7 @@ def test_benchmarks(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["quotes", "nowhere", "--out", "p.jsonl"], "nowhere: file or folder not found"),
+        (["quotes", "nowhere", "--out", "p.jsonl"], "nowhere: file not found"),
         (["quotes", "tweets", "--out", "tweets/p.jsonl"], "among the archives"),
         (["quotes", "tweets", "--out", "tweets"], "is a folder"),
         (["quotes", "tweets/a.json.bz2", "--out", "tweets/a.json.bz2"], "would overwrite an input"),

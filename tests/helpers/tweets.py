@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import tarfile
-import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -92,12 +91,3 @@ def read_pairs(path: Path) -> list[dict[str, Any]]:
     content = path.read_bytes()
     text = gzip.decompress(content) if path.suffix == ".gz" else content
     return [json.loads(line) for line in text.decode().splitlines()]
-
-
-def zip_bytes(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """A zip file."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", method) as zipped:
-        for name, content in members.items():
-            zipped.writestr(name, content)
-    return packed.getvalue()

@@ -91,7 +91,6 @@ PAGES = {
     "Miner": "docs/components/miners.md",
     "Model": "docs/components/models.md",
     "Optimizer": "docs/components/trainer.md#optimizers-and-schedules",
-    "PairMiner": "docs/components/pair-miners.md",
     "PairReader": "docs/components/readers.md",
     "Platform": "docs/components/platforms.md",
     "QueryStrategy": "docs/components/query-strategies.md",

@@ -44,7 +44,6 @@ class TweetFilter:
     Args:
         min_length: minimum length of a cleaned text, in characters.
         languages: accepted languages by Twitter's guess; empty for any, None for English.
-        keep_cut: whether to accept truncated texts.
         texts: whether pairs have cleaned texts or the original ones.
     """
 
@@ -52,20 +51,19 @@ class TweetFilter:
         self,
         min_length: int = 20,
         languages: list[str] | None = None,
-        keep_cut: bool = False,
         texts: Literal["cleaned", "original"] = "cleaned",
     ) -> None:
         if min_length < 1:
             raise ConfigError(f"min_length is {min_length}; a text has at least 1 character")
         self.min_length = min_length
         self.languages = ["en"] if languages is None else languages
-        self.keep_cut, self.texts = keep_cut, texts
+        self.texts = texts
 
     def judge(self, tweet: Tweet) -> Usable | str:
         """Return the text to use, or the first reason to reject the tweet: language, truncation, Unicode, length."""
         if self.languages and tweet.language not in self.languages:
             return "language unknown" if tweet.language is None else "another language"
-        if tweet.cut and not self.keep_cut:
+        if tweet.cut:
             return "cut off"
         cleaned = clean(tweet.text)
         try:

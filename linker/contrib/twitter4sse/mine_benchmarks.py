@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -13,61 +14,13 @@ from linker.common.console import track
 from linker.common.errors import DataError
 from linker.common.files import write_lines
 from linker.common.locks import only_writer
-from linker.contrib.twitter4sse.archives import UNIT_BYTES
 from linker.contrib.twitter4sse.cleaning import TweetFilter, clean, text_hash
-from linker.contrib.twitter4sse.extraction import ExtractionConfig, extracted_links
-from linker.contrib.twitter4sse.groups import read_groups
-from linker.contrib.twitter4sse.pair_miners import PairMiner
+from linker.contrib.twitter4sse.links import PAIR_KINDS, Group, Member, hash_of, linked_tweets, read_groups
 from linker.contrib.twitter4sse.report import Report
-from linker.contrib.twitter4sse.reranking_sets import SetBuilder
 from linker.data.files.streams import open_bytes
-from linker.evaluation.benchmarks.reranking import Reranking
+from linker.evaluation.benchmarks.reranking import Candidate, Reranking
 
-_IDS = ("id", "anchor_id", "parent_id")
-_TEXTS = ("text", "anchor_text", "parent_text")
-
-
-class ExcludedTweets:
-    """The tweets of the reranking sets, by id and by cleaned text."""
-
-    def __init__(self) -> None:
-        self._ids: set[str] = set()
-        self._texts: set[int] = set()
-
-    def add(self, query: Reranking) -> None:
-        """Add the query, its parent and all its candidates."""
-        self._ids |= {query.query_id, query.parent_id, *(candidate.id for candidate in query.candidates)}
-        self._texts |= {text_hash(clean(text)) for text in (query.query, *(c.text for c in query.candidates))}
-
-    def other_pairs(self, path: str | Path, counts: Counter[str]) -> Iterator[str]:
-        """Yield the lines of a file of pairs without these tweets; count the fates of all lines.
-
-        Raises:
-            DataError: if the file cannot be read, or a line is not a pair.
-        """
-        with open_bytes(str(path)) as file:
-            for number, line in enumerate(file, 1):
-                try:
-                    pair = json.loads(line)
-                    ids = {str(pair[name]) for name in _IDS if name in pair}
-                    texts = [pair[name] for name in _TEXTS if name in pair]
-                    hashes = {text_hash(clean(text)) for text in texts}
-                except (ValueError, TypeError, AttributeError) as error:
-                    raise DataError(f"{path}, line {number}: not a pair of tweets") from error
-                if len(texts) < 2:
-                    raise DataError(
-                        f"{path}, line {number}: a pair has two texts, this line has {len(texts)}"
-                    )
-                counts["made"] += 1
-                if ids & self._ids:
-                    counts["a tweet of a benchmark"] += 1
-                elif hashes & self._texts:
-                    counts["a text of a benchmark"] += 1
-                else:
-                    counts["written"] += 1
-                    yield line.decode().rstrip("\r\n") + "\n"
-
-
+_KINDS = {"q": PAIR_KINDS["quotes"], "r": PAIR_KINDS["replies"]}
 #: Set → prefix of the keys whose children are ranked, and whether the query is their parent.
 SETS = {"dq": ("q", True), "dr": ("r", True), "cq": ("q", False), "cr": ("r", False)}
 
@@ -82,7 +35,6 @@ def mine_benchmarks(
     negatives: int = 25,
     workers: int = 1,
     on_error: Literal["strict", "skip"] = "strict",
-    unit_bytes: int = UNIT_BYTES,
 ) -> Report:
     """Write dq, dr, cq, cr.jsonl.gz to a folder, and training sets without their tweets to its `train/`.
 
@@ -98,54 +50,122 @@ def mine_benchmarks(
         negatives: number of candidates per query that belong to other queries.
         workers: number of processes; the results do not depend on it.
         on_error: "strict" stops at a damaged archive, "skip" uses the lines before the damage.
-        unit_bytes: compressed size of what is read at a time.
 
     Raises:
         DataError: if an archive or training set cannot be read, or the archives yield no query.
         LinkerError: if another process writes the same folder.
     """
     out, filter = Path(out), filter or TweetFilter()
-    miners = {"q": PairMiner.by_name("quotes")(), "r": PairMiner.by_name("replies")()}
-    config, work = ExtractionConfig(miners, filter, on_error), out / "benchmarks.links.db"
+    work = out / ".benchmarks.links.db"
     with (
         only_writer(out),
-        extracted_links(archives, config, work, workers, unit_bytes) as (database, report),
+        linked_tweets(archives, _KINDS, filter, work, workers, on_error) as (database, report),
     ):
-        sets = [SetBuilder(name, parent, queries, positives, negatives) for name, (_, parent) in SETS.items()]
-        links = {prefix: report.links[miner.child] for prefix, miner in miners.items()}
-        for key, group in track(read_groups(database, positives + 1, links), "grouping tweets"):
-            children = group.members()
-            links[key[0]]["kept in groups"] += len(children)
-            for builder in sets:
-                if SETS[builder.name][0] == key[0]:
-                    builder.offer(key[1:], group.parent, children)
-        excluded = _write_sets(out, sets, report)
+        builders = [SetBuilder(name, queries, positives, negatives) for name in SETS]
+        links = {prefix: report.links[kind.child] for prefix, kind in _KINDS.items()}
+        for group in track(read_groups(database, positives + 1, links), "grouping tweets"):
+            links[group.key[0]]["kept in groups"] += len(group.children)
+            for builder in builders:
+                builder.offer(group)
+        sets = {builder.name: builder.build() for builder in builders}
+        if not any(sets.values()):
+            groups = ", ".join(f"{builder.name}: {builder.counts['made']}" for builder in builders)
+            raise DataError(
+                f"no reranking set can be made: too few tweets with enough quotes or replies ({groups}); give more "
+                "archives, or fewer --positives and --negatives"
+            )
+        for builder in builders:
+            report.results[f"queries of {builder.name}"] = builder.counts
+            path = out / f"{builder.name}.jsonl.gz"
+            path.unlink(missing_ok=True)  # From an earlier run.
+            if of_set := sets[builder.name]:
+                write_lines(path, (json.dumps(asdict(query), ensure_ascii=False) + "\n" for query in of_set))
+        excluded = [query for of_set in sets.values() for query in of_set]
         for path in map(Path, train):
-            counts_of = report.results[f"training set {path.name}"] = Counter()
-            write_lines(out / "train" / path.name, excluded.other_pairs(path, counts_of))
+            counts = report.results[f"training set {path.name}"] = Counter()
+            write_lines(out / "train" / path.name, _other_pairs(path, excluded, counts))
         settings = {"queries": queries, "positives": positives, "negatives": negatives, **vars(filter)}
         report.write(out / "benchmarks.report.json", settings)
     return report
 
 
-def _write_sets(out: Path, sets: list[SetBuilder], report: Report) -> ExcludedTweets:
-    excluded = ExcludedTweets()
-    built = {builder.name: builder.build() for builder in sets}
-    if not any(built.values()):
-        groups = ", ".join(f"{builder.name}: {builder.counts['made']}" for builder in sets)
-        raise DataError(
-            f"no reranking set can be made: too few tweets with enough quotes or replies ({groups}); give more "
-            "archives, or fewer --positives and --negatives"
-        )
-    for builder in sets:
-        report.results[f"queries of {builder.name}"] = builder.counts
-        path = out / f"{builder.name}.jsonl.gz"
-        if built[builder.name]:
-            write_lines(
-                path, (json.dumps(asdict(query), ensure_ascii=False) + "\n" for query in built[builder.name])
-            )
+class SetBuilder:
+    """Collects the queries of one reranking set.
+
+    Args:
+        name: dq, dr, cq or cr.
+        queries: maximum number of queries.
+        positives: number of relevant candidates per query.
+        negatives: number of other candidates per query, which are relevant to other queries.
+    """
+
+    def __init__(self, name: str, queries: int, positives: int, negatives: int) -> None:
+        self.name, (self._prefix, self._with_parent) = name, SETS[name]
+        self._queries, self._positives, self._negatives = queries, positives, negatives
+        self.counts: Counter[str] = Counter()
+        self._chosen: list[tuple[str, Member, list[Member]]] = []
+        self._texts: set[int] = set()
+
+    def offer(self, group: Group) -> None:
+        """Add a query if the group has enough children and no text of an earlier query."""
+        query = group.parent if self._with_parent else group.children[0]
+        if query is None or not group.key.startswith(self._prefix):
+            return
+        relevant = [child for child in group.children if child.hash != query.hash][: self._positives]
+        if len(relevant) < self._positives:
+            return
+        self.counts["made"] += 1
+        hashes = {query.hash, *(child.hash for child in relevant)}
+        if len(self._chosen) == self._queries:
+            self.counts["more than --queries"] += 1
+        elif hashes & self._texts:
+            self.counts["a text of it in another query"] += 1
         else:
-            path.unlink(missing_ok=True)  # From an earlier run.
-        for query in built[builder.name]:
-            excluded.add(query)
-    return excluded
+            self._texts |= hashes
+            self._chosen.append((group.key[1:], query, relevant))
+
+    def build(self) -> list[Reranking]:
+        """Return the set; empty if there are too few groups to sample the other candidates from."""
+        pool = [(owner, child) for owner, (_, _, relevant) in enumerate(self._chosen) for child in relevant]
+        if len(pool) - self._positives < self._negatives:
+            self.counts["too few other candidates"] += len(self._chosen)
+            return []
+        self.counts["written"] += len(self._chosen)
+        rerankings = []
+        for owner, (parent_id, query, relevant) in enumerate(self._chosen):
+            # At most `positives` of the sample belong to this query.
+            sample = random.Random(f"{self.name} {query.id}").sample(pool, self._negatives + self._positives)
+            others = [child for other, child in sample if other != owner][: self._negatives]
+            candidates = [Candidate(child.id, child.text, True) for child in relevant]
+            candidates += [Candidate(child.id, child.text, False) for child in others]
+            candidates.sort(key=lambda candidate: (hash_of(candidate.id), candidate.id))
+            rerankings.append(Reranking(self.name, query.id, query.text, parent_id, tuple(candidates)))
+        return rerankings
+
+
+def _other_pairs(path: Path, excluded: Sequence[Reranking], counts: Counter[str]) -> Iterator[str]:
+    """Yield the lines of a file of pairs without tweets of reranking sets, by id and cleaned text; count all fates."""
+    ids_of_sets, texts_of_sets = set[str](), set[int]()
+    for query in excluded:
+        ids_of_sets |= {query.query_id, query.parent_id, *(candidate.id for candidate in query.candidates)}
+        texts = [query.query, *(candidate.text for candidate in query.candidates)]
+        texts_of_sets |= {text_hash(clean(text)) for text in texts}
+    with open_bytes(str(path)) as file:
+        for number, line in enumerate(file, 1):
+            try:
+                pair = json.loads(line)
+                ids = {str(pair[name]) for name in ("id", "anchor_id", "parent_id") if name in pair}
+                texts = [pair[name] for name in ("text", "anchor_text", "parent_text") if name in pair]
+                hashes = {text_hash(clean(text)) for text in texts}
+            except (ValueError, TypeError, AttributeError) as error:
+                raise DataError(f"{path}, line {number}: not a pair of tweets") from error
+            if len(texts) < 2:
+                raise DataError(f"{path}, line {number}: a pair has two texts, this line has {len(texts)}")
+            counts["made"] += 1
+            if ids & ids_of_sets:
+                counts["a tweet of a benchmark"] += 1
+            elif hashes & texts_of_sets:
+                counts["a text of a benchmark"] += 1
+            else:
+                counts["written"] += 1
+                yield line.decode().rstrip("\r\n") + "\n"

@@ -72,8 +72,8 @@ class TestFilter:
         assert TweetFilter().judge(tweet) == reason
 
     def test_less_strict(self) -> None:
-        filter = TweetFilter(min_length=3, languages=[], keep_cut=True)
-        assert isinstance(filter.judge(Tweet("1", "oui", cut=True, language="fr")), Usable)
+        filter = TweetFilter(min_length=3, languages=[])
+        assert isinstance(filter.judge(Tweet("1", "oui", language="fr")), Usable)
 
     def test_the_length_is_counted_in_characters(self) -> None:
         filter = TweetFilter(min_length=4)

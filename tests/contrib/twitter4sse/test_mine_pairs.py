@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
 from pathlib import Path
 from typing import Any
 
@@ -14,21 +13,20 @@ from hypothesis import strategies as st
 
 from linker.common.errors import DataError
 from linker.contrib.twitter4sse.cleaning import TweetFilter
-from linker.contrib.twitter4sse.groups import hash_of
+from linker.contrib.twitter4sse.links import PAIR_KINDS, hash_of
 from linker.contrib.twitter4sse.mine_pairs import mine_pairs, report_path
-from linker.contrib.twitter4sse.pair_miners import PairMiner
 from linker.data.io.columns import SingleFileColumns
 from linker.data.readers.pairs_file import SingleFile
 from tests.helpers.tweets import read_pairs, v1, v2, write
 
-WAYS = ["quotes", "replies", "coquotes", "coreplies"]
+WAYS = sorted(PAIR_KINDS)
 COLUMNS = SingleFileColumns(url="anchor_id", article="anchor_text", id="id")
 
 
 def mine(tmp_path: Path, way: str, objects: list[Any], **options: Any) -> list[dict[str, Any]]:
     write(tmp_path / "in" / "a.json.bz2", objects)
     out = tmp_path / f"{way}.jsonl.gz"
-    mine_pairs([tmp_path / "in"], PairMiner.by_name(way)(), out, **options)
+    mine_pairs([tmp_path / "in"], way, out, **options)
     check_report(json.loads(report_path(out).read_text()), read_pairs(out), len(objects))
     return read_pairs(out)
 
@@ -193,7 +191,7 @@ class TestRules:
         path = write(tmp_path / "a.json", [b"{", b"", {"delete": {}}])
         message = r"no tweets in 3 lines \(1 .*; expected are JSON lines of tweet objects"
         with pytest.raises(DataError, match=message):
-            mine_pairs([path], PairMiner.by_name("quotes")(), tmp_path / "out.jsonl")
+            mine_pairs([path], "quotes", tmp_path / "out.jsonl")
         assert not (tmp_path / "out.jsonl").exists()
 
 
@@ -210,24 +208,6 @@ def test_linkers_own_reader_reads_them(tmp_path: Path, way: str) -> None:
     assert {article.id: article.text for article in data.articles} == {
         pair["anchor_id"]: pair["anchor_text"] for pair in pairs
     }
-
-
-def test_the_ways_can_be_found_by_name() -> None:
-    assert PairMiner.available() == sorted(WAYS)
-
-
-def test_the_miner_of_the_docs(tmp_path: Path) -> None:
-    page = Path(__file__).parents[3] / "docs" / "components" / "pair-miners.md"
-    code = page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
-    names: dict[str, Any] = {"__name__": "a_module_of_ones_own"}
-    exec(re.sub(r"^@PairMiner.*\n", "", code, flags=re.MULTILINE), names)  # not known to other tests
-    texts = ["#a speaks of #B here", "and #b of #A over there", "but only #a here, it seems"]
-    path = write(tmp_path / "a.json", [v1(n, text) for n, text in enumerate(texts, 1)])
-    report = mine_pairs([path], names["SameHashtags"](), tmp_path / "pairs.jsonl")
-    assert report.sections()["pairs"] == {"in all": 1, "written": 1}
-    (pair,) = read_pairs(tmp_path / "pairs.jsonl")
-    assert {pair["anchor_id"], pair["id"]} == {"1", "2"}
-    assert pair["parent_id"] == "#a #b"
 
 
 TEXTS = st.sampled_from(["tiny", "a text of more than twenty letters", "another such text, also long enough"])

@@ -11,7 +11,6 @@ import pytest
 
 from linker.contrib.twitter4sse.cleaning import clean
 from linker.contrib.twitter4sse.mine_pairs import mine_pairs
-from linker.contrib.twitter4sse.pair_miners import PairMiner
 from tests.helpers.tweets import read_pairs
 
 DATA = Path(os.environ.get("LINKER_REAL_DATA", Path(__file__).parents[4] / "shared" / "data"))
@@ -36,7 +35,7 @@ def usable(value: dict) -> bool:
 
 
 def mine(way: str, out: Path) -> list[dict]:
-    mine_pairs([OBJECTS], PairMiner.by_name(way)(), out)
+    mine_pairs([OBJECTS], way, out)
     return read_pairs(out)
 
 

@@ -13,7 +13,6 @@ from linker.common.errors import DataError
 from linker.contrib.twitter4sse.cleaning import TweetFilter
 from linker.contrib.twitter4sse.mine_benchmarks import mine_benchmarks
 from linker.contrib.twitter4sse.mine_pairs import mine_pairs
-from linker.contrib.twitter4sse.pair_miners import PairMiner
 from linker.evaluation.benchmarks.reranking import Reranking, read_reranking
 from tests.helpers.tweets import read_pairs, v1, write
 
@@ -80,10 +79,10 @@ def test_the_order_of_candidates_reveals_nothing(folder: Path) -> None:
 
 
 def test_the_same_with_any_number_of_processes(folder: Path) -> None:
-    build(folder, unit_bytes=1)
+    build(folder)
     alone = {path.name: path.read_bytes() for path in (folder / "benchmarks").iterdir()}
     assert set(alone) == {*(f"{name}.jsonl.gz" for name in SETS), "benchmarks.report.json"}
-    build(folder, unit_bytes=1, workers=3)
+    build(folder, workers=3)
     assert {path.name: path.read_bytes() for path in (folder / "benchmarks").iterdir()} == alone
 
 
@@ -101,7 +100,7 @@ def test_the_report_adds_up(folder: Path) -> None:
 
 def test_training_sets_lose_every_tweet_of_the_benchmarks(folder: Path) -> None:
     for way in ("quotes", "coreplies"):
-        mine_pairs([folder / "in"], PairMiner.by_name(way)(), folder / f"{way}.jsonl.gz")
+        mine_pairs([folder / "in"], way, folder / f"{way}.jsonl.gz")
     train = [folder / name for name in ("quotes.jsonl.gz", "coreplies.jsonl.gz")]
     before = [path.read_bytes() for path in train]
     sets = build(folder, queries=3, negatives=10, train=train)
