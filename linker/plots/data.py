@@ -37,7 +37,7 @@ class ScoredPairs:
     scale: ScoreScale = UNSCALED
 
 
-def read_scored_pairs(path: str, score: str = "score", answer: str | None = None) -> ScoredPairs:
+def read_scored_pairs(path: str, score: str = "score", label: str | None = None) -> ScoredPairs:
     """Read scores and labels from a table, such as a ranking of labeled posts or an export of labels.
 
     Columns and words of labels are those of every command. Rows without a label, skipped ones, and those of machines
@@ -46,7 +46,7 @@ def read_scored_pairs(path: str, score: str = "score", answer: str | None = None
     Args:
         path: JSON Lines, CSV, TSV or Parquet.
         score: column of the scores.
-        answer: column of the labels; None: find it.
+        label: column of the labels; None: find it.
 
     Raises:
         DataError: if the file cannot be read, a column is missing, or all labels are the same.
@@ -56,15 +56,15 @@ def read_scored_pairs(path: str, score: str = "score", answer: str | None = None
     left_out = 0
     with BadLines(skippable=False) as bad_lines:
         file = bad_lines.file(path)
-        with open_table(file, {score, answer or "label"}) as table:
+        with open_table(file, {score, label or "label"}) as table:
             for row in table.rows:
                 try:
-                    label = None if is_machine(row.values) else _answer(row.values, answer)
-                    if label is None:
+                    is_relevant = None if is_machine(row.values) else _label(row.values, label)
+                    if is_relevant is None:
                         left_out += 1
                         continue
-                    scores.append(_number(row.values, score))
-                    relevant.append(label)
+                    scores.append(_score(row.values, score))
+                    relevant.append(is_relevant)
                 except LineError as error:
                     file.bad(row.line, error, row.raw)
     return _both_kinds(ScoredPairs(np.array(scores), np.array(relevant, dtype=bool), left_out), path)
@@ -95,28 +95,29 @@ def _both_kinds(scored: ScoredPairs, where: str) -> ScoredPairs:
     return scored
 
 
-def _answer(values: dict[str, Any], answer: str | None) -> bool | None:
-    order = (*known_names.LABELS, *known_names.LOOSE_LABELS)
-    found = (
-        [name for name in values if name == answer] if answer else [n for n in values if normal(n) in order]
-    )
-    if not found:
-        raise LineError("no label", f"column {answer or 'label'} not found; name it with --label")
-    name = min(found, key=lambda name: order.index(normal(name)) if normal(name) in order else 0)
+def _label(values: dict[str, Any], column: str | None) -> bool | None:
+    if column is None:
+        order = (*known_names.LABELS, *known_names.LOOSE_LABELS)
+        names = sorted(
+            (name for name in values if normal(name) in order), key=lambda n: order.index(normal(n))
+        )
+        column = names[0] if names else "label"
+    if column not in values:
+        raise LineError("no label", f"column {column} not found; name it with --label")
     try:
-        label = parse_label(values[name]).value
+        label = parse_label(values[column]).value
     except ValueError as error:
-        raise LineError("label", f"{error} (column {name!r})") from None
+        raise LineError("label", f"{error} (column {column!r})") from None
     return None if label in (None, "skip") else label == "relevant"
 
 
-def _number(values: dict[str, Any], name: str) -> float:
-    if name not in values:
-        raise LineError("no score", f"column {name} not found; name it with --score")
+def _score(values: dict[str, Any], column: str) -> float:
+    if column not in values:
+        raise LineError("no score", f"column {column} not found; name it with --score")
     try:
-        number = float(values[name])
+        score = float(values[column])
     except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise LineError("no score", f"{str(values[name])[:40]!r} in {name!r} is not a finite number")
-    return number
+        score = math.nan
+    if not math.isfinite(score):
+        raise LineError("no score", f"{str(values[column])[:40]!r} in {column!r} is not a finite number")
+    return score

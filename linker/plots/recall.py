@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,9 +16,7 @@ from linker.common.errors import DataError
 from linker.plots.style import COLORS, GREY, label, panels, style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
     from linker.annotation.simulation.study import Outcome
 
@@ -36,34 +35,28 @@ class Curve(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Strategy:
-    """Mean recall of a query strategy over its runs.
+class MeanCurve:
+    """Mean recall of a query strategy over its runs, on one task or several.
 
     Attributes:
-        name: name of the strategy.
+        task: name of the task, or `mean of N tasks`.
+        strategy: name of the strategy.
         recall: recall at each of `Recall.labels`.
         labels_to_95: share of labels at which `recall` reaches 0.95; None if it never does.
     """
 
-    name: str
+    task: str
+    strategy: str
     recall: list[float]
     labels_to_95: float | None
 
 
 @dataclass(frozen=True)
-class Panel:
-    """A task, or the mean of several, with its strategies."""
-
-    name: str
-    strategies: list[Strategy]
-
-
-@dataclass(frozen=True)
 class Recall:
-    """Data of the figure: shares of the distinct posts that are labeled, and a panel per task."""
+    """Data of the figure: shares of the distinct posts that are labeled, and the mean curves."""
 
     labels: list[float]
-    panels: list[Panel]
+    curves: list[MeanCurve]
 
 
 def read_curves(folder: Path, task: str | None = None) -> list[Curve]:
@@ -91,97 +84,74 @@ def read_curves(folder: Path, task: str | None = None) -> list[Curve]:
         for row in rows:
             try:
                 curve = tuple(float(row[step]) for step in steps)
-                if not all(map(math.isfinite, curve)):
-                    raise ValueError
             except (TypeError, ValueError):
-                raise DataError(f"{path}, line {rows.line_num}: not all values are numbers") from None
+                curve = (math.nan,)
+            if not all(map(math.isfinite, curve)):
+                raise DataError(f"{path}, line {rows.line_num}: not all values are numbers")
             curves.append(Curve(row["task"], row["strategy"], curve))
     if not curves:
         raise DataError(f"{path}: contains no curve")
-    tasks = list(dict.fromkeys(curve.task for curve in curves))
+    tasks = dict.fromkeys(curve.task for curve in curves)
     if task is not None and task not in tasks:
         raise DataError(f"{path}: unknown task {task!r}; its tasks: {', '.join(tasks)}")
     return [curve for curve in curves if task in (None, curve.task)]
 
 
 def recall(curves: Iterable[Curve | Outcome]) -> Recall:
-    """Average curves with equal numbers of steps: one panel per task, or a single one if there are many tasks."""
-    curves = list(curves)
-    tasks = list(dict.fromkeys(curve.task for curve in curves))
-    labels = np.linspace(0, 1, len(curves[0].curve))
-    groups = {task: [task] for task in tasks}
-    if len(tasks) > _MOST:
-        groups = {f"mean of {len(tasks):,} tasks": tasks}
-    panels = []
-    for name, group in groups.items():
-        by_strategy: dict[str, list[Curve | Outcome]] = {}
-        for curve in curves:
-            if curve.task in group:
-                by_strategy.setdefault(curve.strategy, []).append(curve)
-        panels.append(Panel(name, [_strategy(*strategy, labels) for strategy in by_strategy.items()]))
-    return Recall(_rounded(labels), panels)
-
-
-def _strategy(name: str, curves: Sequence[Curve | Outcome], labels: np.ndarray) -> Strategy:
-    by_task: dict[str, list[Sequence[float]]] = {}
+    """Average curves with equal numbers of steps: over runs, and over tasks if there are many."""
+    runs: dict[str, dict[str, list[tuple[float, ...]]]] = defaultdict(lambda: defaultdict(list))
     for curve in curves:
-        by_task.setdefault(curve.task, []).append(curve.curve)
-    mean = np.mean([np.mean(runs, axis=0) for runs in by_task.values()], axis=0)
-    enough = np.flatnonzero(mean >= 0.95 - 1e-9)
-    return Strategy(name, _rounded(mean), _rounded(labels[enough])[0] if len(enough) else None)
+        runs[curve.task][curve.strategy].append(tuple(curve.curve))
+    means: dict[str, dict[str, list[np.ndarray]]] = defaultdict(lambda: defaultdict(list))
+    for task, by_strategy in runs.items():
+        name = task if len(runs) <= _MOST else f"mean of {len(runs):,} tasks"
+        for strategy, of_runs in by_strategy.items():
+            means[name][strategy].append(np.mean(of_runs, axis=0))
+    result: list[MeanCurve] = []
+    labels = np.array([])
+    for name, of_tasks in means.items():
+        for strategy, of_strategy in of_tasks.items():
+            mean = np.mean(of_strategy, axis=0)
+            labels = np.linspace(0, 1, len(mean))
+            enough = _rounded(labels[mean >= 0.95 - 1e-9])
+            result.append(MeanCurve(name, strategy, _rounded(mean), enough[0] if enough else None))
+    return Recall(_rounded(labels), result)
 
 
 def _rounded(values: np.ndarray) -> list[float]:
     return [float(f"{value:.6g}") for value in values]
 
 
-def recall_curves(curves: Iterable[Curve | Outcome]) -> Figure:
-    """Plot the recall curves of simulated jobs."""
-    return figure(recall(curves))
-
-
 @style()
 def figure(numbers: Recall) -> Figure:
-    """Plot a panel per task with a line per strategy."""
-    count = len(numbers.panels)
-    columns = min(count, _COLUMNS)
-    rows = math.ceil(count / columns)
-    figure, axes = panels(2.9 * columns + 1.8 + 1.5 * (count == 1), 2.7 * rows + 0.6, columns, rows=rows)
-    names = list(dict.fromkeys(strategy.name for panel in numbers.panels for strategy in panel.strategies))
-    handles: dict[str, Line2D] = {}
-    for number, (axis, panel) in enumerate(zip(axes, numbers.panels)):
-        handles = {**_draw(axis, numbers.labels, panel, names, show_labels=count == 1), **handles}
+    """Plot a panel per task with a line per strategy; a single one shows after how many labels 95 % are found."""
+    tasks = list(dict.fromkeys(curve.task for curve in numbers.curves))
+    names = list(dict.fromkeys(curve.strategy for curve in numbers.curves))
+    columns = min(len(tasks), _COLUMNS)
+    rows, single = math.ceil(len(tasks) / columns), len(tasks) == 1
+    figure, axes = panels(2.9 * columns + 1.8 + 1.5 * single, 2.7 * rows + 0.6, columns, rows)
+    lines = {}
+    for curve in numbers.curves:
+        number = names.index(curve.strategy)
+        text = label(curve.strategy, 36)
+        if single:
+            share = curve.labels_to_95
+            text += "\nnever 95 %" if share is None else f"\n95 % after {100 * share:.0f} % of the labels"
+        (lines[curve.strategy],) = axes[tasks.index(curve.task)].plot(
+            100 * np.array(numbers.labels),
+            100 * np.array(curve.recall),
+            _LINES[number // len(COLORS) % len(_LINES)],
+            color=COLORS[number % len(COLORS)],
+            label=text,
+        )
+    for number, (axis, task) in enumerate(zip(axes, tasks)):
+        axis.axhline(95, color=GREY, linestyle=":", linewidth=1.2)
+        axis.set(title=label(task, 34), xlim=(0, 100), ylim=(0, 101.5))
         if number % columns == 0:
             axis.set_ylabel("relevant posts found, %")
-        if number + columns >= count:
+        if number + columns >= len(tasks):
             axis.set_xlabel("labels, % of the distinct posts")
-    for axis in axes[count:]:
+    for axis in axes[len(tasks) :]:
         axis.set_axis_off()
-    lines = [handles[name] for name in names]
-    texts = [str(line.get_label()) for line in lines]
-    figure.legend(lines, texts, loc="outside right upper", labelspacing=0.9)
+    figure.legend(handles=[lines[name] for name in names], loc="outside right upper", labelspacing=0.9)
     return figure
-
-
-def _draw(
-    axis: Axes, labels: list[float], panel: Panel, names: list[str], show_labels: bool
-) -> dict[str, Line2D]:
-    """Plot one panel; with `show_labels`, the legend shows after how many labels 95 % are found."""
-    lines = {}
-    for strategy in panel.strategies:
-        index = names.index(strategy.name)
-        name = label(strategy.name, 36)
-        if show_labels:
-            share = strategy.labels_to_95
-            name += "\nnever 95 %" if share is None else f"\n95 % after {100 * share:.0f} % of the labels"
-        (lines[strategy.name],) = axis.plot(
-            [100 * share for share in labels],
-            [100 * share for share in strategy.recall],
-            _LINES[index // len(COLORS) % len(_LINES)],
-            color=COLORS[index % len(COLORS)],
-            label=name,
-        )
-    axis.axhline(95, color=GREY, linestyle=":", linewidth=1.2)
-    axis.set(xlim=(0, 100), ylim=(0, 101.5))
-    axis.set_title(label(panel.name, 34))
-    return lines

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from linker.calibration.calibration import Calibration
 from linker.calibration.probabilities import (
@@ -53,58 +55,45 @@ def reliability(scored: ScoredPairs, method: Method = "platt", bins: int = 10, s
         LinkerError: if fewer than five pairs are relevant, or fewer than five are not.
     """
     probabilities = cross_validated_probabilities(scored.scores, scored.relevant, method, seed=seed)
-    found = reliability_bins(probabilities, scored.relevant, bins)
-    return Reliability(
-        method,
-        found,
-        calibration_error(found),
-        brier_score(probabilities, scored.relevant),
-        len(scored.scores),
-    )
+    filled = reliability_bins(probabilities, scored.relevant, bins)
+    brier = brier_score(probabilities, scored.relevant)
+    return Reliability(method, filled, calibration_error(filled), brier, len(scored.scores))
 
 
 def of_calibration(calibration: Calibration) -> Reliability:
     """Return the data of a calibration from `linker calibrate`, which cross-validates over articles."""
-    found = calibration.reliability
-    return Reliability("isotonic", found.bins, found.calibration_error, found.brier_score, calibration.pairs)
+    quality = calibration.reliability
+    return Reliability(
+        "isotonic", quality.bins, quality.calibration_error, quality.brier_score, calibration.pairs
+    )
 
 
 @style()
 def figure(numbers: Reliability) -> Figure:
     """Plot observed relevance against probability on the left, and the number of pairs on the right."""
-    figure, (axis, counts) = panels(7.6, 3.6, 2, [1.15, 1])
+    figure, (axis, counts) = panels(7.6, 3.6, 2, ratios=[1.15, 1])
+    low, high, count, predicted, observed, observed_low, observed_high = np.array(
+        [list(vars(bin_).values()) for bin_ in numbers.bins]
+    ).T
     axis.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1.2)
-    predicted = [bin_.predicted for bin_ in numbers.bins]
-    observed = [bin_.observed for bin_ in numbers.bins]
-    reach = [
-        [bin_.observed - bin_.observed_low for bin_ in numbers.bins],
-        [bin_.observed_high - bin_.observed for bin_ in numbers.bins],
-    ]
-    axis.errorbar(
-        predicted,
-        observed,
-        reach,
-        color=COLORS[0],
-        marker="o",
-        markersize=5,
-        linewidth=1.4,
-        elinewidth=1,
-        capsize=2,
+    reach = [observed - observed_low, observed_high - observed]
+    shape: Any = {"marker": "o", "markersize": 5, "linewidth": 1.4, "elinewidth": 1, "capsize": 2}
+    axis.errorbar(predicted, observed, reach, color=COLORS[0], **shape)
+    axis.set(
+        title=f"{numbers.method.capitalize()}: calibration error {numbers.calibration_error:.2g}",
+        xlabel="probability by the score",
+        ylabel="share that is relevant (95 % interval)",
+        xlim=(-0.02, 1.02),
+        ylim=(-0.02, 1.02),
+        aspect="equal",
     )
-    axis.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    axis.set_xlabel("probability by the score")
-    axis.set_ylabel("share that is relevant (95 % interval)")
-    axis.set_title(f"{numbers.method.capitalize()}: calibration error {numbers.calibration_error:.2g}")
     axis.text(0.98, 0.03, "dotted: perfect", transform=axis.transAxes, color=GREY, size=8, ha="right")
-    middles = [(bin_.low + bin_.high) / 2 for bin_ in numbers.bins]
-    width = min(bin_.high - bin_.low for bin_ in numbers.bins)
-    counts.bar(middles, [bin_.count for bin_ in numbers.bins], 0.86 * width, color=COLORS[5])
-    counts.set_yscale("log")
+    counts.bar((low + high) / 2, count, 0.86 * (high - low).min(), color=COLORS[5])
+    counts.set(
+        title=f"{numbers.pairs:,} pairs", xlabel="probability by the score", ylabel="pairs (logarithmic)"
+    )
+    counts.set(yscale="log", xlim=(-0.02, 1.02))
     counts.set_ylim(bottom=0.8)
-    counts.set_xlim(-0.02, 1.02)
     counts.yaxis.set_major_formatter("{x:,.0f}")
-    counts.set_xlabel("probability by the score")
-    counts.set_ylabel("pairs (logarithmic)")
     counts.grid(axis="x", visible=False)
-    counts.set_title(f"{numbers.pairs:,} pairs")
     return figure

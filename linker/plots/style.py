@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,14 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ENDINGS = (".svg", ".png", ".pdf")
-
 #: Distinguishable with any kind of color vision (Okabe and Ito 2008).
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 GREY = "#6b6b6b"
 
 _STYLE: Any = {
-    "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9,
     "axes.titlesize": 10,
@@ -34,32 +30,16 @@ _STYLE: Any = {
     "axes.grid": True,
     "axes.axisbelow": True,
     "grid.color": "#e4e4e4",
-    "grid.linewidth": 0.8,
     "legend.frameon": False,
     "lines.linewidth": 1.8,
+    "savefig.dpi": 150,
     # Dollar signs in posts must not start a formula.
     "text.parse_math": False,
     "svg.fonttype": "none",
     "svg.hashsalt": "linker",
 }
-# Metadata that would differ between runs.
-_METADATA: dict[str, dict[str, Any]] = {
-    "svg": {"Date": None},
-    "pdf": {"CreationDate": None},
-    "png": {"Software": None},
-}
-
-
-def need_matplotlib() -> None:
-    """Check that figures can be drawn.
-
-    Raises:
-        LinkerError: if matplotlib is not installed.
-    """
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise LinkerError("figures need matplotlib: pip install 'article-linker[plots]'") from None
+# Without the metadata that would differ between runs.
+_METADATA: Any = {".svg": {"Date": None}, ".png": {"Software": None}, ".pdf": {"CreationDate": None}}
 
 
 def check_figure(path: Path, inputs: Iterable[str | Path] = ()) -> None:
@@ -72,12 +52,10 @@ def check_figure(path: Path, inputs: Iterable[str | Path] = ()) -> None:
     Raises:
         LinkerError: if matplotlib is missing, the extension is unknown, or the file cannot be written.
     """
-    if path.suffix.lower() not in ENDINGS:
-        raise LinkerError(
-            f"{path}: unknown extension; figures are {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
-        )
-    need_matplotlib()
-    check_writable(path, inputs)
+    if path.suffix.lower() not in _METADATA:
+        raise LinkerError(f"{path}: unknown extension; figures are .svg, .png or .pdf")
+    with style():
+        check_writable(path, inputs)
 
 
 @contextmanager
@@ -87,9 +65,10 @@ def style() -> Iterator[None]:
     Raises:
         LinkerError: if matplotlib is not installed.
     """
-    need_matplotlib()
-    import matplotlib
-
+    try:
+        import matplotlib
+    except ImportError:
+        raise LinkerError("figures need matplotlib: pip install 'article-linker[plots]'") from None
     with matplotlib.rc_context(), warnings.catch_warnings():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)
@@ -99,7 +78,7 @@ def style() -> Iterator[None]:
 
 
 def panels(
-    width: float, height: float, columns: int = 1, ratios: Iterable[float] | None = None, rows: int = 1
+    width: float, height: float, columns: int, rows: int = 1, ratios: Sequence[float] | None = None
 ) -> tuple[Figure, list[Axes]]:
     """Return an empty figure and its panels, row by row; call it within `style`.
 
@@ -107,33 +86,25 @@ def panels(
         width: width in inches.
         height: height in inches.
         columns: number of columns.
-        ratios: relative widths of the columns; None: equal.
         rows: number of rows.
+        ratios: relative widths of the columns; None: equal.
     """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
-    drawn = figure.subplots(rows, columns, squeeze=False, width_ratios=list(ratios) if ratios else None)
-    return figure, list(drawn.flat)
+    return figure, list(figure.subplots(rows, columns, squeeze=False, width_ratios=ratios).flat)
 
 
 @style()
-def rendered(figure: Figure, format_: str, dpi: int = 150) -> bytes:
-    """Return the figure as `svg`, `png` or `pdf`; `dpi` applies to `png`."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=format_, dpi=dpi, metadata=_METADATA[format_])
-    return buffer.getvalue()
-
-
 def save(figure: Figure, path: Path) -> None:
     """Write a figure atomically, in the format of the extension.
 
     Raises:
         LinkerError: if the file cannot be written.
     """
-    content = rendered(figure, path.suffix.lower()[1:])
+    ending = path.suffix.lower()
     with atomic_write(path, "wb") as file:
-        file.write(content)
+        figure.savefig(file, format=ending[1:], metadata=_METADATA[ending])
 
 
 def label(text: str, longest: int = 60) -> str:

@@ -22,7 +22,7 @@ _PERPLEXITY = 30
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedArticle:
     """An article, and the ids and coordinates of its posts."""
 
     id: str
@@ -36,7 +36,7 @@ class Shared:
 class VectorMap:
     """Data of the figure: articles, the most shared first."""
 
-    articles: list[Shared]
+    articles: list[SharedArticle]
 
 
 def vector_map(
@@ -57,39 +57,37 @@ def vector_map(
         ModelError: if the model has no embeddings.
         DataError: if fewer than four posts belong to the articles.
     """
-    known = {article.id: article for article in linked.articles}
-    shares = Counter(i for post in linked.posts for i in post.article_ids if i in known)
+    articles = {article.id: article for article in linked.articles}
+    shares = Counter(i for post in linked.posts for i in post.article_ids if i in articles)
     chosen = [i for i, _ in sorted(shares.items(), key=lambda item: (-item[1], item[0]))[:count]]
-    owners = [next((i for i in chosen if i in post.article_ids), None) for post in linked.posts]
-    posts = [post for post, owner in zip(linked.posts, owners) if owner]
+    article_of = {
+        post.id: min(chosen.index(i) for i in post.article_ids if i in chosen)
+        for post in linked.posts
+        if not set(chosen).isdisjoint(post.article_ids)
+    }
+    posts = [post for post in linked.posts if post.id in article_of]
     if len(posts) < 4:
         raise DataError(f"only {len(posts)} posts belong to these articles; t-SNE needs at least four")
     vectors = model.post_vectors(posts)
     if vectors is None:
         raise ModelError(f"{name}: has no embeddings; give a model folder of `linker train`")
-    places = _tsne(vectors, seed)
-    of = np.array([owner for owner in owners if owner])
-    return VectorMap(
-        [
-            Shared(
-                i,
-                known[i].title or label(known[i].text),
-                [post.id for post, mine in zip(posts, of == i) if mine],
-                places[of == i, 0].tolist(),
-                places[of == i, 1].tolist(),
-            )
-            for i in chosen
-        ]
-    )
+    points = _tsne(vectors, seed)
+    numbers = np.array([article_of[post.id] for post in posts])
+    shared = []
+    for number, i in enumerate(chosen):
+        at = np.flatnonzero(numbers == number)
+        title = articles[i].title or label(articles[i].text)
+        shared.append(SharedArticle(i, title, [posts[n].id for n in at], *points[at].T.tolist()))
+    return VectorMap(shared)
 
 
 def _tsne(vectors: np.ndarray, seed: int) -> np.ndarray:
     from sklearn.manifold import TSNE
     from threadpoolctl import threadpool_limits
 
-    perplexity = min(_PERPLEXITY, (len(vectors) - 1) / 3)
     if not np.any(vectors != vectors[0]):
         return np.zeros((len(vectors), 2))
+    perplexity = min(_PERPLEXITY, (len(vectors) - 1) / 3)
     method = TSNE(metric="cosine", init="random", perplexity=perplexity, random_state=seed)
     with threadpool_limits(1):  # the order of summation of several threads varies
         return np.round(method.fit_transform(vectors.astype(np.float64)), 3)
@@ -98,34 +96,25 @@ def _tsne(vectors: np.ndarray, seed: int) -> np.ndarray:
 @style()
 def figure(numbers: VectorMap) -> Figure:
     """Plot each article with a separate color, marker and number."""
-    figure, (axis, beside) = panels(8.6, 4.6, 2, [1.35, 1])
-    for place, article in enumerate(numbers.articles):
-        color, marker = COLORS[place % len(COLORS)], _MARKERS[place % len(_MARKERS)]
-        drawn: dict[str, Any] = {"color": color, "marker": marker, "linewidths": 0.4, "edgecolors": "white"}
+    figure, (axis, beside) = panels(8.6, 4.6, 2, ratios=[1.35, 1])
+    for row, article in enumerate(numbers.articles):
+        color, marker = COLORS[row % len(COLORS)], _MARKERS[row % len(_MARKERS)]
         size = _SIZES.get(marker, 30)
+        drawn: dict[str, Any] = {"color": color, "marker": marker, "linewidths": 0.4, "edgecolors": "white"}
         axis.scatter(article.x, article.y, size, alpha=0.75, **drawn)
-        beside.scatter([0.02], [-place], 1.4 * size, **drawn)
-        number, posts = str(place + 1), len(article.posts)
-        beside.text(0.07, -place, label(f"{number}. {article.title}", 46), va="center")
-        counted = f"{posts:,} post{'s' if posts > 1 else ''}"
-        beside.text(0.07, -place - 0.36, counted, va="center", color=GREY, size=8)
-        x, y = np.array(article.x), np.array(article.y)
-        middle = int(np.argmin((x - np.median(x)) ** 2 + (y - np.median(y)) ** 2))
+        beside.scatter([0.02], [-row], 1.4 * size, **drawn)
+        beside.text(0.07, -row, label(f"{row + 1}. {article.title}", 46), va="center")
+        counted = f"{len(article.posts):,} post{'s' if len(article.posts) > 1 else ''}"
+        beside.text(0.07, -row - 0.36, counted, va="center", color=GREY, size=8)
+        points = np.array([article.x, article.y])
+        middle = np.square(points - np.median(points, axis=1, keepdims=True)).sum(axis=0).argmin()
+        box = {"boxstyle": "circle,pad=0.2", "facecolor": "white", "edgecolor": color, "alpha": 0.9}
+        font: dict[str, Any] = {"weight": "bold", "size": 8, "ha": "center", "va": "center"}
         axis.annotate(
-            number,
-            (x[middle], y[middle]),
-            (9, 9),
-            textcoords="offset points",
-            weight="bold",
-            size=8,
-            ha="center",
-            va="center",
-            bbox={"boxstyle": "circle,pad=0.2", "facecolor": "white", "edgecolor": color, "alpha": 0.9},
+            str(row + 1), points[:, middle].tolist(), (9, 9), textcoords="offset points", bbox=box, **font
         )
-    axis.set_title("t-SNE of post vectors")
-    axis.set(xticks=[], yticks=[])
+    axis.set(title="t-SNE of post vectors", xticks=[], yticks=[])
     axis.grid(visible=False)
-    beside.set(xlim=(0, 1), ylim=(-max(len(numbers.articles), 6) + 0.3, 0.6))
-    beside.set_title("posts of")
+    beside.set(title="posts of", xlim=(0, 1), ylim=(-max(len(numbers.articles), 6) + 0.3, 0.6))
     beside.axis("off")
     return figure

@@ -22,7 +22,7 @@ from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.model import Model
 from linker.plots.data import ScoredPairs, read_scored_pairs, score_pairs
-from linker.plots.recall import Curve, read_curves, recall, recall_curves
+from linker.plots.recall import Curve, figure, read_curves, recall
 from linker.plots.reliability import reliability
 from linker.plots.retrieved import retrieved
 from linker.plots.style import label
@@ -205,25 +205,24 @@ def test_recall_is_a_mean_over_runs_then_over_tasks() -> None:
     ]
     numbers = recall(few)
     assert numbers.labels == [0, 0.5, 1]
-    assert [panel.name for panel in numbers.panels] == ["a", "b"]
-    assert [one.name for one in numbers.panels[1].strategies] == ["x"]
-    (x, y) = numbers.panels[0].strategies
+    assert [(line.task, line.strategy) for line in numbers.curves] == [("a", "x"), ("a", "y"), ("b", "x")]
+    x, y = numbers.curves[:2]
     assert x.recall == pytest.approx([0, 0.6, 1])
     assert (x.labels_to_95, y.labels_to_95) == (1, None)
     many = few[:2] + [curve(f"t{i}", "x", 0, 1, 1) for i in range(9)]
-    (panel,) = recall(many).panels
-    assert panel.name == "mean of 10 tasks"
-    assert panel.strategies[0].recall == pytest.approx([0, 0.96, 1])
-    assert panel.strategies[0].labels_to_95 == 0.5
+    (mean,) = recall(many).curves
+    assert mean.task == "mean of 10 tasks"
+    assert mean.recall == pytest.approx([0, 0.96, 1])
+    assert mean.labels_to_95 == 0.5
 
 
 def test_a_strategy_keeps_its_colour_in_every_panel() -> None:
     pytest.importorskip("matplotlib")
     some = [curve("a", "y", 0, 0.2, 1), curve("b", "x", 0, 0.5, 1), curve("b", "y", 0, 0.1, 0.9)]
-    figure = recall_curves(some)
-    of_name = dict(zip("yx", (line.get_color() for line in figure.legends[0].get_lines())))
-    colors = [[line.get_color() for line in axis.get_lines()[:-1]] for axis in figure.axes]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["y", "x"]
+    drawn = figure(recall(some))
+    of_name = dict(zip("yx", (line.get_color() for line in drawn.legends[0].get_lines())))
+    colors = [[line.get_color() for line in axis.get_lines()[:-1]] for axis in drawn.axes]
+    assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["y", "x"]
     assert [set(one) for one in colors] == [{of_name["y"]}, {of_name["x"], of_name["y"]}]
 
 

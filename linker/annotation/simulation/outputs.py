@@ -62,10 +62,10 @@ def write_study(folder: Path, study: Study, tasks: Sequence[Task], plan: Plan) -
     write_json(folder / SUMMARY, {**content, "tasks": [_facts(task) for task in tasks], **summary(study)})
     if find_spec("matplotlib") is None:
         return [f"no {PLOT}: plots need matplotlib: pip install 'article-linker[plots]'"]
-    from linker.plots.recall import recall_curves
+    from linker.plots.recall import figure, recall
     from linker.plots.style import save
 
-    save(recall_curves(study.outcomes), folder / PLOT)
+    save(figure(recall(study.outcomes)), folder / PLOT)
     return []
 
 
