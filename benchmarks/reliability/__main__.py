@@ -65,7 +65,9 @@ CAMPAIGNS = {
     "documents": Campaign(documents.hostile_documents, 200_000, 5_000_000),
     "posts": Campaign(posts.hostile_posts, 20_000, 9_900_000),
     "slow answers": Campaign(slow_answers.slow_answers, 1, 2),
-    "server": Campaign(lambda folder, seconds, _: server.abuse(folder, seconds, seconds * 5 // 3), 15, 300),
+    "server": Campaign(
+        lambda folder, seconds, _: server.abuse(folder, seconds, min(100, seconds * 5 // 3)), 15, 300
+    ),
     "imports": Campaign(imports.imports, 15, 300),
     "two writers": Campaign(writers.two_writers, 1, 10),
     "clocks": Campaign(writers.clocks, 3, 100),

@@ -1,4 +1,4 @@
-"""A server between honest annotators, rankings, and clients that want to break it."""
+"""A server between honest annotators, rankings, and clients that send half a request, noise or nothing."""
 
 from __future__ import annotations
 

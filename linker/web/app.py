@@ -25,7 +25,6 @@ from linker.web.project_routes import project_routes
 from linker.web.projects_api import ProjectsApi
 from linker.web.ranking_api import RankingApi
 from linker.web.ranking_queue import BusyError, RankingQueue
-from linker.web.rate_limit import RateLimit
 from linker.web.review_routes import review_routes
 from linker.web.security import LOGIN, SecurityMiddleware, allowed_hosts, tokens_match
 from linker.web.serializers import AsciiJsonResponse
@@ -78,7 +77,6 @@ def create_app(
     posts: Sequence[Post] = (),
     projects: ProjectsApi | None = None,
     corpus: CorpusSearch | None = None,
-    searches_per_minute: int | None = None,
     public_name: str | None = None,
 ) -> FastAPI:
     """Create the web app.
@@ -92,7 +90,6 @@ def create_app(
         posts: posts to rank there besides those of the sessions.
         projects: projects to serve instead of sessions; the caller closes them.
         corpus: a corpus to search.
-        searches_per_minute: searches of the corpus per address and minute; None: no limit.
         public_name: host name at which a proxy serves the page; None: there is no proxy.
     """
     served = projects or ServedSessions(sessions)
@@ -202,7 +199,7 @@ def create_app(
     if corpus is not None:
         from linker.web.corpus_routes import corpus_routes  # needs the extra `corpus`
 
-        app.include_router(corpus_routes(corpus, rankings, RateLimit(searches_per_minute)))
+        app.include_router(corpus_routes(corpus, rankings))
 
     @app.get("/")
     def page() -> FileResponse:

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Request
+from fastapi import APIRouter, Header
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.background import BackgroundTask
@@ -18,7 +18,6 @@ from linker.ranking.request import RankRequest
 from linker.version import __version__
 from linker.web.corpus_search import CorpusQuery, CorpusSearch, ExportFormat
 from linker.web.ranking_queue import RankingQueue
-from linker.web.rate_limit import RateLimit
 from linker.web.serializers import AsciiJsonResponse
 
 MOST_POSTS, MOST_EXPORTED = 200, 100_000
@@ -174,18 +173,16 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
     403: {"description": "The header X-Linker is missing, or a page of another site sent the request."},
     413: {"description": "The request is larger than 4 MiB."},
     422: {"model": Problem, "description": "A field is missing, unknown or out of range."},
-    429: {"model": Problem, "description": "Too many searches; `Retry-After` gives the seconds to wait."},
     503: {"model": Problem, "description": "Too many searches of all clients wait."},
 }
 
 
-def corpus_routes(corpus: CorpusSearch, queue: RankingQueue, limit: RateLimit) -> APIRouter:
+def corpus_routes(corpus: CorpusSearch, queue: RankingQueue) -> APIRouter:
     """Create the routes of a corpus.
 
     Args:
         corpus: the corpus.
         queue: runs the searches.
-        limit: searches per client.
     """
     router = APIRouter(prefix="/api", tags=["corpus"])
 
@@ -196,9 +193,7 @@ def corpus_routes(corpus: CorpusSearch, queue: RankingQueue, limit: RateLimit) -
     @router.post(
         "/corpus/search", response_model=Results, responses=_PROBLEMS, summary="Rank posts for an article"
     )
-    async def search(body: SearchPage, request: Request, signed: _SIGNED) -> Response:
-        if refusal := _refusal(limit, request):
-            return refusal
+    async def search(body: SearchPage, signed: _SIGNED) -> Response:
         wanted = _request(body, body.top, body.offset, body.explain)
         return AsciiJsonResponse(
             await queue.run(partial(corpus.search, CorpusQuery(body.article, wanted, body.published)))
@@ -210,9 +205,7 @@ def corpus_routes(corpus: CorpusSearch, queue: RankingQueue, limit: RateLimit) -
         responses={**_PROBLEMS, 200: {"content": {kind: {} for kind in _TYPES.values()}}},
         summary="Write a ranking to a file",
     )
-    async def export(body: Export, request: Request, signed: _SIGNED) -> Response:
-        if refusal := _refusal(limit, request):
-            return refusal
+    async def export(body: Export, signed: _SIGNED) -> Response:
         query = CorpusQuery(body.article, _request(body, body.top), body.published)
         path = await queue.run(partial(corpus.export, query, body.format))
         return FileResponse(
@@ -247,12 +240,3 @@ def _request(body: Search, top: int, offset: int = 0, explain: bool = False) -> 
         copies=body.copies,
         ignore_dates=body.ignore_dates,
     )
-
-
-def _refusal(limit: RateLimit, request: Request) -> Response | None:
-    seconds = limit.wait(request.client.host if request.client else "")
-    if not seconds:
-        return None
-    response = AsciiJsonResponse({"error": f"too many searches; try again in {seconds} s"}, 429)
-    response.headers["Retry-After"] = str(seconds)
-    return response

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import ipaddress
+import logging
 import secrets
 import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from urllib.parse import urlsplit
 
+import h11
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from linker.common.errors import LinkerError
-from linker.web.connections import Connections, LimitedProtocol, bounded_logs
 from linker.web.security import is_ip
 
 SHORTEST_TOKEN = 16
 _LAST_SECONDS = 1
 _SWITCH_SECONDS = 0.0005
-_BACKLOG = 64
+_SILENT_SECONDS = 60.0
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -109,20 +111,54 @@ def address(host: str, port: int, token: str | None, public_url: str | None = No
     return f"http://{shown}:{port}/" + (f"#token={token}" if token else "")
 
 
+class _Protocol(H11Protocol):
+    """HTTP/1.1 that closes a connection whose request is not complete and does not continue for a minute.
+
+    uvicorn waits for ever, and a notebook that falls asleep or a guest of a network leaves such connections.
+    """
+
+    _silence: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._wait(False)
+
+    def _wait(self, opened: bool = True) -> None:
+        if self._silence is not None:
+            self._silence.cancel()
+        if opened and self.conn.their_state in (h11.IDLE, h11.SEND_BODY):
+            self._silence = self.loop.call_later(_SILENT_SECONDS, self.transport.abort)
+
+
+class _Server(uvicorn.Server):
+    """A server that ends open requests without a message about each."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        await super().shutdown(sockets)
+
+
 def make_server(app: FastAPI) -> uvicorn.Server:
-    """Return a server that logs only warnings, bounds connections, and ends open requests within three seconds."""
+    """Return a server that logs only errors and ends open requests within three seconds."""
     config = uvicorn.Config(
         app,
-        http=partial(LimitedProtocol, Connections()),  # type: ignore[arg-type]
-        backlog=_BACKLOG,
-        log_level="warning",
+        http=_Protocol,
+        log_level="error",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=_LAST_SECONDS,
         lifespan="off",
         ws="none",
     )
-    return uvicorn.Server(config)
+    return _Server(config)
 
 
 def serve(app: FastAPI, listener: socket.socket, started: Callable[[], None] = lambda: None) -> None:
@@ -133,7 +169,7 @@ def serve(app: FastAPI, listener: socket.socket, started: Callable[[], None] = l
     started()
     try:
         # uvicorn raises it again after shutting down.
-        with bounded_logs(), suppress(KeyboardInterrupt):
+        with suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
     finally:
         listener.close()

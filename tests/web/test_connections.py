@@ -1,17 +1,15 @@
-"""Clients that are slow, silent or too many do not keep others from labeling."""
+"""Rankings and silent clients do not keep others from labeling."""
 
 from __future__ import annotations
 
 import importlib.machinery
 import importlib.util
-import logging
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -20,9 +18,8 @@ import pytest
 
 from linker.annotation.session.session import Session
 from linker.ranking.data_frames import frame_of
-from linker.web import connections, server
+from linker.web import server
 from linker.web.app import create_app
-from linker.web.connections import BoundedLog
 from linker.web.ranking_api import RankingApi
 
 HALF = b"GET /api/about HTTP/1.1\r\nHost: 127.0.0.1\r\n"
@@ -50,53 +47,25 @@ def connected(port: int, sent: bytes = HALF) -> socket.socket:
     return client
 
 
-def drip(client: socket.socket, sent: bytes) -> None:
-    for byte in sent:
-        client.sendall(bytes([byte]))
-        time.sleep(0.02)
-
-
 def status(port: int) -> int:
     return httpx.get(f"http://127.0.0.1:{port}/api/about", trust_env=False, timeout=20).status_code
 
 
-@pytest.mark.parametrize("sent", [b"", HALF], ids=["silent", "half a head"])
-def test_half_open_connections_are_closed(
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        HALF,
+        b"POST /api/rank HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Linker: 1\r\nContent-Length: 10\r\n\r\n{",
+    ],
+    ids=["silent", "half a head", "half a body"],
+)
+def test_requests_that_stop_in_the_middle_are_given_up(
     session: Session, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    monkeypatch.setattr(connections, "HEADER_SECONDS", 0.3)
+    monkeypatch.setattr(server, "_SILENT_SECONDS", 0.3)
     with served(session) as port, connected(port, sent) as client:
         assert client.recv(100) == b""
-
-
-def test_a_head_that_comes_a_byte_at_a_time_is_not_waited_for(
-    session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connections, "HEADER_SECONDS", 0.3)
-    with served(session) as port, connected(port, b"") as client, pytest.raises(OSError, match=r"\[Errno"):
-        drip(client, HALF * 20)
-
-
-def test_a_body_that_does_not_come_is_not_waited_for(
-    session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connections, "BODY_SECONDS", 0.3)
-    head = b"POST /api/rank HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Linker: 1\r\nContent-Length: 10\r\n\r\n{"
-    with served(session) as port, connected(port, head) as client:
-        assert client.recv(100) == b""
-
-
-def test_the_longest_silent_connection_makes_room(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "MOST_OF_ADDRESS", 3)
-    with served(session) as port:
-        first, *others = [connected(port) for _ in range(3)]
-        time.sleep(0.1)
-        assert status(port) == 200
-        assert first.recv(100) == b""
-        others[-1].sendall(b"\r\n")
-        assert others[-1].recv(100).startswith(b"HTTP/1.1 200")
-        for client in (first, *others):
-            client.close()
 
 
 def test_labels_do_not_wait_for_rankings(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,14 +92,6 @@ def test_too_many_rankings_are_refused(session: Session, monkeypatch: pytest.Mon
         )
         assert answer.status_code == 503
         assert "busy" in answer.json()["error"]
-
-
-def test_logs_are_bounded() -> None:
-    bound = BoundedLog()
-    records = [logging.LogRecord("asyncio", 40, "", 0, "refused", (), None) for _ in range(100)]
-    kept = [record for record in records if bound.filter(record)]
-    assert len(kept) == 20
-    assert kept[-1].getMessage() == "refused (no further messages for a minute)"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals")

@@ -27,7 +27,6 @@ from linker.ranking.results import Ranking
 from linker.web import corpus_search
 from linker.web.app import create_app
 from linker.web.corpus_search import CorpusQuery, CorpusSearch
-from linker.web.rate_limit import RateLimit
 from tests.web.conftest import ARTICLE, Client, make_posts
 
 TEXT = f"{ARTICLE.title}\n\n{ARTICLE.text}"
@@ -206,29 +205,6 @@ def test_no_request_is_a_fault_of_the_server(client: Client, sent: dict[str, obj
     answer = client.post("/api/corpus/search", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code in (200, 400, 422)
     assert ("error" in answer.json()) == (answer.status_code != 200)
-
-
-def test_too_many_searches_have_to_wait(corpus: CorpusSearch) -> None:
-    with Client(create_app(corpus=corpus, searches_per_minute=2)) as client:
-        answers = [client.post("/api/corpus/search", json={"article": TEXT, "top": 1}) for _ in range(3)]
-        assert [answer.status_code for answer in answers] == [200, 200, 429]
-        assert 1 <= int(answers[2].headers["retry-after"]) <= 30
-        assert answers[2].json() == {
-            "error": f"too many searches; try again in {answers[2].headers['retry-after']} s"
-        }
-        assert client.get("/api/corpus").status_code == 200
-
-
-def test_permits_come_back_with_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 100.0
-    monkeypatch.setattr("time.monotonic", lambda: now)
-    limit = RateLimit(6)
-    assert [limit.wait("a") for _ in range(7)] == [0] * 6 + [10]
-    assert limit.wait("b") == 0
-    now = 104.0
-    assert limit.wait("a") == 6
-    now = 110.5
-    assert [limit.wait("a"), limit.wait("a")] == [0, 10]
 
 
 def test_a_token_is_needed_where_there_is_one(corpus: CorpusSearch) -> None:

@@ -95,15 +95,6 @@ def serve(
             show_default=False,
         ),
     ] = None,
-    rate_limit: Annotated[
-        int | None,
-        typer.Option(
-            "--rate-limit",
-            min=1,
-            help="Searches of the corpus per minute that one address may make.",
-            show_default="no limit",
-        ),
-    ] = None,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Do not open the browser on the start page of projects.")
     ] = False,
@@ -112,8 +103,6 @@ def serve(
     """Serve the web page for annotation projects, labeling, rankings and a corpus; Ctrl-C stops it."""
     if projects is not None and sessions:
         raise LinkerError("--projects: cannot be served together with sessions; give one or the other")
-    if rate_limit is not None and corpus is None:
-        raise LinkerError("--rate-limit: limits searches of a corpus; add --corpus")
     if projects is None and not (sessions or model or posts or corpus):
         projects = Path(PROJECTS)
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:
@@ -160,7 +149,6 @@ def serve(
             candidates,
             served,
             searched,
-            rate_limit,
             public_name,
         )
 
