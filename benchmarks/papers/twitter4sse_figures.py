@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from linker.common.files import atomic_write
+from linker.contrib.twitter4sse.reranking import Reranking, read_reranking, rerank
 from linker.data.types import Article, Post
-from linker.evaluation.benchmarks.graded_pairs import GradedPairs, PairColumns, read_pairs
-from linker.evaluation.benchmarks.reranking import Reranking, read_reranking, rerank
 from linker.evaluation.significance import bootstrap_p_value, bootstrap_weights, holm, percentile_interval
 from linker.models.model import Model
 from linker.plots.style import COLORS, GREY, panels, save, style
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
 RESAMPLES = 2000
 SETS = ("DQ", "DR", "CR", "PIT", "TURL", "STSb")
 GRADES = {"PIT": "expert_score_0_5", "TURL": "votes_of_6", "STSb": "score"}
+
+
+@dataclass(frozen=True)
+class GradedPairs:
+    """Pairs of texts, and a grade of each: NaN where there is none."""
+
+    texts: list[tuple[str, str]]
+    grades: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -46,15 +55,15 @@ class TestSets:
         """
         graded = {}
         for name, path in pairs.items():
-            every = read_pairs(path, PairColumns(grade=GRADES[name]))
-            rows = np.sort(np.random.default_rng(0).permutation(len(every.texts))[:most])
-            texts = [every.texts[row] for row in rows]
-            graded[name] = GradedPairs(texts, every.grades[rows], every.labels[rows])
+            table = pd.read_csv(path, sep="\t", quoting=csv.QUOTE_NONE, dtype={"text1": str, "text2": str})
+            table = table.iloc[np.sort(np.random.default_rng(0).permutation(len(table))[:most])]
+            grades = table[GRADES[name]].to_numpy(dtype=np.float64)
+            graded[name] = GradedPairs(list(zip(table["text1"], table["text2"])), grades)
         return cls({name: read_reranking(path) for name, path in rerankings.items()}, graded)
 
     def measure(self, model: Model) -> dict[str, np.ndarray]:
         """Return nDCG of each query of a reranking set, and the score of each graded pair."""
-        found = {name: rerank(model, queries).per_query for name, queries in self.rerankings.items()}
+        found = {name: rerank(model, queries)["nDCG"] for name, queries in self.rerankings.items()}
         for name, graded in self.pairs.items():
             # Equal texts have equal ids, so that each is encoded once.
             articles = [Article(first, first) for first, _ in graded.texts]

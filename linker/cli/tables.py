@@ -1,4 +1,4 @@
-"""Print the results of evaluations, benchmarks and simulations as tables."""
+"""Print the results of evaluations and simulations as tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from rich.text import Text
 if TYPE_CHECKING:
     from linker.annotation.simulation.simulate import Task
     from linker.annotation.simulation.study import Plan, Study
-    from linker.evaluation.benchmarks.run import Benchmark
     from linker.evaluation.comparison import Comparison, Difference
 
 
@@ -34,23 +33,6 @@ def print_comparison(comparison: Comparison, baseline: str) -> None:
     if differences:
         console.print()
         console.print(_differences(differences, baseline))
-
-
-def print_benchmarks(benchmarks: Sequence[Benchmark]) -> None:
-    """Print the figures of every benchmark in percent, one column per model."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _WIDE
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("%")
-    for name in benchmarks[0].models:
-        table.add_column(Text(name), justify="right", no_wrap=True)
-    for benchmark in benchmarks:
-        table.add_section()
-        table.add_row(Text(f"{benchmark.name} ({benchmark.size})", style="italic"))
-        for metric in next(iter(benchmark.models.values())):
-            table.add_row(metric, *(_percent(figures.get(metric)) for figures in benchmark.models.values()))
-    console.print(table)
 
 
 def _metrics(comparison: Comparison, differences: Iterable[Difference]) -> Table:

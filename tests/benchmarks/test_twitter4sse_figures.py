@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from benchmarks.papers.twitter4sse_figures import Gain, TestSets, Values, gains, verdict
-from linker.evaluation.benchmarks.graded_pairs import GradedPairs
+from benchmarks.papers.twitter4sse_figures import Gain, GradedPairs, TestSets, Values, gains, verdict
 
 RNG = np.random.default_rng(0)
 GRADES = RNG.normal(size=300)
 GRADES[7] = np.nan
-SETS = TestSets({"DR": []}, {"STSb": GradedPairs([("a", "b")] * 300, GRADES, GRADES)})
+SETS = TestSets({"DR": []}, {"STSb": GradedPairs([("a", "b")] * 300, GRADES)})
 
 
 def measured(noise, shift=0.0):

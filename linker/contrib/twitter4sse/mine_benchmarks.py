@@ -17,8 +17,8 @@ from linker.common.locks import only_writer
 from linker.contrib.twitter4sse.cleaning import TweetFilter, clean, text_hash
 from linker.contrib.twitter4sse.links import PAIR_KINDS, Group, Member, hash_of, linked_tweets, read_groups
 from linker.contrib.twitter4sse.report import Report
+from linker.contrib.twitter4sse.reranking import Candidate, Reranking
 from linker.data.files.streams import open_bytes
-from linker.evaluation.benchmarks.reranking import Candidate, Reranking
 
 _KINDS = {"q": PAIR_KINDS["quotes"], "r": PAIR_KINDS["replies"]}
 #: Set → prefix of the keys whose children are ranked, and whether the query is their parent.

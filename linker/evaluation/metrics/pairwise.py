@@ -11,15 +11,6 @@ from hashlib import blake2b
 
 import numpy as np
 
-
-def best_f1(scores: np.ndarray, same: np.ndarray) -> float:
-    """Return the best F1, 0 to 1, of a classification of pairs by a threshold on their scores."""
-    from sklearn.metrics import precision_recall_curve
-
-    precision, recall, _ = precision_recall_curve(same, scores)
-    return float(np.max(2 * precision * recall / np.maximum(precision + recall, 1e-12)))
-
-
 THRESHOLDS = (50, 100, 200, 500, 1000, 2000, 3000)
 """The r of the paper's r-Precision."""
 

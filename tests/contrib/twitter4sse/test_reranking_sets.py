@@ -13,7 +13,7 @@ from linker.common.errors import DataError
 from linker.contrib.twitter4sse.cleaning import TweetFilter
 from linker.contrib.twitter4sse.mine_benchmarks import mine_benchmarks
 from linker.contrib.twitter4sse.mine_pairs import mine_pairs
-from linker.evaluation.benchmarks.reranking import Reranking, read_reranking
+from linker.contrib.twitter4sse.reranking import Reranking, read_reranking
 from tests.helpers.tweets import read_pairs, v1, write
 
 SETS = ("dq", "dr", "cq", "cr")

@@ -65,21 +65,11 @@ def read_reranking(path: str | Path) -> list[Reranking]:
     return queries
 
 
-RERANKING_METRICS = ("nDCG", "MAP")
+def rerank(model: Model, queries: Sequence[Reranking]) -> dict[str, np.ndarray]:
+    """Rank every query's candidates by a model's scores, the query as the article; ties by descending id.
 
-
-@dataclass(frozen=True)
-class RerankingFigures:
-    """Means over the queries, as fractions, by the names of `RERANKING_METRICS`; and nDCG of each query."""
-
-    metrics: dict[str, float]
-    per_query: np.ndarray
-
-
-def rerank(model: Model, queries: Sequence[Reranking]) -> RerankingFigures:
-    """Rank every query's candidates by a model's scores, the query as the article.
-
-    nDCG is over the whole ranking. Tied candidates are in descending order of their ids.
+    Returns:
+        `nDCG` of the whole ranking and `AP`, one value per query.
 
     Raises:
         LinkerError: if a score is not finite, or a query has no relevant candidates.
@@ -89,18 +79,16 @@ def rerank(model: Model, queries: Sequence[Reranking]) -> RerankingFigures:
         articles += [Article(query.query_id, query.query)] * len(query.candidates)
         posts += [Post(candidate.id, candidate.text) for candidate in query.candidates]
     scores = model.score_pairs(articles, posts)
-    if not np.isfinite(scores).all():
-        bad = int(np.flatnonzero(~np.isfinite(scores))[0])
-        raise LinkerError(f"the score of {posts[bad].id} for the query {articles[bad].id} is {scores[bad]}")
     figures = []
     start = 0
     for query in queries:
         relevant = np.array([candidate.relevant for candidate in query.candidates])
-        if not relevant.any():
-            raise LinkerError(f"the query {query.query_id} has no relevant candidate")
         of_query = scores[None, start : start + len(relevant)]
+        if not relevant.any() or not np.isfinite(of_query).all():
+            raise LinkerError(
+                f"the query {query.query_id} has no relevant candidate, or scores are not finite"
+            )
         ranked = relevant[rank_posts(of_query, [candidate.id for candidate in query.candidates])]
         figures.append((ndcg(ranked, len(relevant))[0], average_precision(ranked)[0]))
         start += len(relevant)
-    values = np.array(figures)
-    return RerankingFigures(dict(zip(RERANKING_METRICS, values.mean(axis=0).tolist())), values[:, 0])
+    return dict(zip(("nDCG", "AP"), np.array(figures).T))

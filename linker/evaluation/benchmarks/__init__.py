@@ -1,1 +1,0 @@
-"""Benchmarks: reranking sets and sentence similarity."""
