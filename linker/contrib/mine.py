@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -29,6 +28,12 @@ Archives = Annotated[
 Workers = Annotated[
     int | None,
     typer.Option("--workers", min=1, help="Number of processes.", show_default="number of cores"),
+]
+MaxPairs = Annotated[
+    int | None,
+    typer.Option(
+        "--max-pairs", min=1, metavar="N", help="Write a random sample of N pairs.", show_default="all"
+    ),
 ]
 MinLength = Annotated[
     int,
@@ -60,16 +65,7 @@ def _command(name: str, help_: str) -> None:
     def mine(
         archives: Archives,
         out: Annotated[Path, typer.Option("--out", help="File for the pairs, such as pairs.jsonl.gz.")],
-        max_pairs: Annotated[
-            int | None,
-            typer.Option(
-                "--max-pairs",
-                min=1,
-                metavar="N",
-                help="Write a random sample of N pairs.",
-                show_default="all",
-            ),
-        ] = None,
+        max_pairs: MaxPairs = None,
         min_length: MinLength = 20,
         lang: Languages = ["en"],  # noqa: B006  (typer copies it)
         texts: Texts = "cleaned",
@@ -82,7 +78,7 @@ def _command(name: str, help_: str) -> None:
         check_writable(out, archives)
         _check_outside(out, archives)
         filter = _filter(min_length, lang, texts)
-        _run(lambda: mine_pairs(archives, name, out, filter, max_pairs, workers or cores(), on_error))
+        _print(mine_pairs(archives, name, out, filter, max_pairs, workers or cores(), on_error))
         print(out)
 
 
@@ -126,10 +122,9 @@ def benchmarks(
     from linker.contrib.twitter4sse.mine_benchmarks import mine_benchmarks
 
     filter = _filter(min_length, lang, texts)
-    train = train or []
-    _check_folder(out, archives, train)
+    _check_folder(out, archives, train or [])
     numbers = (queries, positives, negatives, workers or cores())
-    _run(lambda: mine_benchmarks(archives, out, train, filter, *numbers, on_error))
+    _print(mine_benchmarks(archives, out, train or [], filter, *numbers, on_error))
     print(out)
 
 
@@ -193,19 +188,12 @@ def augmented(
     print(out)
 
 
-def _run(work: Callable[[], Report]) -> None:
-    """Run a mining function and print its report to standard error."""
-    import time
+def _print(report: Report) -> None:
+    from linker.common.console import stderr, warn
 
-    from linker.common.console import info, stderr, warn
-
-    began = time.monotonic()
-    report = work()
-    seconds = time.monotonic() - began
     stderr.print(report.table())
     for damage in report.damaged:
         warn(damage)
-    info(f"{report.lines.total():,} lines in {seconds:.0f} s")
 
 
 def _filter(min_length: int, lang: list[str], texts: Literal["cleaned", "original"]) -> TweetFilter:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from linker.data.characters import unescaped
@@ -59,34 +59,22 @@ def _is_v2(value: dict[str, Any]) -> bool:
 
 
 def _from_v1(value: dict[str, Any]) -> Iterator[Tweet]:
-    outer = value
-    if isinstance(value.get("retweeted_status"), dict):
-        value = value["retweeted_status"]
-    quoted = value.get("quoted_status")
-    if not isinstance(quoted, dict):
-        # In a retweet of a quote, some objects have the quoted tweet next to the quote, not in it.
-        quoted = outer.get("quoted_status")
-    tweet = _v1_tweet(value)
-    parent = _v1_tweet(quoted) if isinstance(quoted, dict) else None
-    if tweet is not None:
-        yield replace(tweet, quotes=parent.id) if parent and not tweet.quotes else tweet
-    if parent is not None:
-        yield parent
+    original = _object(value, "retweeted_status") or value
+    # In a retweet of a quote, some objects have the quoted tweet next to the quote, not in it.
+    quoted = _object(original, "quoted_status") or _object(value, "quoted_status")
+    parent = _v1_tweet(quoted, None)
+    yield from (tweet for tweet in (_v1_tweet(original, parent), parent) if tweet is not None)
 
 
-def _v1_tweet(value: dict[str, Any]) -> Tweet | None:
-    extended = value.get("extended_tweet")
-    full = _string(extended.get("full_text")) if isinstance(extended, dict) else None
-    full = full or _string(value.get("full_text"))
-    quotes, replies_to = _id(value, "quoted_status_id"), _id(value, "in_reply_to_status_id")
-    return _tweet(value, full, value.get("truncated") is True, quotes, replies_to)
+def _v1_tweet(value: dict[str, Any], parent: Tweet | None) -> Tweet | None:
+    full = _string(_object(value, "extended_tweet").get("full_text")) or _string(value.get("full_text"))
+    quotes = _id(value, "quoted_status_id") or (parent.id if parent else None)
+    return _tweet(value, full, value.get("truncated") is True, quotes, _id(value, "in_reply_to_status_id"))
 
 
 def _from_v2(value: dict[str, Any]) -> Iterator[Tweet]:
-    data = value.get("data", value)
+    data, included = value.get("data", value), _object(value, "includes").get("tweets")
     objects = list(data) if isinstance(data, list) else [data]
-    includes = value.get("includes")
-    included = includes.get("tweets") if isinstance(includes, dict) else None
     objects += included if isinstance(included, list) else []
     for item in objects:  # The list grows in the loop.
         if not isinstance(item, dict):
@@ -96,36 +84,23 @@ def _from_v2(value: dict[str, Any]) -> Iterator[Tweet]:
         # Flattened responses contain the tweets themselves instead of references to `includes`.
         objects += [reference for reference in references if "text" in reference]
         targets = {r["type"]: _id(r, "id") for r in references if isinstance(r.get("type"), str)}
-        if "retweeted" not in targets:
-            tweet = _v2_tweet(item, targets)
-            if tweet is not None:
-                yield tweet
-
-
-def _v2_tweet(value: dict[str, Any], targets: dict[str, str | None]) -> Tweet | None:
-    note = value.get("note_tweet")
-    full = _string(note.get("text")) if isinstance(note, dict) else None
-    return _tweet(value, full, False, targets.get("quoted"), targets.get("replied_to"))
+        full = _string(_object(item, "note_tweet").get("text"))
+        tweet = _tweet(item, full, False, targets.get("quoted"), targets.get("replied_to"))
+        if tweet is not None and "retweeted" not in targets:
+            yield tweet
 
 
 def _tweet(
     value: dict[str, Any], full: str | None, flagged_cut: bool, quotes: str | None, replies_to: str | None
 ) -> Tweet | None:
     """Read the fields that both versions share; `full` is a separate full text, `flagged_cut` the truncation flag."""
-    text = full or _string(value.get("text"))
-    number = _id(value, "id")
+    text, number = full or _string(value.get("text")), _id(value, "id")
     if number is None or text is None:
         return None
     text = unescaped(text)
-    return Tweet(
-        number,
-        text,
-        cut=full is None and (flagged_cut or _looks_cut(text)),
-        language=_string(value.get("lang")),
-        created_at=_string(value.get("created_at")),
-        quotes=quotes,
-        replies_to=replies_to,
-    )
+    cut = full is None and (flagged_cut or _looks_cut(text))
+    language, created_at = _string(value.get("lang")), _string(value.get("created_at"))
+    return Tweet(number, text, cut, language, created_at, quotes, replies_to)
 
 
 def _looks_cut(text: str) -> bool:
@@ -144,6 +119,11 @@ def _id(value: dict[str, Any], name: str) -> str | None:
         if isinstance(number, str) and len(number) <= 20 and number.isascii() and number.isdigit():
             return number
     return None
+
+
+def _object(value: dict[str, Any], name: str) -> dict[str, Any]:
+    inner = value.get(name)
+    return inner if isinstance(inner, dict) else {}
 
 
 def _string(value: Any) -> str | None:
