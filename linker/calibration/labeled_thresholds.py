@@ -14,7 +14,7 @@ import numpy as np
 from linker.calibration.probabilities import platt, rising
 from linker.calibration.thresholds import Share, Thresholds
 from linker.common.errors import DataError
-from linker.data.labels.sampled_labels import drawn_at_random
+from linker.data.labels.records import drawn_at_random
 from linker.models.score_scale import UNSCALED, ScoreScale
 
 _DRAWS = 2000

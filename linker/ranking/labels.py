@@ -13,8 +13,7 @@ from linker.data.io.fields import clean_id
 from linker.data.labels.collector import Collector
 from linker.data.labels.post_labels import LabelFile
 from linker.data.labels.reading import read_labels, read_rows
-from linker.data.labels.records import ImportedLabel
-from linker.data.labels.sampled_labels import drawn_at_random
+from linker.data.labels.records import ImportedLabel, drawn_at_random
 from linker.ranking.data_frames import ArrowStream, frame_of, row_of, series_of
 
 AnyLabels: TypeAlias = "str | Path | Mapping[Any, Any] | Iterable[Any] | ArrowStream | LabelFile"

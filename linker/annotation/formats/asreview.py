@@ -1,4 +1,4 @@
-"""ASReview: datasets with labels, and project files (https://asreview.readthedocs.io)."""
+"""ASReview: datasets with labels (https://asreview.readthedocs.io)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _INCLUDED: dict[LabelValue, str] = {"relevant": "1", "not": "0"}
 
 @LabelFormat.register("asreview")
 class AsreviewFormat(LabelFormat):
-    """A dataset for ASReview, one line per post with its text as `abstract`; read: project files and exported datasets.
+    """A dataset for ASReview, one line per post with its text as `abstract`.
 
     ASReview has one label per post: the adjudicated one, or the majority of the annotators; none for skipped posts.
     Annotator, note and time are columns that ASReview keeps.

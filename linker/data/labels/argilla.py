@@ -1,4 +1,4 @@
-"""Labels that Argilla wrote (https://docs.argilla.io)."""
+"""Labels that Argilla 2 wrote (https://docs.argilla.io), as records or as a data set of Hugging Face."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from linker.data.files.known_columns import normal
 from linker.data.files.line_errors import LineError
 from linker.data.labels.collector import (
     Answer,
-    Collector,
+    LabelReader,
     about_post,
     named_like_labels,
     post_id_of,
@@ -28,22 +28,21 @@ class _Response(NamedTuple):
     is_suggestion: bool = False
 
 
-class ArgillaReader:
+class ArgillaReader(LabelReader):
     """Reads the responses to one question, and suggestions as labels of machines; a discarded response is a skip."""
 
-    def __init__(self, collector: Collector) -> None:
-        self._collector, self._question = collector, "label"
+    _question = "label"
 
     @staticmethod
     def wrote(values: Mapping[str, Any]) -> bool:
-        """Return whether a record is one of Argilla."""
+        """See `LabelReader.wrote`."""
         return ("responses" in values and ("fields" in values or "suggestions" in values)) or any(
             key.endswith((".responses", ".suggestion")) for key in values
         )
 
     def prepare(self, records: Sequence[Mapping[str, Any]]) -> None:
         """Choose the question: one with the name of labels, else the only one whose answers are labels."""
-        collector = self._collector
+        collector = self.collector
         answers: Counter[str] = Counter()
         good: Counter[str] = Counter()
         for values in records:
@@ -64,10 +63,10 @@ class ArgillaReader:
             collector.notes.append(f'labels from the question "{chosen}"')
 
     def answers(self, values: Mapping[str, Any]) -> Iterator[Answer]:
-        """Yield the labels of a record; see `LabelReader`."""
-        names = _metadata(values).get("annotators") or []
+        """See `LabelReader.answers`."""
+        names = _object(values.get("metadata") or {}, "metadata").get("annotators")
         users: dict[str, str | None] = {user_id(""): None}
-        users |= {user_id(str(name)): str(name) for name in names if isinstance(names, list)}
+        users |= {user_id(str(name)): str(name) for name in (names if isinstance(names, list) else [])}
         responses = list(_responses(values))
         notes = {
             response.user: text_in(response.value) for response in responses if response.question == "note"
@@ -83,8 +82,8 @@ class ArgillaReader:
                 yield Answer(field, users.get(user, user or None), notes.get(user, ""))
 
     def post(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a record says of its post; see `LabelReader`."""
-        metadata = _metadata(values)
+        """See `LabelReader.post`."""
+        metadata = _object(values.get("metadata") or {}, "metadata")
         fields = values.get("fields") if isinstance(values.get("fields"), Mapping) else values
         ids = ((metadata, "post_id"), (values, "post_id"), (values, "external_id"), (values, "id"))
         post_id = next(filter(None, (post_id_of(record.get(name), name) for record, name in ids)), "")
@@ -100,21 +99,13 @@ def user_id(name: str) -> str:
 
 
 def _responses(values: Mapping[str, Any]) -> Iterator[_Response]:
-    """The responses of a record, then its suggestions: of Argilla 1, of Argilla 2, and of data sets of Hugging Face."""
-    responses, suggestions = values.get("responses"), values.get("suggestions") or {}
-    for item in responses if isinstance(responses, list) else []:
-        response = _object(item, "responses")
-        for question, answer in _object(response.get("values") or {}, "values").items():
-            value = answer.get("value") if isinstance(answer, Mapping) else answer
-            yield _Response(
-                question, text_in(response.get("user_id")), value, text_in(response.get("status"))
-            )
-    if responses is not None and not isinstance(responses, list):
-        for question, items in _object(responses, "responses").items():
-            for item in items if isinstance(items, list) else []:
-                answer = _object(item, question)
-                user, status = text_in(answer.get("user_id")), text_in(answer.get("status"))
-                yield _Response(question, user, answer.get("value"), status)
+    """The responses of a record, then its suggestions; in data sets of Hugging Face, they are columns."""
+    for question, items in _object(values.get("responses") or {}, "responses").items():
+        for item in items if isinstance(items, list) else []:
+            answer = _object(item, question)
+            user, status = text_in(answer.get("user_id")), text_in(answer.get("status"))
+            yield _Response(question, user, answer.get("value"), status)
+    suggestions = dict(_object(values.get("suggestions") or {}, "suggestions"))
     for key, items in values.items():
         if key.endswith(".responses") and isinstance(items, list):
             users, states = (
@@ -123,24 +114,17 @@ def _responses(values: Mapping[str, Any]) -> Iterator[_Response]:
             for place, value in enumerate(items):
                 user, status = (some[place] if place < len(some) else "" for some in (users, states))
                 yield _Response(key.removesuffix(".responses"), user, value, status)
-    if isinstance(suggestions, list):
-        suggestions = {
-            item.get("question_name") or "label": item for item in suggestions if isinstance(item, Mapping)
-        }
-    latest = {}
-    for question, item in _object(suggestions, "suggestions").items():
+        elif key.endswith(".suggestion"):
+            suggestions[key.removesuffix(".suggestion")] = {
+                "value": items,
+                "agent": values.get(f"{key}.agent"),
+            }
+    for question, item in suggestions.items():
         suggestion = item if isinstance(item, Mapping) else {"value": item}
-        latest[question] = (text_in(suggestion.get("agent")), suggestion.get("value"))
-    for key, value in values.items():
-        if key.endswith(".suggestion"):
-            latest[key.removesuffix(".suggestion")] = (text_in(values.get(f"{key}.agent")), value)
-    for question, (agent, value) in latest.items():
-        if value is not None:
-            yield _Response(question, agent, value, is_suggestion=True)
-
-
-def _metadata(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    return _object(values.get("metadata") or {}, "metadata")
+        if suggestion.get("value") is not None:
+            yield _Response(
+                question, text_in(suggestion.get("agent")), suggestion["value"], is_suggestion=True
+            )
 
 
 def _object(value: Any, name: str) -> Mapping[str, Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from linker.common.errors import DataError
 from linker.data.files.line_errors import LineError
@@ -44,8 +44,23 @@ class Answer(NamedTuple):
     choice: str | None = None
 
 
-class LabelReader(Protocol):
-    """Reads the records of a tool."""
+class LabelReader:
+    """Base class of readers of the records of a tool.
+
+    Args:
+        collector: receives what was guessed, and where labels are.
+    """
+
+    def __init__(self, collector: Collector) -> None:
+        self.collector = collector
+
+    @staticmethod
+    def wrote(values: Mapping[str, Any]) -> bool:
+        """Return whether a record is one of the tool."""
+        raise NotImplementedError
+
+    def prepare(self, records: Sequence[Mapping[str, Any]]) -> None:
+        """Look at all records before they are read, to find what in them has the labels."""
 
     def answers(self, values: Mapping[str, Any]) -> Iterable[Answer]:
         """Return the labels of a record.
@@ -53,6 +68,7 @@ class LabelReader(Protocol):
         Raises:
             LineError: if a record is not as the tool writes it.
         """
+        raise NotImplementedError
 
     def post(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return id, text and so on of a record's post, as fields of `ImportedLabel`.
@@ -60,6 +76,7 @@ class LabelReader(Protocol):
         Raises:
             LineError: if the post's id is missing.
         """
+        raise NotImplementedError
 
 
 class Collector:

@@ -10,7 +10,7 @@ from linker.data.files.line_errors import LineError
 from linker.data.labels import known_names as known
 from linker.data.labels.collector import (
     Answer,
-    Collector,
+    LabelReader,
     about_post,
     named_like_labels,
     post_id_of,
@@ -21,19 +21,15 @@ from linker.data.labels.values import Parsed
 _KINDS = ("choices", "taxonomy", "rating", "number", "labels")
 
 
-class LabelStudioReader:
+class LabelStudioReader(LabelReader):
     """Reads annotations, and predictions as labels of machines; a canceled annotation is a skipped post."""
 
-    def __init__(self, collector: Collector) -> None:
-        self._collector = collector
-        self._control: str | None = None
+    _control: str | None = None
 
     @staticmethod
     def wrote(values: Mapping[str, Any]) -> bool:
-        """Return whether a record is a task of Label Studio."""
-        return isinstance(values.get("data"), Mapping) and (
-            "annotations" in values or "completions" in values
-        )
+        """See `LabelReader.wrote`."""
+        return isinstance(values.get("data"), Mapping) and "annotations" in values
 
     def prepare(self, records: Sequence[Mapping[str, Any]]) -> None:
         """Choose the control with the labels: one with the name of labels, else the only one."""
@@ -48,11 +44,11 @@ class LabelStudioReader:
             next(iter(regions_of)) if len(regions_of) == 1 else None
         )
         where = f' in the control "{self._control}"' if self._control else ""
-        self._collector.where = where or f" (controls: {', '.join(regions_of) or 'none'})"
-        self._collector.keys.update(f"control {name}" for name in regions_of)
+        self.collector.where = where or f" (controls: {', '.join(regions_of) or 'none'})"
+        self.collector.keys.update(f"control {name}" for name in regions_of)
 
     def answers(self, values: Mapping[str, Any]) -> Iterator[Answer]:
-        """Yield the labels of a task; see `LabelReader`."""
+        """See `LabelReader.answers`."""
         if not isinstance(values.get("data"), Mapping):
             raise LineError("no post", "data is not a JSON object")
         for key, machine in (("annotations", False), ("predictions", True)):
@@ -65,7 +61,7 @@ class LabelStudioReader:
                 yield Answer(self._label(annotation), who, _note(annotation), time, machine, settled)
 
     def post(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a task says of its post; see `LabelReader`."""
+        """See `LabelReader.post`."""
         data = values["data"]
         names = known.columns_of(known.IDS, data)
         post_id = post_id_of(data.get(names[0]), names[0]) if names else ""
@@ -90,7 +86,7 @@ class LabelStudioReader:
 
 
 def _annotations(values: Mapping[str, Any], key: str) -> Iterator[Mapping[str, Any]]:
-    items = values.get(key) or (values.get("completions") if key == "annotations" else None) or []
+    items = values.get(key) or []
     if not isinstance(items, list) or not all(isinstance(annotation, Mapping) for annotation in items):
         raise LineError("not a list", f"{key} is not a list of JSON objects")
     yield from items

@@ -9,8 +9,7 @@ from linker.common.console import warn
 from linker.common.errors import DataError
 from linker.data.identity import content_id
 from linker.data.labels.matching import Matches, match_labels
-from linker.data.labels.records import ImportedLabel, is_tie, latest, verdict, votes_by_post
-from linker.data.labels.sampled_labels import SampledLabels
+from linker.data.labels.records import ImportedLabel, SampledLabels, is_tie, latest, verdict, votes_by_post
 from linker.data.types import Article, Post
 
 

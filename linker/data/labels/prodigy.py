@@ -6,7 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from linker.data.io.fields import is_missing
-from linker.data.labels.collector import Answer, Collector, about_post, post_id_of, text_in, time_in
+from linker.data.labels.collector import (
+    Answer,
+    Collector,
+    LabelReader,
+    about_post,
+    post_id_of,
+    text_in,
+    time_in,
+)
 from linker.data.labels.table import flattened
 from linker.data.labels.values import LabelValue, Parsed
 
@@ -15,16 +23,16 @@ _HASHES = ("_input_hash", "_task_hash", "_session_id", "_annotator_id")
 _IDS = ("post_id", "tweet_id", "status_id", "doc_id", "id", "record_id")
 
 
-class ProdigyReader:
+class ProdigyReader(LabelReader):
     """Reads answers; a task without one has no label."""
 
     def __init__(self, collector: Collector) -> None:
-        self._collector = collector
+        super().__init__(collector)
         collector.where = ' under the key "answer"'
 
     @staticmethod
     def wrote(values: Mapping[str, Any]) -> bool:
-        """Return whether a record is a task of Prodigy."""
+        """See `LabelReader.wrote`."""
         return any(name in values for name in _HASHES) or values.get("answer") in _ANSWERS
 
     @staticmethod
@@ -33,17 +41,17 @@ class ProdigyReader:
         return values.get("label") == "RELEVANT" and isinstance(values.get("meta"), Mapping)
 
     def answers(self, values: Mapping[str, Any]) -> Iterator[Answer]:
-        """Yield the label of a task; see `LabelReader`."""
+        """See `LabelReader.answers`."""
         values = flattened(values)
         # `time` is more precise, but Prodigy does not update it when a post is labeled again.
         stamp, exact = values.get("_timestamp"), time_in(values.get("time"), strict=False)
         if exact and (is_missing(stamp) or time_in(stamp, strict=False) == exact.replace(microsecond=0)):
             stamp = exact
         who = text_in(values.get("_annotator_id")) or text_in(values.get("_session_id")) or None
-        yield Answer(_label(values, self._collector), who, text_in(values.get("note")), stamp)
+        yield Answer(_label(values, self.collector), who, text_in(values.get("note")), stamp)
 
     def post(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a task says of its post; see `LabelReader`."""
+        """See `LabelReader.post`."""
         values = flattened(values)
         name = next((name for name in _IDS if name in values), "post_id")
         article = values.get("article_id") or values.get("article")

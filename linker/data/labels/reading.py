@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,12 @@ from linker.data.files.line_errors import BadLines
 from linker.data.files.rows import Row
 from linker.data.files.streams import shown_name
 from linker.data.files.tables import open_table
-from linker.data.labels import argilla, asreview, known_names, label_studio, prodigy
-from linker.data.labels.collector import Collector
+from linker.data.labels import known_names
+from linker.data.labels.argilla import ArgillaReader
+from linker.data.labels.collector import Collector, LabelReader
+from linker.data.labels.label_studio import LabelStudioReader
 from linker.data.labels.post_labels import LabelFile
+from linker.data.labels.prodigy import ProdigyReader
 from linker.data.labels.table import TableReader
 from linker.data.labels.values import LabelValue
 
@@ -38,7 +40,7 @@ def read_labels(
     """Read the labels of a file.
 
     Tables (CSV, TSV, Excel, Parquet, JSON, JSON Lines, with the columns of any tool), exports of Label Studio, Argilla,
-    Prodigy, doccano and ASReview, project files of ASReview, and qrels of TREC.
+    Prodigy, doccano and ASReview, and qrels of TREC.
 
     Args:
         path: the file.
@@ -57,12 +59,11 @@ def read_labels(
             first = file_.read(_GLANCE)
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from error
+    if first.startswith(b"PK") and _has_project(path):
+        raise DataError(
+            f"{path}: a project of ASReview; export its dataset there, as CSV, and give that file: it has the labels"
+        )
     collector = Collector(shown, names)
-    if (format in (None, "asreview") and _is_project(Path(path), first)) or (
-        format == "asreview" and first.startswith(b"PK")
-    ):
-        asreview.read_project(Path(path), collector)
-        return collector.result()
     with BadLines(skippable=False) as bad_lines:
         file = bad_lines.file(str(path))
         if format == "trec" or (format is None and _QRELS.match(first)):
@@ -97,43 +98,36 @@ def read_rows(
         bad: receives line, fault and text of bad rows.
         guarded: whether apostrophes before formulas are removed, as linker writes CSV.
     """
-    iterator = iter(rows)
-    head = list(islice(iterator, _HEAD))
+    all_rows = list(rows)
+    head = all_rows[:_HEAD]
     reader = None if format in _TABLES else _tool(format, [row.values for row in head], collector)
     if len(head) > 1 and any(_OF_QUALTRICS in str(value) for value in head[1].values.values()):
         collector.notes.append("2 rows of Qualtrics about the questions left out")
-        del head[:2]
-    all_rows = [*head, *iterator]
+        del all_rows[:2]
     if reader is None:
         reader = TableReader(all_rows, columns, None, guarded, collector)
-    elif hasattr(reader, "prepare"):
+    else:
         reader.prepare([row.values for row in all_rows])
     collector.read(all_rows, reader, bad)
 
 
-def _tool(format: str | None, head: Sequence[Mapping[str, Any]], collector: Collector) -> Any:
+def _tool(format: str | None, head: Sequence[Mapping[str, Any]], collector: Collector) -> LabelReader | None:
     """Return the reader of the tool that wrote the records; None: a table."""
-    readers: dict[str, Any] = {
-        "label_studio": label_studio.LabelStudioReader,
-        "argilla": argilla.ArgillaReader,
-        "prodigy": prodigy.ProdigyReader,
-    }
+    readers = {"label_studio": LabelStudioReader, "argilla": ArgillaReader, "prodigy": ProdigyReader}
     for name, reader in readers.items():
-        if format == name or (format is None and head and any(reader.wrote(values) for values in head)):
+        if format == name or (format is None and any(reader.wrote(values) for values in head)):
             return reader(collector)
-    if format is None and head and all(prodigy.ProdigyReader.asks(values) for values in head):
-        return prodigy.ProdigyReader(collector)
+    if format is None and head and all(ProdigyReader.asks(values) for values in head):
+        return ProdigyReader(collector)
     return None
 
 
-def _is_project(path: Path, first: bytes) -> bool:
-    if not first.startswith(b"PK\x03\x04"):
-        return False
+def _has_project(path: str | Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
-            return asreview.CONFIG in archive.namelist()
+            return "project.json" in archive.namelist()
     except (zipfile.BadZipFile, OSError, NotImplementedError):
-        return path.suffix.lower() == ".asreview"
+        return False
 
 
 def _qrels(path: Path) -> Iterable[Row]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -87,3 +87,24 @@ def verdict(votes: Sequence[ImportedLabel]) -> bool:
 def is_tie(votes: Sequence[ImportedLabel]) -> bool:
     """Return whether as many labels say relevant as say not."""
     return 2 * sum(label.value == "relevant" for label in votes) == len(votes)
+
+
+class SampledLabels(dict[str, bool]):
+    """Relevance of posts by id, and which of the posts were drawn at random.
+
+    Only labels of a random sample give estimates intervals: a query strategy or a person chooses posts for what is in
+    them.
+
+    Args:
+        labels: relevance by post id.
+        random: ids of the posts that were drawn at random.
+    """
+
+    def __init__(self, labels: Mapping[str, bool], random: Iterable[str] = ()) -> None:
+        super().__init__(labels)
+        self.random = frozenset(random)
+
+
+def drawn_at_random(labels: Mapping[str, bool]) -> frozenset[str]:
+    """Return the ids of the posts that were drawn at random; none if that is not known."""
+    return labels.random if isinstance(labels, SampledLabels) else frozenset()

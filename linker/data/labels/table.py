@@ -13,7 +13,7 @@ from linker.data.files.line_errors import LineError
 from linker.data.files.rows import Row
 from linker.data.io.fields import is_missing
 from linker.data.labels import known_names as known
-from linker.data.labels.collector import Answer, Collector, about_post, post_id_of, text_in
+from linker.data.labels.collector import Answer, Collector, LabelReader, about_post, post_id_of, text_in
 from linker.data.labels.values import is_true, parse_or_none
 
 # Objects in which tools keep the fields of the file that was given to them.
@@ -21,7 +21,7 @@ _NESTED = ("meta", "metadata", "data", "fields")
 _LIST = re.compile(r"[|,;]")
 
 
-class TableReader:
+class TableReader(LabelReader):
     """Reads rows whose columns are known by their names.
 
     Args:
@@ -44,6 +44,7 @@ class TableReader:
         collector: Collector,
         loose: bool = True,
     ) -> None:
+        super().__init__(collector)
         values = [flattened(row.values) for row in rows]
         self._guarded, self._filled = guarded, _filled(values)
         self._present = list(dict.fromkeys([*(columns or ()), *self._filled]))
@@ -75,7 +76,7 @@ class TableReader:
         self._check(collector, len(rows))
 
     def answers(self, values: Mapping[str, Any]) -> Iterator[Answer]:
-        """Yield the labels of a row; see `LabelReader`."""
+        """See `LabelReader.answers`."""
         values = self._fields_of(values)
         note, time = self._note_and_time(values)
         machine, choice = is_true(self._value(values, "machine")), self._text(values, "choice")
@@ -87,7 +88,7 @@ class TableReader:
             yield Answer(field, coder, note, time, machine, settled, choice)
 
     def post(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a row says of its post; see `LabelReader`."""
+        """See `LabelReader.post`."""
         values = self._fields_of(values)
         post_id = post_id_of(values.get(self.id) if self.id else None, self.id or "id")
         about = {name: self._value(values, name) for name in ("platform", "author", "created_at")}

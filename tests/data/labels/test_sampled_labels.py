@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import linker
-from linker.data.labels.sampled_labels import SampledLabels
+from linker.data.labels.records import SampledLabels
 from linker.data.types import Post
 
 WORDS = ["ferry", "harbour", "sank", "rescue", "island", "captain", "engine", "storm", "crew", "port"]
