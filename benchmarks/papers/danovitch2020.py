@@ -4,7 +4,7 @@
 
 DATA holds plazz_commentary, politifact_tweets and snopes_claims, VECTORS are 300-d word vectors. `configs/ast.jsonnet`
 is trained as it is, and with one setting changed at a time; the page reports the ablation, the α of each head, the
-share of attention that is exactly zero, and errors, the latter two by length. WORK receives what is trained; a second
+share of attention that is exactly zero, by length. WORK receives what is trained; a second
 run resumes there. The page is written after every run, from the runs that are finished.
 """
 
@@ -20,7 +20,6 @@ import numpy as np
 import torch
 
 from benchmarks.papers.danovitch2020_attention import attention_rows, head_rows
-from benchmarks.papers.danovitch2020_errors import error_rows
 from benchmarks.quality.runs import Workplace, linker
 from benchmarks.quality.sets import SOURCES, Source, dev_set, prepare
 from linker.common.files import atomic_write
@@ -151,20 +150,12 @@ def report(
         " *: significant after Holm's correction over the variants. One seed, whose own spread the intervals do not"
         f" hold. Not run yet: {', '.join(label for label in VARIANTS if label not in done) or 'none'}.\n",
     ]
-    errors = []
     for source, linked in sets.items():
         comparison = Comparison(linked)
         for label, model in (*models.items(), (MEAN, floor)):
             comparison.add(label, kept(options, source, label, model, linked))
         comparison.add("TF-IDF", kept(options, source, "TF-IDF", build(Model, "tfidf"), linked))
         lines += [f"### {source.title}\n", ablation_rows(comparison) + "\n"]
-        found = {
-            label: own.per_article
-            for label, own in comparison.evaluations.items()
-            if label in (AST, SOFTMAX, MEAN, "TF-IDF")
-        }
-        tokens = [len(models[AST].article_tokens(article).ids) for article in linked.articles]  # type: ignore[attr-defined]
-        errors += [f"### {source.title}\n", error_rows(found, tokens) + "\n"]
     ast = models[AST]
     assert isinstance(ast, WordSiamese)
     lines += [
@@ -184,11 +175,6 @@ def report(
             sets.values(),
         )
         + "\n",
-        "## Errors by length of the article\n",
-        "Quarters of the articles by number of tokens. AP: mean average precision of the article's posts among all dev"
-        " posts, with 95 % bootstrap intervals; first post wrong: share of articles whose first post is about another"
-        " article.\n",
-        *errors,
     ]
     return "\n".join(lines).rstrip() + "\n"
 

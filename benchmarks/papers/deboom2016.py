@@ -26,16 +26,14 @@ import numpy as np
 import torch
 
 from benchmarks.papers.deboom2016_metrics import (
-    ErrorDifference,
     PairDistances,
     Result,
     WordTfidf,
     best_threshold,
-    compare_errors,
     jensen_shannon,
     split_error,
 )
-from benchmarks.papers.deboom2016_report import CONTRASTIVE, MEDIAN, draw_distances, length_table, table
+from benchmarks.papers.deboom2016_report import CONTRASTIVE, MEDIAN, draw_distances, table
 from linker.config import build, load_config
 from linker.contrib.deboom2016.word_weights import WordPoolingEncoder, WordWeightsEncoder
 from linker.data.data_source import DataSource
@@ -66,8 +64,6 @@ POOLINGS: dict[str, dict[str, Any]] = {
     "min/max, top 30 % idf": {"pool": "min_max", "top": 0.3},
     "mean, idf-weighted": {"pool": "mean", "idf_weighted": True},
 }
-LENGTHS = [(10, 30), (10, 14), (15, 17), (18, 20), (21, 23), (24, 26), (27, 30)]
-TWEET_LENGTHS = [(5, 40), (5, 9), (10, 14), (15, 40)]
 Distance = Callable[[LinkedPosts, np.ndarray], np.ndarray]
 
 
@@ -78,24 +74,6 @@ class Compared:
     results: dict[str, list[Result]]
     splits: Splits
     kappa: int
-
-    def error(self, method: str) -> float:
-        """The mean split error over the seeds."""
-        return float(np.mean([result.error for result in self.results[method]]))
-
-    def differences(self, new: str, old: str, bounds: Sequence[tuple[int, int]]) -> list[ErrorDifference]:
-        """Compare two methods by the length of the texts: the mean number of words of a pair, rounded down."""
-        part = self.splits.test
-        assert part is not None
-        firsts, seconds = (
-            np.array([len(one.text.split()) for one in texts]) for texts in (part.articles, part.posts)
-        )
-        lengths = np.stack([(firsts + seconds) // 2, (firsts + seconds[partners(part, seed=1)]) // 2])
-        groups = [article.story or article.id for article in part.articles]
-        wrong_new, wrong_old = (
-            np.mean([result.wrong() for result in self.results[method]], axis=0) for method in (new, old)
-        )
-        return compare_errors(wrong_new, wrong_old, lengths, groups, bounds)
 
 
 def partners(part: LinkedPosts, seed: int) -> np.ndarray:
@@ -280,20 +258,8 @@ def main() -> None:
         "10–30 words, other vectors": carried(options, kappa, variable.splits),
         "tweets": tweets.results,
     }
-    best = min((name for name in variable.results if name in POOLINGS), key=variable.error)
-    bounds = {"20 words": [(20, 20)], "10–30 words": LENGTHS, "tweets": TWEET_LENGTHS}
-    by_length = {}
     sizes = []
     for name, own in (("20 words", fixed), ("10–30 words", variable), ("tweets", tweets)):
-        by_length[name] = {
-            f"{new} − {old}": own.differences(new, old, bounds[name])
-            for new, old in (
-                (MEDIAN, "tf-idf"),
-                (CONTRASTIVE, "tf-idf"),
-                (MEDIAN, CONTRASTIVE),
-                (MEDIAN, best),
-            )
-        }
         train, dev, test = (
             len(part.articles) if part else 0 for part in (own.splits.train, own.splits.dev, own.splits.test)
         )
@@ -321,11 +287,6 @@ def main() -> None:
         " the paper's figure on its own data (De Boom et al. 2016, tables 1 and 2).\n",
         NOTES.read_text(encoding="utf-8") if NOTES.is_file() else "",
         table(columns) + "\n",
-        "## By length\n",
-        "Split errors of both methods, means over the seeds, and their difference in points with its 95 % interval by a"
-        " bootstrap over articles (tweets: pairs); *: significant after Holm's correction over the lengths. Words: mean"
-        " of the two texts.\n",
-        length_table(by_length) + "\n",
         "## Data and runs\n",
         *sizes,
         f"- κ = {kappa} everywhere: of {', '.join(map(str, KAPPAS))} the best on dev at 10–30 words. {options.seeds}"

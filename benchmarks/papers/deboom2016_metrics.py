@@ -13,10 +13,8 @@ from sklearn.preprocessing import normalize
 
 from linker.common.errors import LinkerError
 from linker.data.vocabulary import idf_of
-from linker.evaluation.significance import bootstrap_p_value, bootstrap_weights, percentile_interval
 
 BINS = 100
-RESAMPLES = 2000
 
 
 @dataclass(frozen=True)
@@ -42,10 +40,6 @@ class Result:
     divergence: float
     distances: PairDistances
     threshold: float
-
-    def wrong(self) -> np.ndarray:
-        """Which related (row 0) and unrelated (row 1) pairs are on the wrong side: bool, 2 × pairs."""
-        return np.stack([self.distances.related > self.threshold, self.distances.unrelated <= self.threshold])
 
 
 def best_threshold(distances: PairDistances) -> float:
@@ -82,73 +76,6 @@ def jensen_shannon(distances: PairDistances, bins: int = BINS) -> float:
     q = np.histogram(distances.unrelated, edges)[0] / len(distances.unrelated)
     # scipy returns its square root.
     return float(jensenshannon(p, q, base=2)) ** 2
-
-
-@dataclass(frozen=True)
-class ErrorDifference:
-    """Split errors of two methods on the pairs of some lengths, and the interval of their difference.
-
-    Attributes:
-        lengths: the first and the last length.
-        pairs: number of related and unrelated pairs.
-        new: split error of one method, 0 to 1.
-        old: split error of the other.
-        interval: 95 % of the bootstrap samples of new − old.
-        p_value: two-sided, not corrected for several comparisons.
-    """
-
-    lengths: tuple[int, int]
-    pairs: int
-    new: float
-    old: float
-    interval: tuple[float, float]
-    p_value: float
-
-
-def compare_errors(
-    new: np.ndarray,
-    old: np.ndarray,
-    lengths: np.ndarray,
-    groups: Sequence[object],
-    bounds: Sequence[tuple[int, int]],
-) -> list[ErrorDifference]:
-    """Compare the split errors of two methods by length of the texts, with a paired bootstrap over groups of pairs.
-
-    Args:
-        new: float, 2 × pairs: share of the runs that are wrong about each related (row 0) and unrelated (row 1) pair.
-        old: the same of the other method.
-        lengths: int, 2 × pairs: length of each pair.
-        groups: what each column comes from, such as an article: its pairs are drawn together.
-        bounds: first and last length of each comparison; with no related or no unrelated pairs, it is left out.
-    """
-    _, numbers = np.unique(np.asarray(groups, dtype=str), return_inverse=True)
-    count = int(numbers.max()) + 1
-    weights = bootstrap_weights(count, RESAMPLES).astype(np.float64)
-    found = []
-    for first, last in bounds:
-        inside = (lengths >= first) & (lengths <= last)
-        if not inside.any(axis=1).all():
-            continue
-        samples, errors = [], []
-        for wrong in (new, old):
-            sums = np.stack([np.bincount(numbers, wrong[row] * inside[row], count) for row in (0, 1)])
-            sizes = np.stack([np.bincount(numbers, inside[row], count) for row in (0, 1)])
-            errors.append(float((sums.sum(axis=1) / sizes.sum(axis=1)).mean()))
-            with np.errstate(invalid="ignore"):
-                samples.append(((weights @ sums.T) / (weights @ sizes.T)).mean(axis=1))
-        difference = samples[0] - samples[1]
-        in_use = len(np.unique(numbers[inside.any(axis=0)]))
-        found.append(
-            ErrorDifference(
-                (first, last),
-                int(inside.sum()),
-                errors[0],
-                errors[1],
-                percentile_interval(difference),
-                bootstrap_p_value(difference, in_use),
-            )
-        )
-    return found
 
 
 class WordTfidf:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.papers.deboom2016_metrics import ErrorDifference, PairDistances, Result
+from benchmarks.papers.deboom2016_metrics import PairDistances, Result
 from linker.common.files import atomic_write
-from linker.evaluation.significance import holm
 
 CONTRASTIVE, MEDIAN = "learned weights, contrastive", "learned weights, median"
 # Of the paper's tables: error in percent and divergence at 20 words, at 10 to 30, with other vectors, on tweets.
@@ -44,22 +43,6 @@ def table(columns: dict[str, dict[str, list[Result]]]) -> str:
                 f"{divergence:.3f}{published[1]}",
             ]
         lines.append(f"| {method} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def length_table(found: dict[str, dict[str, list[ErrorDifference]]]) -> str:
-    """Return the comparisons by length; * is p < 0.05 after Holm's correction over the lengths of a comparison."""
-    lines = ["| | words | pairs | error | other's error | difference |", "|---|---|---|---|---|---|"]
-    for kind, comparisons in found.items():
-        for comparison, rows in comparisons.items():
-            corrected = holm([row.p_value for row in rows])
-            for row, p in zip(rows, corrected):
-                low, high = (100 * bound for bound in row.interval)
-                points = 100 * (row.new - row.old)
-                lines.append(
-                    f"| {kind}: {comparison} | {row.lengths[0]}–{row.lengths[1]} | {row.pairs:,} | {row.new:.2%}"
-                    f" | {row.old:.2%} | {points:+.2f} [{low:+.2f}, {high:+.2f}]{'*' if p < 0.05 else ''} |"
-                )
     return "\n".join(lines)
 
 

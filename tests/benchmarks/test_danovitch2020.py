@@ -1,10 +1,9 @@
-"""Attention that is exactly zero and errors by length, against counting by hand."""
+"""Attention that is exactly zero, against counting by hand."""
 
 import numpy as np
 import pytest
 
 from benchmarks.papers.danovitch2020_attention import attention_of, attention_rows, groups, head_rows, summary
-from benchmarks.papers.danovitch2020_errors import error_rows
 from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
 from linker.data.vocabulary import EncodedText
@@ -66,13 +65,3 @@ def test_texts_are_grouped_by_length():
     found = {name: [len(text.ids) for text in own] for name, own in groups(texts, 10).items()}
     assert found == {"1–7": [1, 7], "8–15": [8], "512–999": [999], "1000, cut there": [1000]}
     assert len(groups([EncodedText(np.zeros(1, np.int32), ())] * 30, 10)["1–7"]) == 10
-
-
-def test_errors_are_counted_per_quarter_of_the_articles():
-    precision = np.array([1.0, np.nan, 0.5, 0.25, 0.25, 0.0, 0.0, 0.5, 0.5])
-    first = np.array([1.0, np.nan, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
-    tokens = [10, 5, 20, 30, 40, 50, 60, 80, 70]
-    lines = error_rows({"AST": {"MAP": precision, "P@1": first}}, tokens).splitlines()
-    assert lines[2].startswith("| 10–20 | 2 | 50 % | 75.0 [50.0, 100.0] |")
-    assert lines[3].startswith("| 30–40 | 2 | 100 % | 25.0 [25.0, 25.0] |")
-    assert lines[5].startswith("| 70–80 | 2 | 50 % | 50.0 [50.0, 50.0] |")

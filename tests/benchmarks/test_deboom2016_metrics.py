@@ -12,7 +12,6 @@ from benchmarks.papers.deboom2016_metrics import (
     PairDistances,
     WordTfidf,
     best_threshold,
-    compare_errors,
     jensen_shannon,
     split_error,
 )
@@ -92,21 +91,3 @@ def test_tfidf_equals_scikit_learns_with_the_papers_idf():
     new = [*texts[:20], ["unseen"], [], ["w1", "unseen", "w1", "w2"]]
     expected = theirs.transform(counter.transform(new)).toarray()
     np.testing.assert_allclose(WordTfidf(texts).vectors(new).toarray(), expected, atol=1e-6)
-
-
-def test_errors_are_compared_by_length_and_drawn_by_article():
-    rng = np.random.default_rng(0)
-    lengths = rng.integers(10, 31, (2, 400))
-    old = rng.random((2, 400)) < 0.4
-    new = old & (lengths >= 20)  # never wrong about short texts
-    groups = [f"article {i // 4}" for i in range(400)]
-    short, long, every = compare_errors(new, old, lengths, groups, [(10, 19), (20, 30), (10, 30)])
-    inside = lengths < 20
-    assert short.pairs == inside.sum()
-    assert short.old == pytest.approx(np.mean([old[row, inside[row]].mean() for row in (0, 1)]))
-    assert short.new == 0
-    assert short.interval[1] < 0
-    assert short.p_value < 0.01
-    assert (long.new - long.old, long.interval, long.p_value) == (0, (0, 0), 1)
-    assert short.new - short.old < every.new - every.old < 0
-    assert compare_errors(new, old, lengths, groups, [(40, 50)]) == []
