@@ -7,16 +7,16 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from benchmarks.reliability.commands import Tally, environment, fault_of, has_left_parts
-from benchmarks.reliability.workplace import CASES, Case, arguments_of, commands_without_case, copied, make
+from benchmarks.reliability.harness import LINKER, Ended, Tally, finish, fresh, left_parts, start
+from benchmarks.reliability.workplace import CASES, Case, commands_without_case, make_workplace
 
 #: Shell text around the command, which is `"$@"`.
 SHELLS = {
@@ -49,7 +49,6 @@ _QUIET = ("closed errors", "all closed", "full device for errors")
 _NAMESPACES = ("no network", "read-only file system", "full disk", "full temporary folder")
 #: Runs a command with the rights of files; empty: this user has no others.
 _BY_RIGHTS = ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if os.geteuid() == 0 else ()
-_LIMIT = 180.0
 # Until a command that waits for a FIFO does so.
 _BLOCKED = 5.0
 _STOPPED = 15.0
@@ -57,190 +56,178 @@ _STOPPED = 15.0
 
 @dataclass
 class Setting:
-    """How a command is run in an environment.
+    """How a command is run in an environment; the functions below prepare it.
 
     Attributes:
+        place: a copy of the workplace.
+        case: the command.
         given: the input.
-        out: the output.
+        chance: random numbers.
+        out: the output, without its suffix.
         shell: shell text around the command.
         prefix: words before the command.
         feed: runs beside the command, until the event is set.
         interrupted: whether the command waits for something that never comes, and is interrupted.
     """
 
+    place: Path
+    case: Case
     given: str
-    out: str
+    chance: random.Random
+    out: str = "out"
     shell: str = '"$@"'
     prefix: tuple[str, ...] = ()
     feed: Callable[[threading.Event], None] | None = None
     interrupted: bool = False
 
+    @property
+    def source(self) -> Path:
+        """The input."""
+        return self.place / self.case.input
 
-def _write_fifo(path: Path, content: bytes) -> Callable[[threading.Event], None]:
-    """Return what writes a FIFO once, as `cat` would, as soon as somebody opens it."""
+    @property
+    def target(self) -> Path:
+        """The output."""
+        return self.place / f"out{self.case.suffix or ''}"
 
-    def feed(ended: threading.Event) -> None:
-        while not ended.is_set():
-            try:
-                descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
-            except OSError:  # nobody reads
-                time.sleep(0.02)
-                continue
-            os.set_blocking(descriptor, True)
-            with suppress(BrokenPipeError), os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-            return
+    def run(self) -> Ended:
+        """Run the command."""
+        stopped = ("timeout", "--preserve-status", "-s", "INT", f"{_STOPPED}") if self.case.forever else ()
+        program, shell = (*self.prefix, *stopped, *LINKER), "" if self.interrupted else self.shell
+        process = start(self.case.words(self.given, self.out), self.place, program=program, shell=shell)
+        ended = threading.Event()
+        if self.feed:
+            threading.Thread(target=self.feed, args=(ended,), daemon=True).start()
+        if self.interrupted:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_BLOCKED)
+            process.send_signal(signal.SIGINT)
+        try:
+            return finish(process, 180)
+        finally:
+            ended.set()
 
-    return feed
 
-
-def _read_fifo(path: Path) -> Callable[[threading.Event], None]:
-    """Return what reads a FIFO until the command has ended."""
-
-    def feed(ended: threading.Event) -> None:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        while not ended.is_set():
-            with suppress(BlockingIOError):
-                if os.read(descriptor, 1 << 16):
-                    continue
+def _write_fifo(path: Path, content: bytes, ended: threading.Event) -> None:
+    """Write a FIFO once, as `cat` would, as soon as somebody opens it."""
+    while not ended.is_set():
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:  # nobody reads
             time.sleep(0.02)
-        os.close(descriptor)
-
-    return feed
-
-
-def _in_folder(place: Path, case: Case, chance: random.Random, kind: str) -> None:
-    """Replace a file in a folder of linker's by something else."""
-    files = sorted(path for path in (place / case.own).rglob("*") if path.is_file())
-    path = chance.choice(files)
-    path.unlink()
-    if kind == "FIFO":
-        os.mkfifo(path)
-    else:
-        path.symlink_to(path.name if kind == "loop" else "nowhere")
+            continue
+        os.set_blocking(descriptor, True)
+        with suppress(BrokenPipeError), os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        return
 
 
-def _with_loop(place: Path, case: Case) -> Path:
-    """Put an input into a folder with a link to the folder itself and a FIFO beside it."""
-    folder, source = place / "looped", place / case.input
+def _read_fifo(path: Path, ended: threading.Event) -> None:
+    """Read a FIFO until the command has ended."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    while not ended.is_set():
+        with suppress(BlockingIOError):
+            if os.read(descriptor, 1 << 16):
+                continue
+        time.sleep(0.02)
+    os.close(descriptor)
+
+
+def _names(given: str, out: str, setting: Setting) -> None:
+    setting.given, setting.out = given, out
+
+
+def _links(setting: Setting) -> None:
+    for name, target in (("one", "two"), ("two", "one"), (f"three{setting.case.suffix or ''}", "one")):
+        (setting.place / name).symlink_to(target)
+    _names("one", "three", setting)
+
+
+def _empty_folder(setting: Setting) -> None:
+    (setting.place / "empty").mkdir()
+    setting.given = "empty"
+
+
+def _folder_with_loop(setting: Setting) -> None:
+    """Put the input into a folder with a link to the folder itself and a FIFO beside it."""
+    folder, source = setting.place / "looped", setting.source
     folder.mkdir()
     shutil.move(source, folder / source.name)
     (folder / "loop").symlink_to(folder)
     os.mkfifo(folder / f"z{source.name}")
-    return folder
+    setting.given = folder.name
 
 
-def _forbid(place: Path, mode: str, name: str = ".") -> None:
-    subprocess.run(["chmod", "-R", mode, str(place / name)], check=True)
+def _file_in_way(setting: Setting) -> None:
+    (setting.place / "out").write_text("x")
+    setting.out = "out/below"
 
 
-def setting(kind: str, place: Path, case: Case, chance: random.Random) -> Setting | None:
-    """Prepare an environment in a folder.
+def _odd_names(setting: Setting) -> None:
+    odd = f"a\n\x1b[31m*?é\udcff{setting.source.suffix}"
+    setting.source.rename(setting.place / odd)
+    _names(odd, "-o\n*é", setting)
 
-    Args:
-        kind: name of the environment.
-        place: a copy of the workplace.
-        case: the command.
-        chance: random numbers.
 
-    Returns:
-        How to run the command; None: the environment does not concern it.
-    """
-    usual = Setting(case.input, "out")
-    if kind in SHELLS:
-        usual.shell = SHELLS[kind]
-        return usual
-    subject = SUBJECTS[kind]
-    if not _concerns(subject, case, place):
-        return None
-    source = place / case.input
-    out = next((one[3:] for one in case.arguments if one.startswith("OUT")), "")
-    if kind == "long name":
-        return Setting("x" * 300, "y" * 300)
-    if kind == "huge name":
-        return Setting("x/" * 2_500, "y/" * 2_500)
-    if kind == "loop of links":
-        (place / "one").symlink_to("two")
-        (place / "two").symlink_to("one")
-        (place / f"three{out}").symlink_to("one")
-        return Setting("one", "three")
-    if kind == "folder as input":
-        (place / "empty").mkdir()
-        return Setting("empty", "out")
-    if kind == "folder with a loop":
-        return Setting(_with_loop(place, case).name, "out")
-    if kind == "folder in the way":
-        (place / f"out{out}").mkdir()
-        return usual
-    if kind == "file in the way":
-        (place / "out").write_text("x")
-        return Setting(case.input, "out/below")
-    if kind == "odd names":
-        odd = f"a\n\x1b[31m*?é\udcff{source.suffix}"
-        source.rename(place / odd)
-        return Setting(odd, "-o\n*é")
-    if kind == "device":
-        return Setting("/dev/null", "/dev/null/x")
-    if kind == "device as output":
-        (place / f"out{out}").symlink_to("/dev/full")
-        return usual
-    if subject == "own":
-        _in_folder(place, case, chance, kind.split()[0])
-        return usual
-    if kind in ("FIFO as output", "FIFO without a reader"):
-        os.mkfifo(place / f"out{out}")
-        usual.interrupted = kind == "FIFO without a reader"
-        usual.feed = None if usual.interrupted else _read_fifo(place / f"out{out}")
-        return usual
-    if subject == "file":
-        content = source.read_bytes()
-        source.unlink()
-        os.mkfifo(source)
-        usual.interrupted = kind == "FIFO without a writer"
-        if not usual.interrupted:
-            usual.feed = _write_fifo(source, content[: len(content) // 2] if "breaks" in kind else content)
-        return usual
-    usual.prefix = _BY_RIGHTS
-    if kind == "read-only folder":
-        _forbid(place, "a-w")
-    elif kind == "unreadable input":
-        _forbid(place, "a+rwX")
-        _forbid(place, "000", case.input)
-    elif kind == "unreadable folder":
-        _forbid(place, "a+rwX")
-        _forbid(place, "000", case.own)
-    return usual
+def _fifo_as_input(part: float, setting: Setting) -> None:
+    """Replace the input by a FIFO that gives this part of it; 0: nobody writes."""
+    content = setting.source.read_bytes()
+    setting.source.unlink()
+    os.mkfifo(setting.source)
+    setting.interrupted = not part
+    setting.feed = partial(_write_fifo, setting.source, content[: int(part * len(content))]) if part else None
+
+
+def _fifo_as_output(has_reader: bool, setting: Setting) -> None:
+    os.mkfifo(setting.target)
+    setting.interrupted = not has_reader
+    setting.feed = partial(_read_fifo, setting.target) if has_reader else None
+
+
+def _in_folder(make: Callable[[Path], object], setting: Setting) -> None:
+    """Replace a file in a folder of linker's by something else."""
+    files = sorted(path for path in (setting.place / setting.case.own).rglob("*") if path.is_file())
+    path = setting.chance.choice(files)
+    path.unlink()
+    make(path)
+
+
+def _forbid(mode: str, what: str, setting: Setting) -> None:
+    setting.prefix = _BY_RIGHTS
+    if what:
+        subprocess.run(["chmod", "-R", "a+rwX", str(setting.place)], check=True)
+    subprocess.run(["chmod", "-R", mode, str(setting.place / getattr(setting.case, what, "."))], check=True)
 
 
 #: Environments of files, each with what of a command it concerns: the input, as a file; the output; both; a folder of
-#: linker's that the command reads.
-SUBJECTS = {
-    "long name": "names",
-    "huge name": "names",
-    "loop of links": "names",
-    "folder as input": "input",
-    "folder with a loop": "input",
-    "folder in the way": "output",
-    "file in the way": "output",
-    "odd names": "input",
-    "device": "names",
-    "device as output": "written file",
-    "FIFO as input": "file",
-    "FIFO that breaks off": "file",
-    "FIFO without a writer": "file",
-    "FIFO as output": "output",
-    "FIFO without a reader": "output",
-    "FIFO in a folder": "own",
-    "loop of links in a folder": "own",
-    "broken link in a folder": "own",
-    "read-only folder": "all",
-    "unreadable input": "input",
-    "unreadable folder": "folder",
+#: linker's that the command reads; and with what prepares it.
+FILES: dict[str, tuple[str, Callable[[Setting], None]]] = {
+    "long name": ("names", partial(_names, "x" * 300, "y" * 300)),
+    "huge name": ("names", partial(_names, "x/" * 2_500, "y/" * 2_500)),
+    "loop of links": ("names", _links),
+    "folder as input": ("input", _empty_folder),
+    "folder with a loop": ("input", _folder_with_loop),
+    "folder in the way": ("output", lambda setting: setting.target.mkdir()),
+    "file in the way": ("output", _file_in_way),
+    "odd names": ("input", _odd_names),
+    "device": ("names", partial(_names, "/dev/null", "/dev/null/x")),
+    "device as output": ("written file", lambda setting: setting.target.symlink_to("/dev/full")),
+    "FIFO as input": ("file", partial(_fifo_as_input, 1.0)),
+    "FIFO that breaks off": ("file", partial(_fifo_as_input, 0.5)),
+    "FIFO without a writer": ("file", partial(_fifo_as_input, 0.0)),
+    "FIFO as output": ("output", partial(_fifo_as_output, True)),
+    "FIFO without a reader": ("output", partial(_fifo_as_output, False)),
+    "FIFO in a folder": ("own", partial(_in_folder, os.mkfifo)),
+    "loop of links in a folder": ("own", partial(_in_folder, lambda path: path.symlink_to(path.name))),
+    "broken link in a folder": ("own", partial(_in_folder, lambda path: path.symlink_to("nowhere"))),
+    "read-only folder": ("all", partial(_forbid, "a-w", "")),
+    "unreadable input": ("input", partial(_forbid, "000", "input")),
+    "unreadable folder": ("own", partial(_forbid, "000", "own")),
 }
 
 
 def _concerns(subject: str, case: Case, place: Path) -> bool:
-    writes = any(one.startswith("OUT") for one in case.arguments)
+    writes = case.suffix is not None
     return {
         "input": bool(case.input),
         "file": (place / case.input).is_file(),
@@ -248,81 +235,29 @@ def _concerns(subject: str, case: Case, place: Path) -> bool:
         "written file": writes and not case.folder,
         "names": writes or bool(case.input),
         "own": bool(case.own),
-        "folder": bool(case.own),
         "all": True,
     }[subject]
 
 
-@contextmanager
-def _beside(feed: Callable[[threading.Event], None] | None) -> Iterator[None]:
-    ended = threading.Event()
-    thread = threading.Thread(target=feed, args=(ended,), daemon=True) if feed else None
-    if thread:
-        thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-
-
-def _ended(case: Case, how: Setting, place: Path) -> tuple[int | None, str]:
-    """Run a command; returns its exit code and standard error."""
-    words = arguments_of(case, how.given, how.out)
-    stopped = ("timeout", "--preserve-status", "-s", "INT", f"{_STOPPED}") if case.forever else ()
-    command = ["bash", "-c", how.shell, "bash", *how.prefix, *stopped, sys.executable, "-m", "linker", *words]
-    if how.interrupted:
-        command = command[4:]
-    process = subprocess.Popen(
-        command, cwd=place, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )  # fmt: skip
-    with _beside(how.feed):
-        if how.interrupted:
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(_BLOCKED)
-            process.send_signal(signal.SIGINT)
-        try:
-            _, err = process.communicate(timeout=_LIMIT)
-            return process.returncode, err
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            return None, process.communicate()[1]
-
-
-def commands(folder: Path, rounds: int, chance: random.Random) -> Tally:
-    """Run every command in hostile environments: an exit code and one message, never a traceback.
-
-    Args:
-        folder: an empty folder.
-        rounds: environments for each command; all if there are fewer.
-        chance: which.
-    """
-    tally = Tally()
-    workplace = folder / "workplace"
-    workplace.mkdir()
-    make(workplace)
+def commands(tally: Tally, folder: Path, rounds: int, chance: random.Random) -> None:
+    """Run every command in hostile environments, as many as there are rounds: an exit code and one message."""
+    workplace = make_workplace(folder)
     tally.check(not (missing := commands_without_case()), f"no case for the commands {missing}")
-    kinds = [*SHELLS, *SUBJECTS]
+    kinds = [*SHELLS, *FILES]
     if subprocess.run(["unshare", "-rmn", "true"], capture_output=True).returncode:
         kinds = [kind for kind in kinds if kind not in _NAMESPACES]
     for name, case in CASES.items():
-        done = 0
-        for kind in chance.sample(kinds, len(kinds)):
-            place = folder / f"{tally.tried}"
-            copied(workplace, place)
-            how = setting(kind, place, case, chance) if done < rounds else None
-            if how is not None:
-                done += 1
-                code, err = _ended(case, how, place)
-                fault = fault_of(code, "error" if kind in _QUIET and code == 2 else err)
-                tally.check(not fault, f"{name}, {kind}: {fault}")
+        concerned = [kind for kind in kinds if kind in SHELLS or _concerns(FILES[kind][0], case, workplace)]
+        for kind in chance.sample(concerned, min(rounds, len(concerned))):
+            with fresh(folder, workplace) as place:
+                setting = Setting(place, case, case.input, chance, shell=SHELLS.get(kind, '"$@"'))
+                if kind in FILES:
+                    FILES[kind][1](setting)
+                ended = setting.run()
+                if kind in _QUIET and ended.code == 2:
+                    ended = Ended(2, "", "error")
+                fault = ended.fault()
                 if not fault and kind not in ("full disk", "deleted folder"):
-                    fault = has_left_parts(place)
-                    tally.check(not fault, f"{name}, {kind}: {fault}")
-            subprocess.run(["chmod", "-R", "u+rwX", str(place)], capture_output=True)
-            shutil.rmtree(place)
-            if done == rounds:
-                break
+                    fault = left_parts(place)
+                tally.without(fault, f"{name}, {kind}")
     tally.notes = f"{len(CASES)} commands, {len(kinds)} environments"
-    return tally

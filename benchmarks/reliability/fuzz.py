@@ -7,12 +7,14 @@ import random
 import re
 import shutil
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.reliability.commands import DATA, ROOT, Tally
+from benchmarks.reliability.harness import DATA, ROOT, Tally
 from linker.annotation.session.session import Session
 from linker.articles.loading import load_articles
 from linker.common.errors import LinkerError
@@ -29,69 +31,55 @@ _WORDS = (
     b"\n", b'"', b",", b"\t", b"]" * 200, b"[" * 2_000, b"\xed\xa0\x80", b"'", b"\\", b"x" * 70_000, b"..", b"%s",
 )  # fmt: skip
 _VALUES: tuple[Any, ...] = (
-    None,
-    True,
-    -1,
-    0,
-    1e300,
-    10**400,
-    "",
-    "x",
-    [],
-    {},
-    [[]],
-    {"a": None},
-    "\x00",
-    "9999-99-99",
-)
+    None, True, -1, 0, 1e300, 10**400, "", "x", [], {}, [[]], {"a": None}, "\x00", "9999-99-99",
+)  # fmt: skip
 
 
 def mutated(content: bytes, chance: random.Random) -> bytes:
     """Return a file with one to three damages: bits, tokens, lines, lengths, or a JSON value."""
     for _ in range(chance.randint(1, 3)):
-        kind = chance.randrange(8)
-        at = chance.randrange(len(content) + 1)
+        kind, at, new = chance.randrange(8), chance.randrange(len(content) + 1), chance.choice(_WORDS)
         if kind == 0 and content:
             at = min(at, len(content) - 1)
             content = content[:at] + bytes([content[at] ^ 1 << chance.randrange(8)]) + content[at + 1 :]
         elif kind == 1:
-            content = content[:at] + chance.choice(_WORDS) + content[at:]
+            content = content[:at] + new + content[at:]
         elif kind == 2:
             content = content[:at]
         elif kind == 3:
-            end = min(len(content), at + chance.randint(1, 200))
-            content = content[:at] + content[end:]
+            content = content[:at] + content[at + chance.randint(1, 200) :]
         elif kind == 4:
             lines = content.split(b"\n")
             chance.shuffle(lines)
             content = b"\n".join(lines[: chance.randint(1, len(lines))])
-        elif kind == 5:
-            tokens = list(re.finditer(rb"[\w.+-]+", content[:100_000]))
-            if tokens:
-                token = chance.choice(tokens)
-                content = content[: token.start()] + chance.choice(_WORDS) + content[token.end() :]
-        else:
+        elif kind == 5 and (tokens := list(re.finditer(rb"[\w.+-]+", content[:100_000]))):
+            token = chance.choice(tokens)
+            content = content[: token.start()] + new + content[token.end() :]
+        elif kind > 5:
             content = _with_other_value(content, chance)
     return content
 
 
 def _with_other_value(content: bytes, chance: random.Random) -> bytes:
     """Replace a value of the JSON in a file, or in one of its lines, by one of another type."""
+    here: Any
+    parent: Any
+    key: Any
     lines = [content] if content.startswith(b"{\n") else content.split(b"\n")
     at = chance.randrange(len(lines))
     try:
         value = json.loads(lines[at])
     except (ValueError, RecursionError):  # an earlier change nested it too deep
         return content
-    here = value
-    path: list[tuple[Any, Any]] = []
-    while isinstance(here, (dict, list)) and here and (not path or chance.random() < 0.7):
-        key = chance.choice(list(here)) if isinstance(here, dict) else chance.randrange(len(here))
-        path.append((here, key))
-        here = here[key]
-    if not path:
+    here, parent, key = value, None, None
+    while isinstance(here, (dict, list)) and here and (parent is None or chance.random() < 0.7):
+        parent, key = (
+            here,
+            chance.choice(list(here)) if isinstance(here, dict) else chance.randrange(len(here)),
+        )
+        here = parent[key]
+    if parent is None:
         return content
-    parent, key = path[-1]
     if chance.random() < 0.2:
         del parent[key]
     else:
@@ -100,14 +88,13 @@ def _with_other_value(content: bytes, chance: random.Random) -> bytes:
     return b"\n".join(lines)
 
 
-def _session(folder: Path) -> None:
+def _start_session(folder: Path) -> None:
     posts = [Post(str(n), f"otters {n} below the weir of the river {n * n}") for n in range(12)]
-    session = Session.create(
-        folder, [Article("a", "Otters below the weir.", "Otters")], posts, background=False, model="bm25"
-    )
-    for post, value in (("1", "relevant"), ("2", "not"), ("3", "skip")):
-        session.label("Ada", post, value)  # type: ignore[arg-type]
-    session.close()
+    article = Article("a", "Otters below the weir.", "Otters")
+    with Session.create(folder, [article], posts, background=False, model="bm25") as session:
+        session.label("Ada", "1", "relevant")
+        session.label("Ada", "2", "not")
+        session.label("Ada", "3", "skip")
 
 
 def _open_session(folder: Path) -> None:
@@ -117,54 +104,45 @@ def _open_session(folder: Path) -> None:
 
 
 def _targets(folder: Path) -> list[tuple[Path, Callable[[], object]]]:
-    """The files, each with what reads it."""
-    found: list[tuple[Path, Callable[[], object]]] = []
-
-    def add(name: str, content: bytes, read: Callable[[Path], object]) -> None:
-        path = folder / name
-        path.write_bytes(content)
-        found.append((path, lambda: read(path)))
-
+    """Return the files, each with what reads it."""
     posts = b"\n".join((DATA / "posts.jsonl").read_bytes().split(b"\n")[:30])
     rows = [json.loads(line) for line in posts.split(b"\n") if line]
-    csv = "id,text,created_at\n" + "".join(
-        f'{row["id"]},"{row["text"].replace(chr(34), "")}",2021-05-14\n' for row in rows
-    )
-    add("posts.jsonl", posts, lambda path: read_posts(str(path)))
-    add("posts.csv", csv.encode(), lambda path: read_posts(str(path)))
-    add("posts.tsv", csv.replace(",", "\t").replace('"', "").encode(), lambda path: read_posts(str(path)))
-    add("posts.json", json.dumps({"data": rows}, indent=1).encode(), lambda path: read_posts(str(path)))
-    add(
-        "articles.jsonl",
-        (DATA / "articles.jsonl").read_bytes()[:8_000],
-        lambda path: read_articles(str(path)),
-    )
-    add("page.html", (DATA / "article.html").read_bytes(), lambda path: load_articles(path, force=True))
-    add("article.json", b'{"id": "a", "title": "Otters", "text": "Two otters were seen."}', load_articles)
-    add("labels.csv", b"id,relevant\n1,1\n2,0\n3,1\n", read_labels)
-    add("config.jsonnet", (ROOT / "configs" / "ast.jsonnet").read_bytes(), load_config)
-    _session(folder / "session")
-    for path in sorted((folder / "session").iterdir()):
-        if path.is_file():
-            found.append((path, lambda: _open_session(folder / "session")))
+    lines = [f'{row["id"]},"{row["text"].replace(chr(34), "")}",2021-05-14\n' for row in rows]
+    csv = "id,text,created_at\n" + "".join(lines)
+    contents: dict[str, tuple[bytes, Callable[[str], object]]] = {
+        "posts.jsonl": (posts, read_posts),
+        "posts.csv": (csv.encode(), read_posts),
+        "posts.tsv": (csv.replace(",", "\t").replace('"', "").encode(), read_posts),
+        "posts.json": (json.dumps({"data": rows}, indent=1).encode(), read_posts),
+        "articles.jsonl": ((DATA / "articles.jsonl").read_bytes()[:8_000], read_articles),
+        "page.html": ((DATA / "article.html").read_bytes(), partial(load_articles, force=True)),
+        "article.json": (b'{"id": "a", "title": "Otters", "text": "Two otters were seen."}', load_articles),
+        "labels.csv": (b"id,relevant\n1,1\n2,0\n3,1\n", read_labels),
+        "config.jsonnet": ((ROOT / "configs" / "ast.jsonnet").read_bytes(), load_config),
+    }
+    targets: list[tuple[Path, Callable[[], object]]] = []
+    for name, (content, read) in contents.items():
+        (folder / name).write_bytes(content)
+        targets.append((folder / name, partial(read, str(folder / name))))
+    _start_session(folder / "session")
     shutil.copytree(ROOT / "linker" / "models" / "pretrained" / "best", folder / "model")
-    for path in sorted((folder / "model").rglob("*")):
-        if path.is_file() and path.stat().st_size < _LARGE:
-            found.append(
-                (path, lambda: load(str(folder / "model")).rank("otters below the weir", ["otters"]))
-            )
-    return found
+
+    def rank() -> object:
+        return load(str(folder / "model")).rank("otters below the weir", ["otters"])
+
+    for name, open_ in (("session", partial(_open_session, folder / "session")), ("model", rank)):
+        files = [path for path in sorted((folder / name).rglob("*")) if path.is_file()]
+        targets += [(path, open_) for path in files if path.stat().st_size < _LARGE]
+    return targets
 
 
-def files(folder: Path, cases: int, chance: random.Random) -> Tally:
+def files(tally: Tally, folder: Path, cases: int, chance: random.Random) -> None:
     """Read damaged files: each is read, or refused with one message."""
-    tally, slowest = Tally(), (0.0, "")
     targets = _targets(folder)
-    kept = {path: path.read_bytes() for path, _ in targets}
     whole = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     for number in range(cases):
         path, read = targets[number % len(targets)]
-        content = mutated(kept[path], chance)
+        content = mutated(whole[path], chance)
         path.write_bytes(content)
         begun, fault = time.monotonic(), ""
         try:
@@ -172,20 +150,15 @@ def files(folder: Path, cases: int, chance: random.Random) -> Tally:
         except LinkerError:
             pass
         except Exception as error:
-            trace = error.__traceback__
-            while trace is not None and trace.tb_next is not None:
-                trace = trace.tb_next
-            place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else ""
-            fault = f"{error!r:.200} at {place}"
-        took = time.monotonic() - begun
-        slowest = max(slowest, (took, path.name))
-        if took > _SLOW:
-            fault = f"{took:.0f} s"
-        if not tally.check(not fault, f"{path.relative_to(folder)}: {fault}"):
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            fault = f"{error!r:.200} at {Path(last.filename).name}:{last.lineno}"
+        seconds = time.monotonic() - begun
+        if seconds > _SLOW:
+            fault = f"{seconds:.0f} s"
+        tally.time(seconds, path.name)
+        if not tally.without(fault, f"{path.relative_to(folder)}"):
             with suppress(OSError):
                 (folder.parent / f"fault-{number}-{path.name}").write_bytes(content)
         for other, before in whole.items():
             if other == path or other.parent.name == "session" == path.parent.name:
                 other.write_bytes(before)
-    tally.notes = f"slowest {slowest[0]:.1f} s: {slowest[1]}"
-    return tally

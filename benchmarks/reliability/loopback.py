@@ -5,16 +5,17 @@ from __future__ import annotations
 import io
 import os
 import tempfile
-import threading
 import time
 import zipfile
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from types import TracebackType
 
-from benchmarks.reliability.commands import ROOT
+from benchmarks.reliability.harness import ROOT
+from tests.helpers.loopback_server import listening
 
 # Python imports it at its start: names below .test lead to this machine, and count as public but for private.test.
 _SITE = """
@@ -44,124 +45,91 @@ def _archive() -> bytes:
     return packed.getvalue()
 
 
-def site_folder() -> tuple[tempfile.TemporaryDirectory[str], dict[str, str]]:
-    """Return a folder to remove in the end, and the environment with which commands find names below `.test`."""
-    folder = tempfile.TemporaryDirectory()
-    Path(folder.name, "sitecustomize.py").write_text(_SITE, encoding="utf-8")
-    path = filter(None, [folder.name, str(ROOT), os.environ.get("PYTHONPATH")])
-    return folder, {"PYTHONPATH": os.pathsep.join(path)}
+@contextmanager
+def site_names() -> Iterator[dict[str, str]]:
+    """Give the environment with which commands find names below `.test`."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "sitecustomize.py").write_text(_SITE, encoding="utf-8")
+        path = filter(None, [folder, str(ROOT), os.environ.get("PYTHONPATH")])
+        yield {"PYTHONPATH": os.pathsep.join(path)}
 
 
-@dataclass(frozen=True)
-class Page:
-    """A page.
-
-    Attributes:
-        body: its content.
-        kind: its Content-Type.
-    """
-
-    body: bytes
-    kind: str = "text/html"
-
-
-class Loopback:
+@dataclass
+class Web:
     """Pages on several hosts, and two that redirect: to a private address, and to itself.
 
     Attributes:
-        urls: addresses of the pages with articles.
-        archive: address of an archive of word vectors, which takes some seconds.
-        requests: number of requests for them.
+        environment: with which commands find the hosts.
+        count: number of pages with articles.
+        port: that of the server.
+        pages: further pages by their paths: content and Content-Type.
+        requests: number of requests for the pages with articles.
         private: number of requests for the private host.
-        private_url: an address of the private host.
-        pages: further pages by their paths.
     """
 
-    def __init__(self, pages: int) -> None:
-        outer = self
-        self.requests = self.private = 0
-        self.pages: dict[str, Page] = {}
+    environment: dict[str, str]
+    count: int
+    port: int = 0
+    pages: dict[str, tuple[bytes, str]] = field(default_factory=dict)
+    requests: int = 0
+    private: int = 0
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                self.close_connection = True
-                try:
-                    outer._answer(self)
-                except OSError:  # the client was killed
-                    pass
+    def url(self, host: str, path: str) -> str:
+        """Return the address of a page."""
+        return f"http://{host}.test:{self.port}/{path}"
 
-            def log_message(self, format: str, *args: object) -> None:
-                pass
+    @property
+    def urls(self) -> list[str]:
+        """Addresses of the pages with articles."""
+        return [self.url(f"site-{n % 6}", f"story-{n}") for n in range(self.count)]
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        port = self._server.server_port
-        self.urls = [f"http://site-{n % 6}.test:{port}/story-{n}" for n in range(pages)]
-        self.archive = f"http://files.test:{port}/archive.zip"
-        self.hostile = [f"http://hostile.test:{port}/{name}" for name in ("private", "loop")]
-        self.private_url = f"http://private.test:{port}/secret"
-        self._folder, self.environment = site_folder()
+    @property
+    def hostile(self) -> list[str]:
+        """Addresses that redirect."""
+        return [self.url("hostile", name) for name in ("private", "loop")]
 
-    def page_url(self, number: int) -> str:
-        """Return the address of `/page-NUMBER`."""
-        return f"http://page-{number % 6}.test:{self._server.server_port}/page-{number}"
-
-    def __enter__(self) -> Loopback:
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._folder.cleanup()
-
-    def _answer(self, handler: BaseHTTPRequestHandler) -> None:
-        host, path = handler.headers["Host"].partition(":")[0], handler.path
-        self.private += host == "private.test"
-        port = self._server.server_port
-        if path == "/private":
-            self._send(handler, 302, "", ("Location", self.private_url))
-        elif path == "/loop":
-            self._send(handler, 302, "", ("Location", f"http://hostile.test:{port}/loop"))
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        """Answer a request."""
+        path = handler.path
+        self.private += handler.headers["Host"].startswith("private.test")
+        if path in ("/private", "/loop"):
+            target = self.url("private", "secret") if path == "/private" else self.url("hostile", "loop")
+            _send(handler, 302, Location=target)
         elif path in self.pages:
-            page = self.pages[path]
-            self._send(handler, 200, page.body, kind=page.kind)
+            body, kind = self.pages[path]
+            _send(handler, 200, body, kind=kind)
         elif path == "/archive.zip":
-            self._send_archive(handler)
+            _send(handler, 200, _archive(), pause=0.05, ETag='"1"')
         elif path.startswith("/story-"):
             self.requests += 1
             time.sleep(0.02)
-            self._send(
-                handler,
-                200,
-                f"<html><head><title>Story {path}</title></head><body><article><p>{path} {STORY}",
-            )
+            page = f"<html><head><title>Story {path}</title></head><body><article><p>{path} {STORY}"
+            _send(handler, 200, page.encode())
         else:
-            self._send(handler, 404, "")
+            _send(handler, 404)
 
-    def _send_archive(self, handler: BaseHTTPRequestHandler) -> None:
-        content = _archive()
-        handler.send_response(200)
-        handler.send_header("Content-Length", str(len(content)))
-        handler.send_header("ETag", '"1"')
-        handler.end_headers()
-        for place in range(0, len(content), _STEP):
-            handler.wfile.write(content[place : place + _STEP])
-            time.sleep(0.05)
 
-    def _send(
-        self,
-        handler: BaseHTTPRequestHandler,
-        status: int,
-        body: str | bytes,
-        *headers: tuple[str, str],
-        kind: str = "text/html",
-    ) -> None:
-        content = body.encode() if isinstance(body, str) else body
-        handler.send_response(status)
-        for name, value in (("Content-Type", kind), ("Content-Length", str(len(content))), *headers):
-            handler.send_header(name, value)
-        handler.end_headers()
-        handler.wfile.write(content)
+def _send(
+    handler: BaseHTTPRequestHandler,
+    status: int,
+    body: bytes = b"",
+    kind: str = "text/html",
+    pause: float = 0,
+    **headers: str,
+) -> None:
+    handler.send_response(status)
+    for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **headers}.items():
+        handler.send_header(name, value)
+    handler.end_headers()
+    for at in range(0, len(body), _STEP):
+        handler.wfile.write(body[at : at + _STEP])
+        time.sleep(pause)
+
+
+@contextmanager
+def loopback(pages: int) -> Iterator[Web]:
+    """Serve a number of pages with articles until the block ends."""
+    with site_names() as environment:
+        web = Web(environment, pages)
+        with listening(web.answer) as web.port:
+            yield web

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.reliability.commands import Tally
+from benchmarks.reliability.harness import Tally
 from linker.articles.extraction_process import SECONDS
 from linker.articles.loading import load_articles
 from linker.articles.request import MAX_BYTES
@@ -23,29 +23,15 @@ _STORY = (
 )
 #: Charsets that a page may name.
 CHARSETS = (
-    "utf-7",
-    "utf-16",
-    "utf-32",
-    "cp037",
-    "hz",
-    "iso2022_jp",
-    "zlib_codec",
-    "idna",
-    "x" * 5_000,
-    "utf-8\0",
-    "../etc",
-)
-
-
-def _attributes(count: int) -> str:
-    return f"<p {' '.join(f'a{n}=1' for n in range(count))}>x</p>"
+    "utf-7", "utf-16", "utf-32", "cp037", "hz", "iso2022_jp", "zlib_codec", "idna", "x" * 5_000, "utf-8\0", "../etc",
+)  # fmt: skip
 
 
 def bombs(size: int) -> dict[str, str]:
     """Return pages that take quadratic time or much memory; `size` is about the length of the longest."""
     n = max(size // 100, 10)
     return {
-        "attributes": _attributes(n * 10),
+        "attributes": f"<p {' '.join(f'a{k}=1' for k in range(n * 10))}>x</p>",
         "one long attribute": f"<p a='{'x' * size}'>x</p>",
         "open paragraphs": "<p>" * (size // 3),
         "open blocks": "<div>" * (size // 5),
@@ -103,9 +89,8 @@ def _pages(folder: Path, rounds: int, chance: random.Random) -> Iterator[tuple[s
         yield "noise", path
 
 
-def extraction(folder: Path, rounds: int, chance: random.Random) -> Tally:
+def extraction(tally: Tally, folder: Path, rounds: int, chance: random.Random) -> None:
     """Read pages within the limit of time, without content of other files."""
-    tally, slowest = Tally(), (0.0, "")
     for name, path in _pages(folder, rounds, chance):
         assert path.stat().st_size <= 2 * MAX_BYTES
         begun, fault = time.monotonic(), ""
@@ -116,11 +101,9 @@ def extraction(folder: Path, rounds: int, chance: random.Random) -> Tally:
             pass
         except Exception as error:
             fault = repr(error)[:200]
-        took = time.monotonic() - begun
-        slowest = max(slowest, (took, name))
+        seconds = time.monotonic() - begun
         path.unlink()
-        if took > SECONDS + _GRACE:
-            fault = f"{took:.1f} s"
-        tally.check(not fault, f"{name}: {fault}")
-    tally.notes = f"slowest {slowest[0]:.1f} s: {slowest[1]}"
-    return tally
+        if seconds > SECONDS + _GRACE:
+            fault = f"{seconds:.1f} s"
+        tally.time(seconds, name)
+        tally.without(fault, name)

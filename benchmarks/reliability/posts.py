@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import resource
 import shutil
@@ -12,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benchmarks.reliability.commands import ROOT, SAMPLE, Tally, environment, fault_of
+from benchmarks.reliability.harness import LIMITED, ROOT, SAMPLE, START, Tally, environment, run, write_rows
 from linker.common.errors import LinkerError
 
 # CPU seconds for a text of a million characters in one function, and for a command.
@@ -26,16 +25,7 @@ _COMMANDS = {
     "rank with bm25": (*_RANK, *SAMPLE[:2], "--model", "bm25"),
     "rank for the text": ("rank", "--article", "text.txt", "--posts", SAMPLE[3], "--top", "3"),
     "corpus build": ("corpus", "build", "posts.jsonl", "--out", "corpus", "--model", "distilled"),
-    "annotate start": (
-        "annotate",
-        "start",
-        "session",
-        *SAMPLE[:2],
-        "--posts",
-        "posts.jsonl",
-        "--model",
-        "bm25",
-    ),
+    "annotate start": (*START, "--posts", "posts.jsonl"),
     "mine links": ("mine", "links", "posts.jsonl", "--out", "mined"),
 }
 
@@ -184,53 +174,36 @@ def _read_with_all(text: str, without: Sequence[str]) -> None:
             print(f"{error!r:.150}", flush=True)
 
 
-def _run_functions(name: str, path: Path, tally: Tally) -> tuple[float, str]:
-    """Read a text with all functions; returns the longest time and its function."""
-    slowest = (0.0, "")
+def _run_functions(tally: Tally, name: str, path: Path) -> None:
+    """Read a text with all functions."""
     done: set[str] = set()
     for _ in range(len(functions())):  # again after a function that was ended
         command = [sys.executable, "-m", "benchmarks.reliability.posts", str(path), *done]
         ended = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True)
         for line in ended.stdout.splitlines():
-            function, _, took = line.partition(": ")
+            function, _, seconds = line.partition(": ")
             done.add(function)
-            held = took.replace(".", "").isdigit()
-            tally.check(held, f"{function}, {name}: {took or ended.stderr[-100:] or 'ended by a limit'}")
-            slowest = max(slowest, (float(took), function)) if held else slowest
+            fault = f"{function}, {name}: {seconds or ended.stderr[-100:] or 'ended by a limit'}"
+            if tally.check(seconds.replace(".", "").isdigit(), fault):
+                tally.time(float(seconds), f"{function}, {name}")
         if ended.returncode == 0:
             break
-    return slowest
 
 
-def hostile_posts(folder: Path, size: int, chance: random.Random) -> Tally:
-    """Read posts that are built to take for ever.
-
-    Args:
-        folder: an empty folder.
-        size: characters of each text.
-        chance: not used.
-    """
-    tally, slowest = Tally(), (0.0, "", "")
+def hostile_posts(tally: Tally, folder: Path, size: int, chance: random.Random) -> None:
+    """Read posts of that many characters that are built to take for ever."""
+    limits = f"ulimit -t {_COMMAND_SECONDS:.0f}; {LIMITED}"
     for name, text in texts(size).items():
-        path = folder / "text.txt"
-        path.write_text(text, encoding="utf-8", newline="")
-        slowest = max(slowest, (*_run_functions(name, path, tally), name))
-        rows = [{"id": "1", "text": text}, {"id": "2", "text": "the festival was never booked, lol"}]
-        lines = "".join(json.dumps(row) + "\n" for row in rows)
-        (folder / "posts.jsonl").write_text(lines, encoding="utf-8")
+        (folder / "text.txt").write_text(text, encoding="utf-8", newline="")
+        _run_functions(tally, name, folder / "text.txt")
+        other = {"id": "2", "text": "the festival was never booked, lol"}
+        write_rows(folder / "posts.jsonl", [{"id": "1", "text": text}, other])
         for title, arguments in _COMMANDS.items():
-            limited = f'ulimit -v {_GIGABYTES << 20}; ulimit -t {_COMMAND_SECONDS:.0f}; exec "$@"'
-            command = ["bash", "-c", limited, "bash", sys.executable, "-m", "linker", *arguments]
-            ended = subprocess.run(
-                command, cwd=folder, env=environment(), capture_output=True, text=True, errors="replace",
-                stdin=subprocess.DEVNULL,
-            )  # fmt: skip
-            fault = fault_of(ended.returncode, ended.stderr, (0, 2))
-            tally.check(not fault, f"{title}, {name}: {fault}")
-            for made in ("corpus", "session", "mined"):
-                shutil.rmtree(folder / made, ignore_errors=True)
-    tally.notes = f"slowest {slowest[0]:.1f} s: {slowest[1]}, {slowest[2]}"
-    return tally
+            # The limit of CPU time ends it.
+            ended = run(arguments, folder, 3_600, shell=limits)
+            tally.without(ended.fault((0, 2)), f"{title}, {name}")
+            for output in ("corpus", "session", "mined"):
+                shutil.rmtree(folder / output, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -1,51 +1,65 @@
-"""A server between honest annotators, rankings, and clients that send half a request, noise or nothing."""
+"""A server between honest annotators, rankings, imports, and clients that send noise or nothing."""
 
 from __future__ import annotations
 
-import json
 import random
-import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
 
-from benchmarks.reliability.commands import HEADERS, SAMPLE, Tally, environment, run
+from benchmarks.reliability.documents import workbook
+from benchmarks.reliability.fuzz import mutated
+from benchmarks.reliability.harness import (
+    DATA,
+    HEADERS,
+    SAMPLE,
+    START,
+    Ended,
+    Server,
+    Tally,
+    must,
+    read_rows,
+    run,
+    sample_ids,
+    serving,
+    write_rows,
+)
 
 _RANKING = {
     "article": "The festival was canceled after the headliner was never booked. " * 3,
     "source": "session:session",
 }
-_P99 = 1.0
-_SHUTDOWN = 3.0
+_P99, _SHUTDOWN = 1.0, 3.0
 _FILES = 256
 # More than four annotators label.
 _POSTS_A_SECOND = 70
+_ROWS = 300
 
 
 class Load:
     """Clients in threads until the end.
 
-    Args:
-        port: that of the server.
-        session: the session to label in.
+    Attributes:
+        labels: acknowledged labels: annotator and post → label.
+        imported: acknowledged imports: annotator → posts.
+        waits: seconds that labels took.
+        faults: what clients noticed.
     """
 
-    def __init__(self, port: int, session: str = "session") -> None:
-        self.session = session
-        self.port, self.url = port, f"http://127.0.0.1:{port}"
+    def __init__(self, server: Server, session: str, folder: Path, chance: random.Random) -> None:
+        self.server, self.session, self.folder, self.chance = server, session, folder, chance
         self.ended = threading.Event()
         self.threads: list[threading.Thread] = []
-        self.labels: dict[str, str] = {}
+        self.labels: dict[tuple[str, str], str] = {}
+        self.imported: dict[str, set[str]] = {}
         self.waits: list[float] = []
         self.faults: list[str] = []
-        self.rankings = 0
+        self.rankings = self.refused = 0
         self.stopping = False
         self._guard = threading.Lock()
 
@@ -62,41 +76,57 @@ class Load:
             self.threads.append(threading.Thread(target=forever, args=(number,), daemon=True))
             self.threads[-1].start()
 
+    def end(self, seconds: float) -> None:
+        """Wait for the clients."""
+        self.stopping = True
+        self.ended.set()
+        for thread in self.threads:
+            thread.join(seconds)
+
+    def p99(self) -> float:
+        """Return the 99th percentile of the seconds that labels took."""
+        waits = sorted(self.waits)
+        return waits[int(0.99 * (len(waits) - 1))] if waits else float("inf")
+
+    def _client(self) -> httpx.Client:
+        return httpx.Client(base_url=self.server.url, trust_env=False, headers=HEADERS, timeout=300)
+
+    def _socket(self) -> socket.socket:
+        port = int(self.server.url.rpartition(":")[2])
+        return socket.create_connection(("127.0.0.1", port), timeout=20)
+
     def annotate(self, number: int) -> None:
         """Label posts; each acknowledged label is remembered."""
         name = f"annotator-{number}"
-        with httpx.Client(base_url=self.url, trust_env=False, headers=HEADERS, timeout=60) as client:
-            actions: list[dict[str, str]] = []
+        actions: list[dict[str, str]] = []
+        with self._client() as client:
             while not self.ended.is_set():
                 begun = time.monotonic()
                 body = {"annotator": name, "actions": actions, "count": 2}
                 answer = client.post(f"/api/sessions/{self.session}/sync", json=body)
-                wait = time.monotonic() - begun
                 with self._guard:
                     if actions:
-                        self.waits.append(wait)
+                        self.waits.append(time.monotonic() - begun)
                     if answer.status_code != 200:
                         self.faults.append(f"sync: {answer.status_code} {answer.text[:100]}")
                         return
-                    refused = {one["id"] for one in answer.json()["done"] if "error" in one}
-                    self.labels.update(
-                        {one["post"]: one["value"] for one in actions if one["id"] not in refused}
-                    )
-                actions = [
-                    {
-                        "id": f"{name}-{time.monotonic_ns()}",
-                        "annotator": name,
-                        "kind": "label",
-                        "post": one["id"],
-                        "value": "relevant" if len(self.labels) % 3 else "not",
+                    refused = {done["id"] for done in answer.json()["done"] if "error" in done}
+                    self.labels |= {
+                        (name, action["post"]): action["value"]
+                        for action in actions
+                        if action["id"] not in refused
                     }
-                    for one in answer.json()["next"][:1]
+                value = "relevant" if len(self.labels) % 3 else "not"
+                label = {"annotator": name, "kind": "label", "value": value}
+                actions = [
+                    {**label, "id": f"{name}-{time.monotonic_ns()}", "post": post["id"]}
+                    for post in answer.json()["next"][:1]
                 ]
                 self.ended.wait(0.05)
 
     def rank(self, number: int) -> None:
         """Rank posts."""
-        with httpx.Client(base_url=self.url, trust_env=False, headers=HEADERS, timeout=300) as client:
+        with self._client() as client:
             while not self.ended.is_set():
                 answer = client.post("/api/rank", json=_RANKING)
                 with self._guard:
@@ -110,110 +140,140 @@ class Load:
         chance = random.Random(number * 1_000_003 + time.monotonic_ns())
         # So that the clients do not take all of the machine.
         self.ended.wait(chance.uniform(0.2, 2))
-        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as client:
-            kind = number % 7
-            if kind == 0:  # half a head
-                client.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ")
-                self.ended.wait(15)
-            elif kind == 1:  # a byte at a time
+        head = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        begun = {
+            0: head + b"X: ",  # half a head
+            2: head + b"X: y\r\n" * 100_000,  # a huge head
+            3: chance.randbytes(5_000),  # noise
+            4: head.replace(b"GET /", b"POST /api/rank") + b"X-Linker: 1\r\nContent-Length: 100000\r\n\r\n{",
+        }
+        with self._socket() as client:
+            kind = number % 7  # 5: nothing
+            client.sendall(begun.get(kind, b""))
+            if kind == 1:  # a byte at a time
                 for _ in range(200):
                     client.sendall(b"x")
                     self.ended.wait(0.1)
-            elif kind == 2:  # a huge head
-                client.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + b"X: y\r\n" * 100_000)
-            elif kind == 3:  # noise
-                client.sendall(chance.randbytes(5_000))
+            elif kind == 3:
                 client.recv(1_000)
-            elif kind == 4:  # a body that does not come
-                client.sendall(
-                    b"POST /api/rank HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Linker: 1\r\nContent-Length: 100000\r\n\r\n{"
-                )
-                self.ended.wait(15)
-            elif kind == 5:  # nothing
-                self.ended.wait(15)
-            else:  # asks, and does not read
+            elif kind == 6:  # asks, and does not read
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1_024)
                 for _ in range(50):
-                    client.sendall(b"GET /static/app.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+                    client.sendall(head.replace(b"GET /", b"GET /static/app.js") + b"\r\n")
+            if kind in (0, 4, 5, 6):
                 self.ended.wait(15)
 
-    def end(self) -> None:
-        """Wait for the clients."""
-        self.ended.set()
-        for thread in self.threads:
-            thread.join(5)
+    def import_by_page(self, number: int) -> None:
+        """Import whole and damaged files through the page."""
+        name, posts, content = self._table(f"page-{number}", "relevant")
+        kind = self.chance.randrange(4)
+        if kind == 1:
+            content = mutated(content, self.chance)
+        elif kind == 2:
+            odd = (b"", b"\0" * 10_000, workbook(cell="x" * 1_000_000), b"id,label\n" * 9_999)
+            content = self.chance.choice(odd)
+        format_ = self.chance.choice(("xlsx", "jsonl", "label_studio")) if kind == 3 else "csv"
+        with self._client() as client:
+            about = {"name": "x.csv", "format": format_}
+            answer = client.post(f"/api/sessions/{self.session}/import", params=about, content=content)
+        if kind == 0 and answer.status_code == 200:
+            self.imported[name] = posts
+        elif answer.status_code == 400 and kind:
+            self.refused += 1
+        elif answer.status_code != 200 and not self.stopping:
+            self.faults.append(f"import {kind}: {answer.status_code} {answer.text[:100]}")
+
+    def import_by_half(self, number: int) -> None:
+        """Begin an upload, and go away."""
+        _, _, content = self._table("nobody", "not")
+        head = f"POST /api/sessions/{self.session}/import?name=x.csv HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Linker: 1\r\n"
+        with self._socket() as client, suppress(OSError):
+            about = f"{head}Content-Length: {len(content)}\r\n\r\n".encode()
+            client.sendall(about + content[: len(content) // 2])
+            self.ended.wait(self.chance.uniform(0, 0.5))
+
+    def import_by_command(self, number: int) -> None:
+        """Import a file by the command line, into the session that is served."""
+        name, posts, content = self._table(f"command-{number}", "not")
+        (self.folder / f"{name}.csv").write_bytes(content)
+        ended = run(("annotate", "import", self.session, f"{name}.csv"), self.folder)
+        if ended.code == 0:
+            self.imported[name] = posts
+        else:
+            self.faults.append(f"annotate import: {ended.fault((0,))}")
+
+    def _table(self, annotator: str, value: str) -> tuple[str, set[str], bytes]:
+        """Return a new annotator, posts, and a file with a label of each."""
+        name, ids = f"{annotator}-{time.monotonic_ns()}", sample_ids()
+        posts = self.chance.sample(ids, min(_ROWS, len(ids)))
+        rows = "".join(f"{id_},{value},{name}\n" for id_ in posts)
+        return name, set(posts), f"post_id,label,annotator\n{rows}".encode()
 
 
-def _write_posts(path: Path, count: int) -> None:
-    """Write posts that are no copies of each other, of the words of the sample."""
-    chance = random.Random(1)
-    rows = map(json.loads, Path(SAMPLE[3]).read_text(encoding="utf-8").splitlines())
-    words = sorted({word for row in rows for word in row["text"].split()})
-    lines = (json.dumps({"id": str(n), "text": " ".join(chance.choices(words, k=20))}) for n in range(count))
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+def _end(tally: Tally, load: Load, ended: Ended, folder: Path) -> dict[str, dict[str, str]]:
+    """Check what holds after each load; returns the labels on disk: annotator → post → label."""
+    tally.without(ended.fault((0,)), "serve")
+    tally.check(len(ended.err) < 20_000, f"log of {len(ended.err):,} characters: {ended.err[:300]!r}")
+    tally.check(load.p99() <= _P99, f"labels wait {load.p99():.2f} s (99th percentile)")
+    for fault in load.faults[:10]:
+        tally.check(False, fault)
+    on_disk: dict[str, dict[str, str]] = {}
+    for row in tally.labels(folder, load.session):
+        on_disk.setdefault(row["annotator"] or "", {})[row["post_id"]] = row.get("label") or ""
+    for (name, post), value in load.labels.items():
+        tally.check(on_disk.get(name, {}).get(post) == value, f"label of {post} lost")
+    tally.check(load.labels, "no label was acknowledged")
+    return on_disk
 
 
-def abuse(folder: Path, seconds: float, clients: int) -> Tally:
-    """Count labels while many clients rank and abuse the server, then stop it by Ctrl-C under this load.
-
-    Args:
-        folder: an empty folder.
-        seconds: duration of the load.
-        clients: number of hostile clients.
-    """
-    tally = Tally()
-    _write_posts(folder / "posts.jsonl", int(seconds * _POSTS_A_SECOND))
-    for session, posts in (("session", SAMPLE[3]), ("large", "posts.jsonl")):
-        start = ("annotate", "start", session, *SAMPLE[:2], "--posts", posts, "--model", "bm25")
-        code, _, err = run(start, folder)
-        assert code == 0, err
-    with ExitStack() as opened:
-        log = opened.enter_context((folder / "log").open("w"))
-        limited = f"ulimit -n {_FILES}; exec {sys.executable} -m linker serve session large --port 0"
-        server = subprocess.Popen(
-            ["bash", "-c", limited], cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=log, text=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        )  # fmt: skip
-        opened.callback(server.kill)
-        assert server.stdout is not None
-        load = Load(int(server.stdout.readline().strip().rstrip("/").rpartition(":")[2]), "large")
+def abuse(tally: Tally, folder: Path, seconds: int, chance: random.Random) -> None:
+    """Count labels while many clients rank and abuse the server, then stop it by Ctrl-C under this load."""
+    words = sorted({word for row in read_rows(DATA / "posts.jsonl") for word in row["text"].split()})
+    # No copies of each other.
+    rows = [
+        {"id": str(n), "text": " ".join(chance.choices(words, k=20))}
+        for n in range(seconds * _POSTS_A_SECOND)
+    ]
+    write_rows(folder / "posts.jsonl", rows)
+    must(START, folder)
+    must(("annotate", "start", "large", *SAMPLE[:2], "--posts", "posts.jsonl", "--model", "bm25"), folder)
+    with serving(folder, "large", shell=f'ulimit -n {_FILES}; exec "$@"') as server:
+        load = Load(server, "large", folder, chance)
         load.begin(load.annotate, 4)
         load.begin(load.rank, 50)
-        load.begin(load.abuse, clients)
+        load.begin(load.abuse, min(100, seconds * 5 // 3))
         time.sleep(seconds)
         load.stopping = True
-        begun = time.monotonic()
-        server.send_signal(signal.SIGINT)
-        try:
-            code = server.wait(60)
-        except subprocess.TimeoutExpired:
-            code = None
-        shutdown = time.monotonic() - begun
-        load.end()
-    waits = sorted(load.waits)
-    p99 = waits[int(0.99 * (len(waits) - 1))] if waits else float("inf")
-    text = (folder / "log").read_text(errors="replace")
-    code_of_export, _, err = run(("annotate", "export", "large", "--out", "labels.jsonl"), folder)
-    rows = (
-        [json.loads(line) for line in (folder / "labels.jsonl").read_text().splitlines()]
-        if code_of_export == 0
-        else []
-    )
-    on_disk = {row["post_id"]: row.get("label") for row in rows}
-    lost = [post for post, value in load.labels.items() if on_disk.get(post) != value]
-    for fault in load.faults[:5]:
-        tally.check(False, fault)
-    for post in load.labels:
-        tally.check(post not in lost, f"label of {post} lost")
-    tally.check(bool(load.labels), f"no label was acknowledged; {err[-200:]}")
-    tally.check(code == 0, f"exit code {code} after Ctrl-C")
-    tally.check(shutdown <= _SHUTDOWN, f"Ctrl-C took {shutdown:.1f} s")
-    tally.check(p99 <= _P99, f"labels wait {p99:.2f} s (99th percentile)")
-    tally.check(
-        len(text) < 20_000 and "Traceback" not in text, f"log of {len(text):,} characters: {text[:300]!r}"
-    )
+        ended = server.stop()
+        load.end(5)
+    _end(tally, load, ended, folder)
+    tally.check(ended.seconds <= _SHUTDOWN, f"Ctrl-C took {ended.seconds:.1f} s")
     tally.notes = (
-        f"{len(load.labels):,} labels beside {load.rankings} rankings: p99 {p99:.2f} s; Ctrl-C {shutdown:.1f} s; "
-        f"log {len(text):,} characters"
+        f"{len(load.labels):,} labels beside {load.rankings} rankings: p99 {load.p99():.2f} s; Ctrl-C "
+        f"{ended.seconds:.1f} s; log {len(ended.err):,} characters"
     )
-    return tally
+
+
+def imports(tally: Tally, folder: Path, seconds: float, chance: random.Random) -> None:
+    """Import labels in all ways while annotators label; what was acknowledged is there, and no file counts half."""
+    must(START, folder)
+    with serving(folder, "--model", "bm25") as server:
+        load = Load(server, "session", folder, chance)
+        load.begin(load.annotate, 4)
+        load.begin(load.import_by_page, 3)
+        load.begin(load.import_by_half, 2)
+        load.begin(load.import_by_command, 1)
+        time.sleep(seconds)
+        load.end(60)
+        ended = server.stop()
+    on_disk = _end(tally, load, ended, folder)
+    for name, posts in load.imported.items():
+        tally.check(
+            on_disk.get(name, {}).keys() == posts, f"import of {name}: not all of its labels are there"
+        )
+    tally.check(not any(name.startswith("nobody") for name in on_disk), "an upload that was cut off counts")
+    tally.check(load.imported, "nothing was imported")
+    tally.notes = (
+        f"{len(load.imported)} imports of {_ROWS} labels, {load.refused} refused, beside {len(load.labels)} labels: "
+        f"p99 {load.p99():.2f} s"
+    )

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
-import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
-from benchmarks.reliability.commands import DATA, run
+from benchmarks.reliability.harness import DATA, must, read_rows, write_rows
 from linker.cli.main import app
 from tests.helpers.tiny_transformers import tiny
-from tests.helpers.tweets import v1, write
+from tests.helpers.tweets import v1, write, zip_bytes
 
 _TRAINING = {
     "data": {"reader": {"type": "articles_and_posts", "articles": "articles.jsonl", "posts": "posts.jsonl"}},
@@ -22,7 +22,6 @@ _TRAINING = {
     "trainer": {"epochs": 1, "batches": {"articles": 4, "posts_per_article": 2}},
     "seed": 1,
 }
-_HUGGING = _TRAINING | {"model": {"type": "transformer", "path": "tiny"}}
 _TEXTS = ("--min-count", "1", "--epochs", "1")
 
 
@@ -45,6 +44,16 @@ class Case:
     own: str = ""
     forever: bool = False
     ends: int = 0
+
+    @property
+    def suffix(self) -> str | None:
+        """Suffix of the output; None: the command has none."""
+        return next((word[3:] for word in self.arguments if word.startswith("OUT")), None)
+
+    def words(self, given: str = "", out: str = "out") -> list[str]:
+        """Return the arguments with an input, by default the usual one, and an output."""
+        words = (given or self.input if word == "IN" else word for word in self.arguments)
+        return [out + word[3:] if word.startswith("OUT") else word for word in words]
 
 
 def _case(text: str, **more: object) -> Case:
@@ -137,130 +146,104 @@ CASES = {
     "help": _case("--help"),
     "version": _case("--version"),
 }  # fmt: skip
-#: Former names of commands, kept for old scripts.
-FORMER = ("vectors distil",)
 
 
 def commands_without_case() -> list[str]:
     """Return the commands of linker that no case runs."""
-    found: list[str] = []
 
-    def walk(command: object, names: tuple[str, ...]) -> None:
+    def names(command: object, before: str) -> Iterator[str]:
         if inner := getattr(command, "commands", None):
             for name, below in inner.items():
-                walk(below, (*names, name))
+                yield from names(below, f"{before}{name} ")
         else:
-            found.append(" ".join(names))
+            yield before
 
-    walk(typer.main.get_command(app), ())
-    tried = {" ".join(case.arguments) + " " for case in CASES.values()}
-    return [
-        name for name in found if name not in FORMER and not any(one.startswith(f"{name} ") for one in tried)
-    ]
+    tried = [" ".join(case.arguments) + " " for case in CASES.values()]
+    all_names = names(typer.main.get_command(app), "")
+    return [name for name in all_names if not any(words.startswith(name) for words in tried)]
 
 
-def _config(encoder: object) -> dict[str, object]:
+def _config(encoder: object) -> str:
     embedder = {"type": "word_vectors", "dim": 8, "trainable": True}
-    return _TRAINING | {
-        "model": {"type": "siamese", "embedder": embedder, "encoder": encoder, "min_count": 1}
-    }
+    model = {"type": "siamese", "embedder": embedder, "encoder": encoder, "min_count": 1}
+    return json.dumps(_TRAINING | {"model": model})
 
 
-def _address(number: int) -> str:
-    return f"https://news{number % 4}.example/2026/03/{number}-otters-below-the-weir-again.html"
-
-
-def _known() -> list[dict[str, str]]:
+def _linked() -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    """Return articles, and posts with links to them."""
+    urls = [f"https://news{n % 4}.example/2026/03/{n}-otters-below-the-weir-again.html" for n in range(12)]
     story = "Otters {} were filmed below the weir at Marrow on Tuesday, the first on the river for years. "
-    return [
-        {"id": str(n), "url": _address(n), "title": f"Otters of weir {n}", "text": story.format(n * n) * 9,
+    text = "my mum saw {} of them swim past the mill last night and nobody believed her {}"
+    articles = [
+        {"id": str(n), "url": url, "title": f"Otters of weir {n}", "text": story.format(n * n) * 9,
          "created_at": f"2026-03-{n + 1:02}"}
-        for n in range(12)
+        for n, url in enumerate(urls)
     ]  # fmt: skip
-
-
-def _linked() -> list[dict[str, str]]:
-    said = "my mum saw {} of them swim past the mill last night and nobody believed her {}"
-    return [
-        {"id": f"l{n}", "text": said.format(n * n, _address(n % 12)),
-         "created_at": f"2026-03-{n % 12 + 2:02}"}
+    posts = [
+        {"id": f"l{n}", "text": text.format(n * n, urls[n % 12]), "created_at": f"2026-03-{n % 12 + 2:02}"}
         for n in range(60)
-    ]  # fmt: skip
+    ]
+    return articles, posts
 
 
-def make(folder: Path) -> None:
-    """Fill an empty folder with what the commands read.
-
-    Args:
-        folder: an empty folder.
-    """
-    posts = (DATA / "posts.jsonl").read_text(encoding="utf-8").splitlines()
-    rows = [json.loads(line) for line in posts[:60]]
+def make_workplace(parent: Path) -> Path:
+    """Make a folder with what the commands read."""
+    folder = parent / "workplace"
+    folder.mkdir()
+    posts = read_rows(DATA / "posts.jsonl")[:80]
+    rows = posts[:60]
+    texts = [(row["id"], row["text"].replace('"', "")) for row in rows]
     known = {row["article_id"] for row in rows}
-    articles = (DATA / "articles.jsonl").read_text(encoding="utf-8").splitlines()
-    write_lines = {
-        "posts.jsonl": posts[:60],
-        "more.jsonl": posts[40:80],
-        "articles.jsonl": [line for line in articles if json.loads(line)["id"] in known],
-        "posts.csv": ["id,text", *(f'{row["id"]},"{row["text"].replace(chr(34), "")}"' for row in rows)],
+    articles, linked = _linked()
+    for name, some in {
+        "posts.jsonl": rows,
+        "more.jsonl": posts[40:],
+        "articles.jsonl": [row for row in read_rows(DATA / "articles.jsonl") if row["id"] in known],
+        "linked.jsonl": linked,
+        "known.jsonl": articles,
+    }.items():
+        write_rows(folder / name, some)
+    taco = {row["id"]: row["text"].replace('"', "") for row in read_rows(DATA / "taco" / "texts.jsonl")}
+    classes = [line.split(",") for line in (DATA / "taco" / "labels.csv").read_text("utf-8").split()[1:13]]
+    star = {"type": "star_transformer", "num_heads": 2, "head_dim": 4, "cycles": 1}
+    write_lines: dict[str, list[str]] = {
+        "posts.csv": ["id,text", *(f'{id_},"{text}"' for id_, text in texts)],
         "labels.csv": [
             "id,label",
-            *(f"{row['id']},{('relevant', 'not')[n % 2]}" for n, row in enumerate(rows[:20])),
+            *(f"{id_},{('relevant', 'not')[n % 2]}" for n, (id_, _) in enumerate(texts[:20])),
         ],
         "ranking.csv": ["id,score,label", *(f"{n},{n},{'relevant' if n % 3 else 'not'}" for n in range(60))],
-        "ids.txt": [*(row["id"] for row in rows[:5]), "unknown"],
+        "ids.txt": [*(id_ for id_, _ in texts[:5]), "unknown"],
         "links.txt": ["http://127.0.0.1:9/story", "http://10.0.0.1/private"],
-        "linked.jsonl": [json.dumps(row) for row in _linked()],
-        "known.jsonl": [json.dumps(row) for row in _known()],
         "vectors.txt": [f"word{n} {' '.join(str((n * k) % 7 / 7) for k in range(1, 9))}" for n in range(50)],
-        "small.jsonnet": [json.dumps(_config("mean"))],
-        "star.jsonnet": [
-            json.dumps(_config({"type": "star_transformer", "num_heads": 2, "head_dim": 4, "cycles": 1}))
+        "small.jsonnet": [_config("mean")],
+        "star.jsonnet": [_config(star)],
+        "hugging.jsonnet": [json.dumps(_TRAINING | {"model": {"type": "transformer", "path": "tiny"}})],
+        "classes.csv": [
+            "tweet_id,topic,class,text",
+            *(f'{id_},{topic},{kind},"{taco[id_]}"' for id_, topic, kind in classes),
         ],
-        "hugging.jsonnet": [json.dumps(_HUGGING)],
-    }
+        "study/curves.csv": [
+            "task,strategy,seed,0.00,0.50,1.00", "flood,learning,0,0.0,0.96,1.0", "flood,random,0,0.0,0.5,1.0",
+        ],
+    }  # fmt: skip
+    for name in ("study", "cache"):
+        (folder / name).mkdir()
     for name, lines in write_lines.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    (folder / "article.html").write_bytes((DATA / "article.html").read_bytes())
-    taco = DATA / "taco"
-    texts = {one["id"]: one["text"] for one in map(json.loads, (taco / "texts.jsonl").open(encoding="utf-8"))}
-    labels = [line.split(",") for line in (taco / "labels.csv").read_text(encoding="utf-8").split()[1:13]]
-    (folder / "classes.csv").write_text(
-        "tweet_id,topic,class,text\n"
-        + "".join(
-            f'{id_},{topic},{kind},"{texts[id_].replace(chr(34), "")}"\n' for id_, topic, kind in labels
-        ),
-        encoding="utf-8",
-    )
+    shutil.copy(DATA / "article.html", folder)
     tweets = [v1(100 * n + i, quotes=v1(n), replies_to=n) for n in range(1, 9) for i in range(1, 7)]
     write(folder / "tweets" / "a.json.gz", [*tweets, *(v1(n) for n in range(1, 9))])
-    (folder / "cache").mkdir()
-    with zipfile.ZipFile(folder / "cache" / "glove.6B.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("glove.6B.50d.txt", "".join(f"word{n} {'0.5 ' * 49}0.25\n" for n in range(400)))
-    (folder / "study").mkdir()
-    (folder / "study" / "curves.csv").write_text(
-        "task,strategy,seed,0.00,0.50,1.00\nflood,learning,0,0.0,0.96,1.0\nflood,random,0,0.0,0.5,1.0\n"
-    )
+    vectors = "".join(f"word{n} {'0.5 ' * 49}0.25\n" for n in range(400))
+    (folder / "cache" / "glove.6B.zip").write_bytes(zip_bytes({"glove.6B.50d.txt": vectors.encode()}))
     tiny("bert", folder / "tiny", masked_lm=True)
     for arguments in (
-        ("train", "small.jsonnet", "--out", "run"),
-        ("train", "star.jsonnet", "--out", "star"),
-        ("train", "hugging.jsonnet", "--out", "hugging"),
-        ("corpus", "build", "posts.jsonl", "--out", "corpus", "--model", "distilled"),
-        ("annotate", "start", "session", "--article", "article.html", "--posts", "posts.jsonl", "--model", "bm25"),
-        *(("annotate", "label", "session", row["id"], "relevant", "--annotator", "Ada") for row in rows[:2]),
-    ):  # fmt: skip
-        code, _, err = run(arguments, folder)
-        assert code == 0, (arguments, err)
-
-
-def arguments_of(case: Case, given: str, out: str) -> list[str]:
-    """Return the arguments of a case with an input and an output."""
-    return [
-        given if one == "IN" else out + one[3:] if one.startswith("OUT") else one for one in case.arguments
-    ]
-
-
-def copied(workplace: Path, place: Path) -> None:
-    """Copy a workplace for a case."""
-    shutil.copytree(workplace, place, symlinks=True)
+        "train small.jsonnet --out run",
+        "train star.jsonnet --out star",
+        "train hugging.jsonnet --out hugging",
+        "corpus build posts.jsonl --out corpus --model distilled",
+        f"annotate start session {_ABOUT} --posts posts.jsonl --model bm25",
+        *(f"annotate label session {id_} relevant --annotator Ada" for id_, _ in texts[:2]),
+    ):
+        must(arguments.split(), folder)
+    return folder

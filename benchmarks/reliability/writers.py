@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import random
-import shutil
 import zipfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from unittest import mock
 
-from benchmarks.reliability.commands import FETCH, Tally, await_end, fault_of, has_left_parts, run, start
-from benchmarks.reliability.loopback import Loopback
-from benchmarks.reliability.workplace import CASES, Case, arguments_of, copied, make
+from benchmarks.reliability.harness import (
+    FETCH,
+    Ended,
+    Tally,
+    digest,
+    finish,
+    fresh,
+    left_parts,
+    read_rows,
+    run,
+    sample_ids,
+    start,
+)
+from benchmarks.reliability.loopback import loopback
+from benchmarks.reliability.workplace import CASES, Case, make_workplace
 from linker.annotation.session import session
 from linker.common.errors import LinkerError
 from linker.data.types import Article, Post
@@ -27,208 +36,132 @@ _JUMPS = (timedelta(days=3650), timedelta(days=-3650), timedelta(hours=2), timed
 
 
 def _both(
-    commands: Sequence[Sequence[str]], folder: Path, changes: dict[str, str] | None = None
-) -> list[tuple[int | None, str]]:
-    """Run commands at the same time; returns their exit codes and errors."""
+    commands: Sequence[Sequence[str]], folder: Path, changes: Mapping[str, str] | None = None
+) -> tuple[list[Ended], list[str]]:
+    """Run commands at the same time, of which one must end well, and others may be refused; returns faults as well."""
     processes = [start(command, folder, changes) for command in commands]
-    return [await_end(process, 300)[:2] for process in processes]
+    ends = [finish(process, 300) for process in processes]
+    faults = [fault for ended in ends if (fault := ended.fault((0, 2)))]
+    if not faults and all(ended.code for ended in ends):
+        faults = [f"neither ended well: {ends[0].err[-200:]!r}"]
+    return ends, faults
 
 
-def _digest(path: Path) -> str:
-    """Return a digest of a file or of the files of a folder, without what differs by the time of the run."""
-    found = hashlib.sha256()
-    files = sorted(path.rglob("*")) if path.is_dir() else [path]
-    for file in files:
-        if file.is_file() and file.suffix not in (".json", ".svg", ".md"):
-            content = _cells(file) if file.suffix == ".xlsx" else file.read_bytes()
-            found.update(file.relative_to(path).as_posix().encode() + b"\0" + content)
-    return found.hexdigest()
-
-
-def _cells(workbook: Path) -> bytes:
-    """Return the sheets of a workbook, without its properties, which have the time of writing."""
-    with zipfile.ZipFile(workbook) as parts:
+def _content(file: Path) -> bytes:
+    """Return what of a file does not differ by the time of the run; of workbooks these are the sheets."""
+    if file.suffix in (".json", ".svg", ".md"):
+        return b""
+    if file.suffix != ".xlsx":
+        return file.read_bytes()
+    with zipfile.ZipFile(file) as parts:
         names = sorted(name for name in parts.namelist() if name.startswith("xl/"))
         return b"".join(name.encode() + parts.read(name) for name in names)
 
 
-def _other(workplace: Path) -> None:
+def _write_other(workplace: Path) -> None:
     """Put other inputs into a workplace, of the same formats, below `other`."""
     other = workplace / "other"
     other.mkdir()
     for name in ("posts.jsonl", "linked.jsonl", "ranking.csv", "labels.csv", "classes.csv"):
         lines = (workplace / name).read_text(encoding="utf-8").splitlines(keepends=True)
-        kept = [line for n, line in enumerate(lines) if n == 0 or n % 5]
-        (other / name).write_text("".join(kept), encoding="utf-8")
+        fewer = "".join(line for n, line in enumerate(lines) if n == 0 or n % 5)
+        (other / name).write_text(fewer, encoding="utf-8")
     tweets = [v1(100 * n + i, quotes=v1(n), replies_to=n) for n in range(20, 27) for i in range(1, 7)]
     write(other / "tweets" / "a.json.gz", [*tweets, *(v1(n) for n in range(20, 27))])
 
 
-def _twice(name: str, case: Case, workplace: Path, place: Path, tally: Tally) -> None:
+def _twice(case: Case, workplace: Path, folder: Path) -> list[str]:
     """Run a command twice at the same time, with two inputs if it has one; the output is that of one of the two."""
-    suffix = next(one[3:] for one in case.arguments if one.startswith("OUT"))
     has_other = case.input and (workplace / "other" / case.input).exists()
     inputs = [case.input, f"other/{case.input}" if has_other else case.input]
-    expected = []
+    expected, faults = [], []
     for given in inputs:
-        copied(workplace, place)
-        code, _, err = run(arguments_of(case, given, "out"), place, 300)
-        tally.check(not (fault := fault_of(code, err, (case.ends,))), f"{name} alone: {fault}")
-        expected.append(_digest(place / f"out{suffix}"))
-        shutil.rmtree(place)
-    copied(workplace, place)
-    ends = _both([arguments_of(case, given, "out") for given in inputs], place)
-    faults = [fault for code, err in ends if (fault := fault_of(code, err, (0, 2)))]
-    if not faults and all(code for code, _ in ends):
-        faults = [f"neither ended well: {ends[0][1][-200:]!r}"]
-    if not faults and _digest(place / f"out{suffix}") not in expected:
-        faults = ["the output is of neither"]
-    tally.check(
-        not (faults := faults or [left for left in [has_left_parts(place)] if left]),
-        f"{name} twice: {faults}",
-    )
-    shutil.rmtree(place)
+        with fresh(folder, workplace) as place:
+            fault = run(case.words(given), place, 300).fault((case.ends,))
+            faults += [f"alone: {fault}"] if fault else []
+            expected.append(digest(place / f"out{case.suffix}", read=_content))
+    with fresh(folder, workplace) as place:
+        faults += _both([case.words(given) for given in inputs], place)[1]
+        if not faults and digest(place / f"out{case.suffix}", read=_content) not in expected:
+            faults = ["the output is of neither"]
+        return faults or [left for left in [left_parts(place)] if left]
 
 
-def _train_twice(more: tuple[str, ...], workplace: Path, place: Path, tally: Tally) -> None:
+def _train_twice(tally: Tally, place: Path, *more: str) -> None:
     """Train twice into a folder that has a model; the folder can be loaded and resumed."""
-    copied(workplace, place)
     command = ("train", "small.jsonnet", "--out", "run", *more)
-    ends = _both([command, command], place)
-    faults = [fault for code, err in ends if (fault := fault_of(code, err, (0, 2)))]
-    if not faults and all(code for code, _ in ends):
-        faults = [f"neither ended well: {ends[0][1][-200:]!r}"]
-    code, _, err = run(
-        ("rank", "--article", "article.html", "--posts", "posts.jsonl", "--model", "run"), place
-    )
-    faults += [fault for fault in [fault_of(code, err, (0,))] if fault]
-    tally.check(not faults, f"train {more} twice: {faults}")
-    shutil.rmtree(place)
+    tally.without(_both([command, command], place)[1], f"train {more} twice")
+    tally.run(("rank", "--article", "article.html", "--posts", "posts.jsonl", "--model", "run"), place)
 
 
-def _corpus(workplace: Path, place: Path, tally: Tally) -> None:
+def _corpus(tally: Tally, place: Path) -> None:
     """Add to a corpus twice, and build it at the same time; whoever ended well has all posts in it."""
-    copied(workplace, place)
-    posts = {"posts.jsonl", "more.jsonl", "linked.jsonl"}
-    commands = [("corpus", "add", "corpus", "more.jsonl"), ("corpus", "add", "corpus", "linked.jsonl")]
-    ends = _both(
-        [*commands, ("corpus", "build", "posts.jsonl", "--out", "corpus", "--model", "distilled")], place
-    )
-    faults = [fault for code, err in ends if (fault := fault_of(code, err, (0, 2)))]
-    for command, (code, _) in zip(commands, ends, strict=False):
-        if code == 2:
-            posts.remove(command[3])
-    lines = [line for name in posts for line in (place / name).read_text(encoding="utf-8").splitlines()]
-    expected = {json.loads(line)["id"] for line in lines}
-    code, _, err = run(("corpus", "verify", "corpus"), place)
-    faults += [fault for fault in [fault_of(code, err, (0,))] if fault]
-    query = (
-        "corpus",
-        "search",
-        "corpus",
-        "--article",
-        "article.html",
-        "--top",
-        "1000",
-        "--format",
-        "jsonl",
-        "--copies",
-    )
-    code, out, err = run(query, place)
-    found = {json.loads(line)["id"] for line in out.splitlines()} if code == 0 else set()
-    if found != expected:
-        faults.append(f"{len(found)} posts in the corpus, {len(expected)} were added; {err[-200:]}")
-    tally.check(not faults, f"corpus add twice, and build: {faults}")
-    shutil.rmtree(place)
+    files = ["more.jsonl", "linked.jsonl"]
+    build = ("corpus", "build", "posts.jsonl", "--out", "corpus", "--model", "distilled")
+    ends, faults = _both([*(("corpus", "add", "corpus", name) for name in files), build], place)
+    tally.without(faults, "corpus add twice, and build")
+    added = ["posts.jsonl", *(name for name, ended in zip(files, ends, strict=False) if ended.code != 2)]
+    expected = {row["id"] for name in added for row in read_rows(place / name)}
+    tally.run(("corpus", "verify", "corpus"), place)
+    query = "corpus search corpus --article article.html --top 1000 --copies --out all.jsonl"
+    tally.run(query.split(), place)
+    there = {row["id"] for row in read_rows(place / "all.jsonl")}
+    tally.check(there == expected, f"{len(there)} posts in the corpus, {len(expected)} were added")
 
 
-def _session(workplace: Path, place: Path, tally: Tally) -> None:
+def _session(tally: Tally, place: Path) -> None:
     """Import into a session twice, label and export at the same time; every label is there."""
-    copied(workplace, place)
-    ids = [
-        json.loads(line)["id"] for line in (place / "posts.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
-    ends = _both(
-        [
-            *(("annotate", "import", "session", "labels.csv", "--annotator", name) for name in ("Bo", "Cy")),
-            *(("annotate", "label", "session", id_, "relevant", "--annotator", "Di") for id_ in ids[30:33]),
-            ("annotate", "export", "session", "--out", "beside.csv"),
-            ("annotate", "undo", "session", "--annotator", "Ada"),
-        ],
-        place,
+    imports = (f"annotate import session labels.csv --annotator {name}" for name in ("Bo", "Cy"))
+    labels = (f"annotate label session {id_} relevant --annotator Di" for id_ in sample_ids()[30:33])
+    others = ("annotate export session --out beside.csv", "annotate undo session --annotator Ada")
+    ends, _ = _both([command.split() for command in (*imports, *labels, *others)], place)
+    tally.without(
+        [fault for ended in ends if (fault := ended.fault((0,)))], "import, label and export at once"
     )
-    faults = [fault for code, err in ends if (fault := fault_of(code, err, (0,)))]
-    code, _, err = run(("annotate", "export", "session", "--out", "labels.jsonl"), place)
-    faults += [fault for fault in [fault_of(code, err, (0,))] if fault]
-    rows = [json.loads(line) for line in (place / "labels.jsonl").read_text(encoding="utf-8").splitlines()]
-    counts = Counter(row["annotator"] for row in rows if row["annotator"])  # others have no label
-    if counts != {"Bo": 20, "Cy": 20, "Di": 3, "Ada": 1}:
-        faults.append(f"labels by annotator: {dict(counts)}")
-    tally.check(not faults, f"import, label and export at once: {faults}")
-    shutil.rmtree(place)
+    # Other rows have no label.
+    counts = Counter(row["annotator"] for row in tally.labels(place) if row["annotator"])
+    tally.check(counts == {"Bo": 20, "Cy": 20, "Di": 3, "Ada": 1}, f"labels by annotator: {dict(counts)}")
 
 
-def _fetch(place: Path, tally: Tally) -> None:
+def _fetch(tally: Tally, place: Path) -> None:
     """Crawl twice into a folder, then download an archive twice."""
-    place.mkdir()
-    with Loopback(pages=6) as web:
+    with loopback(pages=6) as web:
         (place / "links.txt").write_text("".join(f"{url}\n" for url in web.urls), encoding="utf-8")
-        ends = _both([FETCH, FETCH], place, web.environment)
-        faults = [fault for code, err in ends if (fault := fault_of(code, err, (0, 2)))]
-        tally.check(not faults and any(code == 0 for code, _ in ends), f"fetch twice: {faults or ends}")
-        vectors = ("vectors", "fetch", "6B.50d", "--cache", "cache", "--url", web.archive)
-        ends = _both([vectors, vectors], place, web.environment)
-        faults = [fault for code, err in ends if (fault := fault_of(code, err, (0, 2)))]
-        code, _, err = run((*vectors[:5], "--url", "http://127.0.0.1:9/"), place, 60, web.environment)
-        faults += [fault for fault in [fault_of(code, err, (0,))] if fault]
-        tally.check(
-            not faults and any(code == 0 for code, _ in ends), f"vectors fetch twice: {faults or ends}"
-        )
-    shutil.rmtree(place)
+        tally.without(_both([FETCH, FETCH], place, web.environment)[1], "fetch twice")
+        vectors = ("vectors", "fetch", "6B.50d", "--cache", "downloads", "--url")
+        twice = [(*vectors, web.url("files", "archive.zip"))] * 2
+        tally.without(_both(twice, place, web.environment)[1], "vectors fetch twice")
+        tally.run((*vectors, "http://127.0.0.1:9/"), place, changes=web.environment)
 
 
-def two_writers(folder: Path, rounds: int, chance: random.Random) -> Tally:
+def two_writers(tally: Tally, folder: Path, rounds: int, chance: random.Random) -> None:
     """Run every writing command twice at the same time, with two inputs where it has one: the output is that of one of
     the two, or one is refused with a message; what several may write at once has what all of them wrote.
-
-    Args:
-        folder: an empty folder.
-        rounds: how many times.
-        chance: not used.
     """
-    tally = Tally()
-    workplace = folder / "workplace"
-    workplace.mkdir()
-    make(workplace)
-    _other(workplace)
-    place = folder / "place"
-    written = {name: case for name, case in CASES.items() if any(one[:3] == "OUT" for one in case.arguments)}
+    workplace = make_workplace(folder)
+    _write_other(workplace)
+    written = [name for name, case in CASES.items() if case.suffix is not None and name not in _NOT_COMPARED]
     for _ in range(rounds):
-        for name, case in written.items():
-            if name not in _NOT_COMPARED:
-                _twice(name, case, workplace, place, tally)
-        for more in (("--overwrite",), ("--resume", "--allow-config-change", "-o", "trainer.epochs=2")):
-            _train_twice(more, workplace, place, tally)
-        _corpus(workplace, place, tally)
-        _session(workplace, place, tally)
-        _fetch(place, tally)
-    tally.notes = f"{len(written) - len(_NOT_COMPARED) + 7} commands"
-    return tally
+        for name in written:
+            tally.without(_twice(CASES[name], workplace, folder), f"{name} twice")
+        with fresh(folder, workplace) as place:
+            _train_twice(tally, place, "--overwrite")
+            _train_twice(tally, place, "--resume", "--allow-config-change", "-o", "trainer.epochs=2")
+            _corpus(tally, place)
+            _session(tally, place)
+            _fetch(tally, place)
+    tally.notes = f"{len(written) + 7} commands"
 
 
-def clocks(folder: Path, rounds: int, chance: random.Random) -> Tally:
+def clocks(tally: Tally, folder: Path, rounds: int, chance: random.Random) -> None:
     """Label under clocks that jump forwards and backwards; posts assigned under a wrong clock are free again."""
-    tally = Tally()
     real = session.now
+    article = Article("a", "Otters below the weir.", "Otters")
+    posts = [Post(str(n), f"otters {n} below the weir of river {n * n}") for n in range(30)]
     for number in range(rounds):
-        place = folder / f"clock-{number}"
-        posts = [Post(str(n), f"otters {n} below the weir of river {n * n}") for n in range(30)]
-        made = session.Session.create(
-            place, [Article("a", "Otters below the weir.", "Otters")], posts, background=False, model="bm25"
-        )
-        made.close()
+        place, offset = folder / f"clock-{number}", timedelta(0)
+        session.Session.create(place, [article], posts, background=False, model="bm25").close()
         done: set[str] = set()
-        offset = timedelta(0)
         for step in range(12):
             offset += chance.choice(_JUMPS)
 
@@ -238,17 +171,15 @@ def clocks(folder: Path, rounds: int, chance: random.Random) -> Tally:
             with mock.patch.object(session, "now", jumped):
                 try:
                     with session.Session.open(place, background=False) as opened:
-                        found = opened.next(f"annotator-{step % 3}", 2)
-                        if found:
-                            opened.label(f"annotator-{step % 3}", found[0].post.id, "relevant")
-                            done.add(found[0].post.id)
+                        for assigned in opened.next(f"annotator-{step % 3}", 2)[:1]:
+                            opened.label(f"annotator-{step % 3}", assigned.post.id, "relevant")
+                            done.add(assigned.post.id)
                 except LinkerError as error:
                     tally.check(False, f"clock at {offset}: {error}")
         with session.Session.open(place, background=False) as opened:
-            labeled = {one.post.id for one in opened.labeled()}
+            labeled = {label.post.id for label in opened.labeled()}
             names = ("Ada", *(f"annotator-{n}" for n in range(3)))
-            offered = {one.post.id for name in names for one in opened.next(name, len(posts))}
+            offered = {assigned.post.id for name in names for assigned in opened.next(name, len(posts))}
         tally.check(done <= labeled, f"labels lost: {done - labeled}")
-        held = {post.id for post in posts} - labeled - offered
-        tally.check(not held, f"posts that nobody gets: {held}")
-    return tally
+        taken = {post.id for post in posts} - labeled - offered
+        tally.check(not taken, f"posts that nobody gets: {taken}")

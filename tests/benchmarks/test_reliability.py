@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.reliability.__main__ import CAMPAIGNS
-from benchmarks.reliability.commands import fault_of
+from benchmarks.reliability.harness import Ended, Tally
 from benchmarks.reliability.fuzz import mutated
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux only")
 @pytest.mark.parametrize("name", sorted(set(CAMPAIGNS) - {"server"}))
 def test_everything_holds(name: str, tmp_path: Path) -> None:
-    campaign = CAMPAIGNS[name]
-    tally = campaign.run(tmp_path, campaign.quick, random.Random(2))
+    campaign, tally = CAMPAIGNS[name], Tally()
+    campaign.run(tally, tmp_path, campaign.quick, random.Random(2))
     assert tally.tried > 0
     assert tally.faults == []
 
@@ -44,7 +44,7 @@ def test_every_campaign_is_on_the_page_of_reliability() -> None:
     ],
 )
 def test_faults_are_recognized(code: int | None, err: str, is_fault: bool) -> None:
-    assert bool(fault_of(code, err)) == is_fault
+    assert bool(Ended(code, "", err).fault()) == is_fault
 
 
 def test_damages_are_reproducible() -> None:
