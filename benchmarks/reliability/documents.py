@@ -11,14 +11,13 @@ import re
 import shutil
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import xlsxwriter
 
 from benchmarks.reliability.harness import LIMITED, SAMPLE, START, Tally, must, run, write_rows
 from tests.helpers.pdfs import pdf
-from tests.helpers.tweets import zip_bytes
 
 _SECRET = "the-secret-of-this-file"
 _ROWS = [("id", "text"), ("1", "otters below the weir"), ("2", "the festival was never booked")]
@@ -34,6 +33,14 @@ def _entity(secret: str) -> str:
 def _laughs() -> str:
     lines = "".join(f"<!ENTITY e{k + 1} '{f'&e{k};' * 10}'>" for k in range(12))
     return f"<!DOCTYPE x [<!ENTITY e0 'ha'>{lines}]>"
+
+
+def zip_bytes(members: Mapping[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
 
 
 def workbook(prolog: str = "", cell: str = "otters", rows: str = "", dimension: str = "A1:B3") -> bytes:

@@ -47,28 +47,11 @@ def test_posts_are_made_from_real_posts(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_benchmark_runs_and_resumes(tmp_path):
+def test_the_benchmark_runs(tmp_path):
     pytest.importorskip("lance", reason="the package pylance (extra `corpus`) is not installed")
-    command = [
-        sys.executable,
-        "-m",
-        "benchmarks.corpus",
-        "--quick",
-        "--posts",
-        "2000",
-        "--threads",
-        "1",
-    ]
+    command = [sys.executable, "-m", "benchmarks.corpus", "--quick", "--posts", "2000", "--threads", "1"]
     command += ["--work", str(tmp_path / "work"), "--out", str(tmp_path / "corpus.md")]
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     page = (tmp_path / "corpus.md").read_text(encoding="utf-8")
-    assert "| posts lost, doubled or moved by a kill in the middle | ≤ 0 | 0 | reached |" in page
-    assert "| posts/s of `linker corpus build` against MiniLM | ≥ 20.0× | not measured | – |" in page
+    assert "the same posts in the same order, with the same vectors" in page
     assert "nan" not in page
-    assert (tmp_path / "corpus.svg").read_text(encoding="utf-8").startswith("<svg")
-    again = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-    assert "part " not in again.stdout, "nothing is measured twice"
-    assert (tmp_path / "corpus.md").read_text(encoding="utf-8") == page
-    other = subprocess.run([*command, "--posts", "3000"], cwd=ROOT, capture_output=True, text=True)
-    assert other.returncode
-    assert "give another --work" in other.stderr

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.reliability.__main__ import CAMPAIGNS
-from benchmarks.reliability.harness import Ended, Tally
 from benchmarks.reliability.fuzz import mutated
+from benchmarks.reliability.harness import Ended, Tally
 
 ROOT = Path(__file__).resolve().parents[2]
 
