@@ -25,7 +25,7 @@ LIBRARY := linker/modules/kernels/liblinker.so
 # With what the commands in the README need: serve (web), corpus.
 $(VENV)/.installed: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -e '.[vectors,web,corpus]'
+	$(PIP) -e '.[web,corpus]'
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed

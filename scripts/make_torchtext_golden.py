@@ -152,6 +152,8 @@ def main() -> None:
     with open(GOLDEN / "torchtext" / "expected.json", "w", encoding="utf-8", newline="\n") as file:
         json.dump(content, file, ensure_ascii=False)
         file.write("\n")
+    for path in cache.glob("*.pt"):
+        path.unlink()
     print(f"{len(texts)} texts; {', '.join(sorted(path.name for path in cache.iterdir()))}", file=sys.stderr)
 
 

@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.minilm import minilm_folder
+from linker.data.readers.texts import texts_of
+from linker.data.tokenizers.social import SocialTokenizer
+from linker.data.word_vectors.file import VectorFile
+from linker.data.word_vectors.formats import write_vectors
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -74,17 +78,24 @@ class Workplace:
             self._made("vectors", "vectors", "distill", *self._texts(), "--out", str(self.vectors))
 
     def train_vectors(self, start: Path) -> None:
-        """Train the word vectors of the paper's setting, unless they exist.
+        """Train the skip-grams of the paper's setting with gensim, unless they exist.
 
         Args:
             start: published vectors to begin with.
         """
-        if not self.paper_vectors.exists():
-            files = [str(file) for file in sorted((self.work / "texts").iterdir())]
-            self._made(
-                "paper-vectors", "vectors", "train", *files, *TEXTS, "--start", str(start), "--dim", "300",
-                "--min-count", "2", "--epochs", "10", "--out", str(self.paper_vectors),
-            )  # fmt: skip
+        if self.paper_vectors.exists():
+            return
+        from gensim.models import Word2Vec
+
+        files = [str(file) for file in sorted((self.work / "texts").iterdir())]
+        texts = dict.fromkeys(texts_of(files, TEXTS[1::2]))
+        sentences = list(map(SocialTokenizer().tokenize, texts))
+        model = Word2Vec(vector_size=300, min_count=2, sg=1, sample=1e-4, negative=5, seed=1, workers=1)
+        model.build_vocab(sentences)
+        words, matrix = VectorFile(str(start), max_words=0).read(set(model.wv.index_to_key))
+        model.wv.vectors[[model.wv.key_to_index[word] for word in words]] = matrix
+        model.train(sentences, total_examples=model.corpus_count, epochs=10)
+        write_vectors(self.paper_vectors, model.wv.index_to_key, model.wv.vectors)
 
     def teach(self, recipe: str) -> None:
         """Train a student that the recipe's runs begin with, unless it exists."""

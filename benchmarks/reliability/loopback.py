@@ -98,7 +98,7 @@ class Web:
         elif path in self.pages:
             body, kind = self.pages[path]
             _send(handler, 200, body, kind=kind)
-        elif path == "/archive.zip":
+        elif path == "/glove.6B.zip":
             _send(handler, 200, _archive(), pause=0.05, ETag='"1"')
         elif path.startswith("/story-"):
             self.requests += 1

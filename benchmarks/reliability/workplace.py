@@ -115,9 +115,6 @@ CASES = {
     ),
     "annotate agreement": _case("annotate agreement session", own="session"),
     "vectors fetch": _case("vectors fetch 6B.50d --cache IN", input="cache"),
-    "vectors train": _case(
-        f"vectors train IN --out OUT.txt --dim 8 {' '.join(_TEXTS)}", input="posts.jsonl"
-    ),
     "vectors distill": _case(
         f"vectors distill IN --teacher hugging --out OUT.npz {' '.join(_TEXTS)}", input="posts.jsonl"
     ),

@@ -530,7 +530,7 @@
   },
   word_vectors:: {
     // A file of word vectors: GloVe or word2vec text, word2vec binary, or one of torchtext's names.
-    //   source: a path, `archive.zip/member`, or a name used by torchtext, such as `6B.300d`.
+    //   source: a path, or a name used by torchtext, such as `6B.300d`.
     //   max_words: number of the file's first (most frequent) words to keep besides the wanted ones; null: all.
     //   cache: folder of named vectors; default: the environment variable LINKER_VECTOR_CACHE, else
     //   `.vector_cache`.
@@ -540,8 +540,6 @@
     // torchtext's `Vectors`. Needs the extra `[torchtext]`; `file` reads the same files without it.
     //   name: a file, or one of torchtext's names, such as `glove.6B.300d` or `fasttext.en.300d`.
     //   cache: torchtext's cache folder; null: `.vector_cache`.
-    //   max_vectors: maximum number of vectors to read from the start of the file; null: all.
-    //   lower_case_backup: use the vector of the lower-case spelling for words without a vector.
-    torchtext(name, cache=null, max_vectors=null, lower_case_backup=false):: { type: 'torchtext', name: name, [if cache != null then 'cache']: cache, [if max_vectors != null then 'max_vectors']: max_vectors, lower_case_backup: lower_case_backup },
+    torchtext(name, cache=null):: { type: 'torchtext', name: name, [if cache != null then 'cache']: cache },
   },
 }

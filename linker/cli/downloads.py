@@ -6,16 +6,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 
-def fetch_named(
-    name: str, cache: str | None = None, url: str | None = None, sha256: str | None = None
-) -> Path:
+def fetch_named(name: str, cache: str | None = None) -> Path:
     """Download named vectors unless they are cached, with a progress bar on standard error.
 
     Args:
         name: see `fetch_vectors`.
         cache: see `fetch_vectors`.
-        url: see `fetch_vectors`.
-        sha256: see `fetch_vectors`.
 
     Raises:
         DataError: see `fetch_vectors`.
@@ -29,7 +25,7 @@ def fetch_named(
     with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as progress:
         task = progress.add_task(name, total=None)
         return fetch_vectors(
-            name, cache, url, sha256, lambda done, total: progress.update(task, completed=done, total=total)
+            name, cache, lambda done, total: progress.update(task, completed=done, total=total)
         )
 
 

@@ -23,7 +23,7 @@ from linker.data.readers.texts import split_into_chunks
 from linker.data.tokenizers.tokenizer import Tokenizer
 from linker.data.types import LinkedPosts, Post
 from linker.data.vocabulary import EncodedText
-from linker.data.word_vectors.train import write_vectors
+from linker.data.word_vectors.formats import write_vectors
 from linker.models.siamese.siamese import SiameseModel
 from linker.modules.miners import AllPairsMiner
 from linker.training.batch_sampler import TextSampler

@@ -13,7 +13,7 @@ import linker
 from linker.cli import main as cli
 from linker.common.errors import DataError
 
-HEAVY = ("torch", "sklearn", "scipy", "pyarrow", "trafilatura", "bm25s", "gensim", "tensorboard")
+HEAVY = ("torch", "sklearn", "scipy", "pyarrow", "trafilatura", "bm25s", "tensorboard")
 CONFIG = Path(__file__).parents[2] / "configs" / "quickstart.jsonnet"
 # Runs the command, then tells which heavy packages it has loaded.
 WRAPPER = f"""

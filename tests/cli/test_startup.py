@@ -17,7 +17,7 @@ SAMPLE = ("--article", str(ROOT / "data" / "article.html"), "--posts", str(ROOT 
 # Packages whose import takes 20 ms or more, and those that represent a whole subject. numpy.f2py and the like, which
 # are imported with one of these, are not listed.
 SLOW = (
-    "accelerate", "bm25s", "datasets", "fastapi", "fsspec", "gensim", "httpx", "lance", "lxml", "matplotlib", "numba",
+    "accelerate", "bm25s", "datasets", "fastapi", "fsspec", "httpx", "lance", "lxml", "matplotlib", "numba",
     "numpy", "pandas", "polars", "pyarrow", "pytorch_metric_learning", "ray", "requests", "rich", "scipy",
     "scipy.linalg", "scipy.optimize", "scipy.special", "scipy.stats", "sentence_transformers", "sklearn",
     "tensorboard", "tokenizers", "torch", "torchtext", "trafilatura", "transformers", "uvicorn",

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 # Distributions that only some commands need.
 _OPTIONAL = (
-    "gensim",
     "sentence-transformers",
     "pylance",
     "ray",

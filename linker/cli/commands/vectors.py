@@ -1,4 +1,4 @@
-"""`linker vectors`: download, train, distill and inspect word vectors."""
+"""`linker vectors`: download, distill and inspect word vectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linker.cli.options import OnError, TextColumns
 if TYPE_CHECKING:
     from linker.data.tokenizers.tokenizer import Tokenizer
 
-app = App(help="Download, train, distill or inspect word vectors.", no_args_is_help=True)
+app = App(help="Download, distill or inspect word vectors.", no_args_is_help=True)
 
 Cache = Annotated[
     str | None,
@@ -46,13 +46,7 @@ def fetch(
         str,
         typer.Argument(help="Name of the vectors, such as 6B.300d or twitter.27B.200d.", show_default=False),
     ],
-    url: Annotated[
-        str | None, typer.Option("--url", help="Download the archive from this address instead.")
-    ] = None,
     cache: Cache = None,
-    sha256: Annotated[
-        str | None, typer.Option("--sha256", help="Expected SHA-256 checksum of the archive.")
-    ] = None,
 ) -> None:
     """Download published GloVe vectors, which configs find by name.
 
@@ -60,56 +54,7 @@ def fetch(
     """
     from linker.cli.downloads import fetch_named
 
-    print(fetch_named(name, cache, url, sha256))
-
-
-@app.command()
-def train(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            help="Files with the texts to learn from: articles, posts or both.", show_default=False
-        ),
-    ],
-    out: Annotated[Path, typer.Option("--out", help="Vector file to write, such as vectors.txt.gz.")],
-    column: TextColumns = None,
-    tokenizer: TokenizerName = "social",
-    dim: Annotated[int, typer.Option("--dim", min=1, help="Number of dimensions.")] = 300,
-    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Number of passes over the texts.")] = 5,
-    min_count: Annotated[
-        int, typer.Option("--min-count", min=1, help="Ignore words that occur less often than this.")
-    ] = 3,
-    window: Annotated[
-        int, typer.Option("--window", min=1, help="Number of context words on either side.")
-    ] = 5,
-    seed: Annotated[
-        int,
-        typer.Option(
-            "--seed", min=0, max=2**32 - 1, help="Random seed; results are reproducible with one worker."
-        ),
-    ] = 1,
-    workers: Annotated[
-        int, typer.Option("--workers", min=1, help="Number of threads; results are reproducible only with 1.")
-    ] = 1,
-    start: Annotated[
-        str | None,
-        typer.Option("--start", help="Initial vectors: a file or a name such as 6B.300d."),
-    ] = None,
-    on_error: OnError = "strict",
-) -> None:
-    """Train word vectors on the texts of your own files."""
-    from linker.common.console import info
-    from linker.common.files import check_writable
-    from linker.data.readers.texts import texts_of
-    from linker.data.word_vectors.train import train_vectors
-
-    check_writable(out, [*files, *([start] if start else [])])
-    texts = texts_of(files, column or ["title", "text"], on_error)
-    words, tokens = train_vectors(
-        texts, _tokenizer(tokenizer), out, dim, epochs, min_count, window, seed, workers, start
-    )
-    info(f"{tokens:,} running tokens; {words:,} words with a vector")
-    print(out)
+    print(fetch_named(name, cache))
 
 
 @app.command()

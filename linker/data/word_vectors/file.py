@@ -29,7 +29,7 @@ class VectorFile(WordVectors):
         """Set the file; nothing is read yet.
 
         Args:
-            source: a path, `archive.zip/member`, or a name used by torchtext, such as `6B.300d`.
+            source: a path, or a name used by torchtext, such as `6B.300d`.
             max_words: number of the file's first (most frequent) words to keep besides the wanted ones; null: all.
             cache: folder of named vectors; default: the environment variable LINKER_VECTOR_CACHE, else
                 `.vector_cache`.

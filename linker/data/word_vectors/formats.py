@@ -1,21 +1,20 @@
-"""Readers for the file formats of word vectors; only the required rows are parsed."""
+"""Files of word vectors; of the rows that are not required, only the word is parsed."""
 
 from __future__ import annotations
 
 import io
 import re
-import zipfile
-import zlib
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import numpy as np
 
+from linker.common.console import track
 from linker.common.errors import DataError
+from linker.common.files import write_lines
 from linker.data.files.streams import open_bytes
 
 PARSED_NUMBERS = 1 << 20
@@ -37,9 +36,7 @@ def read_rows(path: Path, wanted: set[str] | None, max_words: int | None) -> Vec
         DataError: if the file cannot be read or is broken; the message names file and line.
     """
     selection = _RowSelection(wanted, max_words)
-    if path.suffix == ".pt":
-        return _read_torchtext(path, selection)
-    with _open_vectors(path) as stream:
+    with open_bytes(str(path)) as stream:
         buffered = io.BufferedReader(cast(Any, stream), _BUFFER_BYTES)
         start = buffered.peek(_PROBED_BYTES)
         # word2vec's binary format has a header, and then bytes that no text has.
@@ -232,65 +229,15 @@ def _read_binary(path: Path, stream: io.BufferedReader, selection: _RowSelection
     return words, matrix
 
 
-@contextmanager
-def _open_vectors(path: Path) -> Iterator[BinaryIO]:
-    """Open a vector file: plain, compressed, or a file inside a zip archive (`archive.zip/member`)."""
-    archive = path.parent if path.parent.is_file() else path
-    with open(archive, "rb") as file:
-        is_zip = file.read(4) == b"PK\x03\x04"
-    if is_zip:
-        with _open_member(archive, None if archive == path else path.name) as stream:
-            yield stream
-    elif archive == path:
-        with open_bytes(str(path)) as stream:
-            yield stream
-    else:
-        raise DataError(f"{archive}: not a zip archive; give the path of the vector file")
+def write_vectors(path: Path, words: Sequence[str], matrix: np.ndarray) -> None:
+    """Write vectors in word2vec's text format, compressed if the name ends in `.gz`; the bytes are reproducible.
 
-
-@contextmanager
-def _open_member(path: Path, name: str | None) -> Iterator[BinaryIO]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = [info.filename for info in archive.infolist() if not info.is_dir()]
-            if name is None and len(members) == 1:
-                name = members[0]
-            if name is None or name not in members:
-                example = f", as {path}/{members[0]}" if members else ""
-                raise DataError(f"{path}: contains {', '.join(members) or 'no file'}; name the file{example}")
-            with archive.open(name) as stream:
-                yield io.BufferedReader(cast(Any, stream), _BUFFER_BYTES)
-    except (zlib.error, EOFError, zipfile.BadZipFile, NotImplementedError, OSError) as error:
-        raise DataError(f"{path}: damaged or truncated ({error}); get it again") from error
-
-
-def _read_torchtext(path: Path, selection: _RowSelection) -> Vectors:
-    """Read a torchtext cache file, a tuple (words, ids, matrix, dimensions).
-
-    torchtext leaves rows of zeros at the end, one for each word that was not UTF-8.
+    Args:
+        path: the file.
+        words: the words.
+        matrix: their vectors, float, words × dim.
     """
-    import pickle
-
-    import torch
-
-    try:
-        # Memory-mapped, so that only the selected rows are loaded; only plain data is unpickled.
-        content = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
-        words, _, matrix, dim = content
-        matrix = matrix.reshape(-1, dim)
-        if len(matrix) < len(words):
-            raise ValueError("fewer vectors than words")
-    except (
-        *(pickle.UnpicklingError, EOFError, OSError),
-        *(RuntimeError, ValueError, TypeError, AttributeError),
-    ) as error:
-        raise DataError(
-            f"{path}: not a vector cache of torchtext; remove it and fetch the vectors again"
-        ) from error
-    rows = []
-    for row, word in enumerate(words):
-        name = word.encode("utf-8", "surrogatepass")
-        if selection.needs(name):
-            selection.keep(name)
-            rows.append(row)
-    return selection.result([matrix[torch.tensor(rows, dtype=torch.int64)].float().numpy()], dim)
+    form = " ".join(["%.5g"] * matrix.shape[1])
+    rows = track(zip(words, matrix), "writing vectors", len(words))
+    lines = (f"{word} {form % tuple(row.tolist())}\n" for word, row in rows)
+    write_lines(path, chain([f"{len(words)} {matrix.shape[1]}\n"], lines))

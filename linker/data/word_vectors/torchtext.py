@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 import ssl
-from typing import Any
 
 import numpy as np
 
@@ -20,28 +19,17 @@ class TorchtextVectors(WordVectors):
 
     torchtext downloads without checking certificates, and torch 2.3 has a known vulnerability in reading its caches:
     use only files that you trust.
+
+    Args:
+        name: a file, or one of torchtext's names, such as `glove.6B.300d` or `fasttext.en.300d`.
+        cache: torchtext's cache folder; null: `.vector_cache`.
     """
 
-    def __init__(
-        self,
-        name: str,
-        cache: str | None = None,
-        max_vectors: int | None = None,
-        lower_case_backup: bool = False,
-    ) -> None:
-        """Set the vectors; nothing is read yet.
-
-        Args:
-            name: a file, or one of torchtext's names, such as `glove.6B.300d` or `fasttext.en.300d`.
-            cache: torchtext's cache folder; null: `.vector_cache`.
-            max_vectors: maximum number of vectors to read from the start of the file; null: all.
-            lower_case_backup: use the vector of the lower-case spelling for words without a vector.
-        """
-        self.name, self.cache, self.max_vectors = name, cache, max_vectors
-        self.lower_case_backup = lower_case_backup
+    def __init__(self, name: str, cache: str | None = None) -> None:
+        self.name, self.cache = name, cache
 
     def read(self, wanted: set[str] | None = None) -> tuple[list[str], np.ndarray]:
-        """Read all words of torchtext and, with `lower_case_backup`, wanted words whose lower case has a vector.
+        """Read all words of torchtext.
 
         Returns:
             The distinct words without white space, and float32, words × dim.
@@ -50,18 +38,6 @@ class TorchtextVectors(WordVectors):
             ConfigError: if torchtext cannot be imported, or the vectors are not those of words.
             DataError: if torchtext cannot download or read the vectors.
         """
-        vectors = self._vectors()
-        words = [word for word in dict.fromkeys(vectors.itos) if word.split() == [word]]
-        if self.lower_case_backup:
-            vectors_of = vectors.stoi
-            words += sorted(
-                word for word in wanted or () if word not in vectors_of and word.lower() in vectors_of
-            )
-        if not words:
-            raise DataError(f"{self.name}: torchtext read no words from it; choose other vectors")
-        return words, vectors.get_vecs_by_tokens(words, self.lower_case_backup).numpy()
-
-    def _vectors(self) -> Any:
         # Imported late, so that a trained model loads without torchtext.
         torchtext = import_torchtext("vocab")
         load = torchtext.pretrained_aliases.get(self.name)
@@ -74,9 +50,7 @@ class TorchtextVectors(WordVectors):
         before = os.environ.get(forced)
         os.environ[forced] = "1"
         try:
-            if load is not None:
-                return load(cache=self.cache, max_vectors=self.max_vectors)
-            return torchtext.Vectors(self.name, cache=self.cache, max_vectors=self.max_vectors)
+            vectors = load(cache=self.cache) if load else torchtext.Vectors(self.name, cache=self.cache)
         except (OSError, EOFError, RuntimeError, TypeError, ValueError, pickle.UnpicklingError) as error:
             raise DataError(f"{self.name}: torchtext cannot load the vectors: {error}") from error
         finally:
@@ -85,3 +59,7 @@ class TorchtextVectors(WordVectors):
                 del os.environ[forced]
             else:
                 os.environ[forced] = before
+        words = [word for word in dict.fromkeys(vectors.itos) if word.split() == [word]]
+        if not words:
+            raise DataError(f"{self.name}: torchtext read no words from it; choose other vectors")
+        return words, vectors.get_vecs_by_tokens(words).numpy()

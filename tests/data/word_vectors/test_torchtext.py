@@ -29,7 +29,7 @@ TEXTS = [
 ]
 EXPECTED = json.loads((CACHE / "expected.json").read_text(encoding="utf-8"))
 GLOVE = dict(zip(EXPECTED["glove"]["words"], EXPECTED["glove"]["vectors"]))
-SOURCES = ["glove.6B.50d.txt", "glove.6B.50d.txt.pt"]
+SOURCE = "glove.6B.50d.txt"
 
 
 def test_basic_english_gives_torchtexts_tokens() -> None:
@@ -37,69 +37,52 @@ def test_basic_english_gives_torchtexts_tokens() -> None:
         assert BasicEnglishTokenizer().tokenize(case["text"]) == case["tokens"]
 
 
-@pytest.mark.parametrize("source", SOURCES)
-def test_the_words_and_vectors_are_torchtexts(source: str) -> None:
-    words, matrix = VectorFile(str(CACHE / source)).read()
+def test_the_words_and_vectors_are_torchtexts() -> None:
+    words, matrix = VectorFile(str(CACHE / SOURCE)).read()
     # Ours leaves out words with white space inside, and keeps the first row of a word, torchtext the last.
     assert words == [word for word in GLOVE if word != "no\u00a0break"]
     expected = np.array([GLOVE[word] for word in words], dtype=np.float32)
     assert EXPECTED["glove"]["words"].count("the") == 2
     expected[words.index("the")] = EXPECTED["glove"]["vectors"][0]
-    if source.endswith(".txt"):
-        # torchtext rounds to float64 first, which here ends one float32 beside the number written.
-        row = words.index("twice")
-        expected[row, 0] = np.nextafter(expected[row, 0], np.float32(2))
+    # torchtext rounds to float64 first, which here ends one float32 beside the number written.
+    row = words.index("twice")
+    expected[row, 0] = np.nextafter(expected[row, 0], np.float32(2))
     np.testing.assert_array_equal(matrix, expected)
     assert matrix.dtype == np.float32
 
 
-@pytest.mark.parametrize("source", SOURCES)
-def test_max_words_is_torchtexts_max_vectors(source: str) -> None:
-    words, matrix = VectorFile(str(CACHE / source), max_words=3).read()
+def test_max_words_is_torchtexts_max_vectors() -> None:
+    words, matrix = VectorFile(str(CACHE / SOURCE), max_words=3).read()
     assert words == EXPECTED["first"]["words"]
     np.testing.assert_array_equal(matrix, np.array(EXPECTED["first"]["vectors"], dtype=np.float32))
-    cached, same = VectorFile(str(CACHE / "glove.6B.50d.txt_3.pt")).read()
-    assert cached == words
-    np.testing.assert_array_equal(same, matrix)
 
 
-def test_torchtexts_cache_is_found_by_name_and_its_binary_copy_comes_first(tmp_path: Path) -> None:
-    assert VectorFile("6B.50d", cache=str(CACHE)).path() == CACHE / "glove.6B.50d.txt.pt"
-    shutil.copy(CACHE / "glove.6B.50d.txt", tmp_path)
-    assert VectorFile("glove.6B.50d", cache=str(tmp_path)).path() == tmp_path / "glove.6B.50d.txt"
-
-
-@pytest.mark.parametrize("source", ["headed.vec", "headed.vec.pt"])
-def test_a_header_and_words_that_are_no_utf8_are_left_out_as_in_torchtext(source: str) -> None:
-    words, matrix = VectorFile(str(CACHE / source)).read()
+def test_a_header_and_words_that_are_no_utf8_are_left_out_as_in_torchtext() -> None:
+    words, matrix = VectorFile(str(CACHE / "headed.vec")).read()
     assert words == EXPECTED["headed"]["words"]
     # torchtext leaves a row of zeros behind for the word it left out; no word has it.
     assert len(EXPECTED["headed"]["vectors"]) == len(words) + 1
     np.testing.assert_array_equal(matrix, np.array(EXPECTED["headed"]["vectors"][:-1], dtype=np.float32))
 
 
-def looked_up(source: str, tokens: list[str]) -> np.ndarray:
+def looked_up(tokens: list[str]) -> np.ndarray:
     """The rows of a model's table for these tokens, zeros where there is none."""
     vocabulary = Vocabulary(tokens)
-    words, matrix = VectorFile(str(CACHE / source), max_words=0).read(set(tokens))
+    words, matrix = VectorFile(str(CACHE / SOURCE), max_words=0).read(set(tokens))
     return align(vocabulary, words, matrix)[[vocabulary.words.index(token) for token in tokens]]
 
 
 def test_tokens_with_capitals_get_the_vectors_of_get_vecs_by_tokens() -> None:
-    for source in SOURCES:
-        expected = np.array(EXPECTED["get_vecs_by_tokens"], dtype=np.float32)
-        expected[EXPECTED["tokens"].index("the")] = EXPECTED["glove"]["vectors"][
-            0
-        ]  # the first row, see above
-        np.testing.assert_array_equal(looked_up(source, EXPECTED["tokens"]), expected)
+    expected = np.array(EXPECTED["get_vecs_by_tokens"], dtype=np.float32)
+    expected[EXPECTED["tokens"].index("the")] = EXPECTED["glove"]["vectors"][0]  # the first row, see above
+    np.testing.assert_array_equal(looked_up(EXPECTED["tokens"]), expected)
 
 
-@pytest.mark.parametrize("source", SOURCES)
-def test_lower_cased_tokens_get_the_vectors_of_lower_case_backup(source: str) -> None:
+def test_lower_cased_tokens_get_the_vectors_of_lower_case_backup() -> None:
     backup = dict(zip(EXPECTED["tokens"], EXPECTED["lower_case_backup"]))
     the = EXPECTED["glove"]["vectors"][0]
     lowered = sorted({token.lower() for token in backup})
-    found = dict(zip(lowered, looked_up(source, lowered).tolist()))
+    found = dict(zip(lowered, looked_up(lowered).tolist()))
     for token, vector in backup.items():
         if token in GLOVE and token != token.lower():
             continue  # has a capitalized row of its own, which lower-cased tokens do not ask for
@@ -161,23 +144,15 @@ def test_the_vectors_of_torchtext_itself(tmp_path: Path) -> None:
     shutil.copy(CACHE / "glove.6B.50d.txt", tmp_path)
     tokens = EXPECTED["tokens"]
     context, environment = ssl._create_default_https_context, dict(os.environ)
-    for backup, key in ((False, "get_vecs_by_tokens"), (True, "lower_case_backup")):
-        # At the first reading torchtext writes its cache, at the second it reads it.
-        config = {
-            "type": "torchtext",
-            "name": "glove.6B.50d",
-            "cache": str(tmp_path),
-            "lower_case_backup": backup,
-        }
+    for _ in range(2):  # at the first reading torchtext writes its cache, at the second it reads it
+        config = {"type": "torchtext", "name": "glove.6B.50d", "cache": str(tmp_path)}
         words, matrix = build(WordVectors, config).read(set(tokens))
         vocabulary = Vocabulary(tokens)
         rows = align(vocabulary, words, matrix)[[vocabulary.words.index(token) for token in tokens]]
-        np.testing.assert_array_equal(rows, np.array(EXPECTED[key], dtype=np.float32))
+        np.testing.assert_array_equal(rows, np.array(EXPECTED["get_vecs_by_tokens"], dtype=np.float32))
         assert set(GLOVE) - set(words) == {"no\u00a0break"}
     assert ssl._create_default_https_context is context
     assert dict(os.environ) == environment
-    config = {"type": "torchtext", "name": str(tmp_path / "glove.6B.50d.txt"), "max_vectors": 3}
-    assert build(WordVectors, config | {"cache": str(tmp_path)}).read()[0] == EXPECTED["first"]["words"]
 
 
 @needs_torchtext
