@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from linker.calibration.calibration import Calibration, Reliability
-from linker.calibration.probabilities import (
-    brier_score,
-    calibration_error,
-    cross_validated_probabilities,
-    reliability_bins,
-)
+from linker.calibration.calibration import Calibration
+from linker.calibration.probabilities import cross_validated_probabilities, reliability_of
 from linker.common.errors import LinkerError
 from linker.models.score_scale import UNSCALED, ScoreScale
 from linker.models.word_statistics import Statistics
@@ -55,10 +50,9 @@ def calibrate(
     probabilities = cross_validated_probabilities(
         scores.ravel(), relevance.ravel(), "isotonic", seed=_SEED, groups=of_article
     )
-    bins = reliability_bins(probabilities, relevance.ravel())
     quantiles = [_quantiles(scores[relevance]), _quantiles(scores), np.array([scores.min(), scores.max()])]
     edges = np.unique(np.concatenate(quantiles))[1:]
-    relevant, everything = _counts(scores, edges, relevance), _counts(scores, edges, None)
+    relevant, others = _counts(scores, edges, relevance), _counts(scores, edges, ~relevance)
     samples = _samples(np.asarray(relevance.any(axis=1)))
     return Calibration(
         model=model,
@@ -70,8 +64,8 @@ def calibrate(
         relevant_pairs=int(relevance.sum()),
         edges=edges.astype(np.float64),
         relevant=_shares(samples @ relevant),
-        others=_shares(samples @ (everything - relevant)),
-        reliability=Reliability(bins, calibration_error(bins), brier_score(probabilities, relevance.ravel())),
+        others=_shares(samples @ others),
+        reliability=reliability_of(probabilities, relevance.ravel()),
         scale=scale,
         words=words or {},
     )
@@ -84,13 +78,10 @@ def _quantiles(scores: np.ndarray) -> np.ndarray:
     return np.asarray(np.quantile(scores, shares, method="closest_observation"), dtype=np.float32)
 
 
-def _counts(scores: np.ndarray, edges: np.ndarray, chosen: np.ndarray | None) -> np.ndarray:
-    """Count the pairs of each article in each bin: articles × bins."""
-    counts = np.empty((len(scores), len(edges) + 1))
-    for row, of_article in enumerate(scores):
-        inside = of_article if chosen is None else of_article[chosen[row]]
-        counts[row] = np.bincount(np.searchsorted(edges, inside, side="right"), minlength=len(edges) + 1)
-    return counts
+def _counts(scores: np.ndarray, edges: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Count the chosen pairs of each article in each bin: articles × bins."""
+    bins = [np.searchsorted(edges, row[inside], side="right") for row, inside in zip(scores, chosen)]
+    return np.array([np.bincount(of_article, minlength=len(edges) + 1) for of_article in bins], dtype=float)
 
 
 def _samples(linked: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from linker.calibration.probabilities import Bin, smoothed_rates
+from linker.calibration.probabilities import Bin, Reliability, smoothed_rates
 from linker.calibration.thresholds import Share, Threshold, few_digits
 from linker.common.console import info
 from linker.common.errors import DataError
@@ -19,21 +19,6 @@ from linker.models.word_statistics import Statistics, WordStatistics
 from linker.version import __version__
 
 FORMAT = 2
-
-
-@dataclass(frozen=True)
-class Reliability:
-    """Reliability of the probabilities on held-out articles (five-fold cross-validation).
-
-    Attributes:
-        bins: see `linker.calibration.probabilities.Bin`.
-        calibration_error: expected calibration error, 0 to 1.
-        brier_score: Brier score, 0 to 1; 0 is perfect.
-    """
-
-    bins: list[Bin]
-    calibration_error: float
-    brier_score: float
 
 
 @dataclass(frozen=True)
@@ -54,7 +39,7 @@ class Calibration:
         edges: lower edges of all bins but the first: float32 values, ascending.
         relevant: distribution of the relevant pairs over bins: samples × bins.
         others: distribution of the irrelevant pairs over bins: samples × bins.
-        reliability: reliability on held-out articles.
+        reliability: reliability of the probabilities on held-out articles (five-fold cross-validation).
         scale: the map from raw scores, which the edges are, to those that users see.
         words: counts of words in the dev set, by stop words, which posts are scored by; empty if the model compares no
             words.
@@ -81,31 +66,25 @@ class Calibration:
 
     def table(self) -> list[Threshold]:
         """Return the thresholds with a recall of 10, 20, … 90 % on the dev set."""
-        thresholds: list[Threshold] = []
-        taken = set[int]()
-        recalls, falls = shares_above(self.relevant), shares_above(self.others)
-        for wish in np.arange(1, 10) / 10:
-            edge = int(np.abs(recalls[0] - wish).argmin())
-            if edge == 0 or edge in taken:
-                continue
-            taken.add(edge)
-            shares = self.prior * recalls[:, edge] + (1 - self.prior) * falls[:, edge]
-            precision = self.prior * recalls[:, edge] / np.maximum(shares, 1e-300)
+        recalls, falls = (
+            np.cumsum(shares[:, ::-1], axis=1)[:, ::-1] for shares in (self.relevant, self.others)
+        )
+        edges = dict.fromkeys(int(np.abs(recalls[0] - wish).argmin()) for wish in np.arange(1, 10) / 10)
+        thresholds = []
+        for edge in filter(None, edges):
+            hits = self.prior * recalls[:, edge]
+            kept = hits + (1 - self.prior) * falls[:, edge]
+            raw = np.float32(self.edges[edge - 1])
+            below, score = self.scale([np.nextafter(raw, np.float32(-np.inf)), raw]).tolist()
             thresholds.append(
                 Threshold(
-                    self._shown(edge),
-                    round(float(shares[0]) * self.pairs),
-                    Share.elsewhere(precision),
+                    few_digits((below + score) / 2, score),
+                    round(float(kept[0]) * self.pairs),
+                    Share.elsewhere(hits / np.maximum(kept, 1e-300)),
                     Share.elsewhere(recalls[:, edge]),
                 )
             )
         return thresholds
-
-    def _shown(self, edge: int) -> float:
-        """Return the lower edge of a bin as a score with few digits."""
-        raw = np.float32(self.edges[edge - 1])
-        below, high = self.scale([np.nextafter(raw, np.float32(-np.inf)), raw]).tolist()
-        return few_digits((below + high) / 2, high)
 
     def probabilities(self) -> np.ndarray:
         """Return the probability of relevance in each bin, at the dev set's share of relevant pairs: samples × bins.
@@ -162,57 +141,47 @@ class Calibration:
         """
         try:
             values = json.loads(Path(path).read_text(encoding="utf-8"))
+            if not isinstance(values["format"], int):
+                raise TypeError
         except OSError as error:
             raise DataError(f"{path}: cannot be read ({error.strerror})") from error
-        except (ValueError, RecursionError) as error:
+        except (ValueError, RecursionError, TypeError, KeyError) as error:
             raise DataError(f"{path}: not a calibration file; make one with `linker calibrate`") from error
-        return _checked(path, values)
+        if values["format"] > FORMAT:
+            raise DataError(
+                f"{path}: written by linker {values.get('linker_version')} in a newer format; upgrade linker"
+            )
+        try:
+            quality = values["reliability"]
+            bins = [Bin(**bin_) for bin_ in quality["bins"]]
+            arrays: dict[str, Any] = {
+                name: np.array(values[name], np.float64) for name in ("edges", "relevant", "others")
+            }
+            fields: dict[str, Any] = {
+                name: str(values[name]) for name in ("model", "fingerprint", "passages")
+            }
+            fields |= {name: int(values[name]) for name in ("articles", "posts", "pairs", "relevant_pairs")}
+            calibration = cls(
+                **fields,
+                **arrays,
+                reliability=Reliability(
+                    bins, float(quality["calibration_error"]), float(quality["brier_score"])
+                ),
+                scale=ScoreScale.from_json(values["scale"]),
+                words={name: WordStatistics.from_json(words) for name, words in values["words"].items()},
+            )
+            shape = (max(2, len(calibration.relevant)), len(calibration.edges) + 1)
+            whole = calibration.relevant.shape == calibration.others.shape == shape
+            finite = all(np.isfinite(array).all() for array in arrays.values())
+            if not whole or not finite or not 0 < calibration.relevant_pairs < calibration.pairs:
+                raise ValueError
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, DataError) as error:
+            raise DataError(
+                f"{path}: damaged calibration file; make it again with `linker calibrate`"
+            ) from error
+        return calibration
 
 
-def _checked(path: str | Path, values: Any) -> Calibration:
-    if not isinstance(values, dict) or not isinstance(values.get("format"), int):
-        raise DataError(f"{path}: not a calibration file; make one with `linker calibrate`")
-    if values["format"] > FORMAT:
-        raise DataError(
-            f"{path}: written by linker {values.get('linker_version')} in a newer format; upgrade linker"
-        )
-    try:
-        quality = values["reliability"]
-        reliability = Reliability(
-            [Bin(**values) for values in quality["bins"]],
-            float(quality["calibration_error"]),
-            float(quality["brier_score"]),
-        )
-        scale = ScoreScale.from_json(values["scale"])
-        words = {
-            stop_words: WordStatistics.from_json(of_words) for stop_words, of_words in values["words"].items()
-        }
-        arrays = {name: np.array(values[name], np.float64) for name in ("edges", "relevant", "others")}
-        names = ("model", "fingerprint", "passages")
-        counts = ("articles", "posts", "pairs", "relevant_pairs")
-        fields: dict[str, Any] = {name: str(values[name]) for name in names}
-        fields |= {name: int(values[name]) for name in counts}
-        calibration = Calibration(**{**fields, **arrays}, reliability=reliability, scale=scale, words=words)
-        bins = len(calibration.edges) + 1
-        rows = calibration.relevant.shape[0]
-        whole = calibration.relevant.shape == calibration.others.shape == (rows, bins) and rows > 1
-        finite = all(np.isfinite(array).all() for array in arrays.values())
-        if not whole or not finite or not 0 < calibration.relevant_pairs < calibration.pairs:
-            raise ValueError
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, DataError) as error:
-        raise DataError(f"{path}: damaged calibration file; make it again with `linker calibrate`") from error
-    return calibration
-
-
-def shares_above(shares: np.ndarray) -> np.ndarray:
-    """Return the share of pairs in each bin and all higher ones: samples × bins."""
-    return np.cumsum(shares[:, ::-1], axis=1)[:, ::-1]
-
-
-def _rounded(values: np.ndarray, digits: int) -> Any:
+def _rounded(values: Any, digits: int) -> Any:
     """Return nested lists of rounded numbers; 9 digits distinguish all float32."""
-
-    def short(value: Any) -> Any:
-        return [short(item) for item in value] if isinstance(value, list) else float(f"{value:.{digits}g}")
-
-    return short(values.tolist())
+    return [_rounded(item, digits) for item in values] if np.ndim(values) else float(f"{values:.{digits}g}")

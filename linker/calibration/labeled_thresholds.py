@@ -7,7 +7,7 @@ shape. Intervals therefore come from counts of labels whose posts were drawn at 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -86,24 +86,6 @@ class LabeledThresholds(Thresholds):
         expected[self._at] = relevant
         self._levels, level, posts = np.unique(self._descending, return_inverse=True, return_counts=True)
         self._of_levels = rising(np.bincount(level, expected) / posts, posts)
-
-    @classmethod
-    def of(
-        cls,
-        scores: np.ndarray,
-        ids: Sequence[str],
-        labels: Mapping[str, bool],
-        scale: ScoreScale = UNSCALED,
-    ) -> LabeledThresholds:
-        """Return thresholds from labels by post id; raw `scores` and `ids` are of all posts, in any order.
-
-        Posts that were drawn at random are known of `SampledLabels`.
-
-        Raises:
-            DataError: if no label is of one of these posts, or all labels are alike.
-        """
-        of_labeled = {post_id: float(scores[index]) for index, post_id in enumerate(ids) if post_id in labels}
-        return cls.by_scores(scores, of_labeled, labels, scale)
 
     @classmethod
     def by_scores(

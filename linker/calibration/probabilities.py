@@ -38,6 +38,21 @@ class Bin:
     observed_high: float
 
 
+@dataclass(frozen=True)
+class Reliability:
+    """Reliability of probabilities.
+
+    Attributes:
+        bins: the pairs by their probability.
+        calibration_error: expected calibration error: mean of |predicted − observed|, bins weighted by their pairs.
+        brier_score: mean squared difference between probability and truth; 0 is perfect.
+    """
+
+    bins: list[Bin]
+    calibration_error: float
+    brier_score: float
+
+
 def cross_validated_probabilities(
     scores: np.ndarray,
     relevant: np.ndarray,
@@ -65,11 +80,10 @@ def cross_validated_probabilities(
     scores, relevant = np.asarray(scores, dtype=np.float64), np.asarray(relevant, dtype=bool)
     if not np.isfinite(scores).all():
         raise LinkerError("scores must be finite to be calibrated")
-    fewest = min(int(relevant.sum()), int((~relevant).sum()))
-    if fewest < _FOLDS:
+    positives, negatives = int(relevant.sum()), int((~relevant).sum())
+    if min(positives, negatives) < _FOLDS:
         raise LinkerError(
-            f"{int(relevant.sum())} relevant and {int((~relevant).sum())} irrelevant pairs: {_FOLDS} folds need "
-            f"at least {_FOLDS} of each"
+            f"{positives} relevant and {negatives} irrelevant pairs: {_FOLDS} folds need at least {_FOLDS} of each"
         )
     fit = platt if method == "platt" else isotonic
     probabilities = np.empty(len(scores))
@@ -163,36 +177,19 @@ def prior_by_em(ratios: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return share
 
 
-def reliability_bins(probabilities: np.ndarray, relevant: np.ndarray, bins: int = 10) -> list[Bin]:
-    """Return the pairs in equal-width bins, without empty bins."""
-    edges = np.linspace(0, 1, bins + 1)
+def reliability_of(probabilities: np.ndarray, relevant: np.ndarray, bins: int = 10) -> Reliability:
+    """Compare probabilities with the truth in equal-width bins, without empty bins."""
+    edges = np.linspace(0, 1, bins + 1).round(12).tolist()
     bin_of = np.minimum(np.searchsorted(edges, probabilities, side="right") - 1, bins - 1)
-    filled_bins = []
-    for number in range(bins):
+    filled = []
+    for number in np.unique(bin_of):
         inside = bin_of == number
-        if count := int(inside.sum()):
-            hits = int(relevant[inside].sum())
-            filled_bins.append(
-                Bin(
-                    round(float(edges[number]), 12),
-                    round(float(edges[number + 1]), 12),
-                    count,
-                    float(probabilities[inside].mean()),
-                    hits / count,
-                    *wilson_interval(hits, count),
-                )
-            )
-    return filled_bins
-
-
-def calibration_error(bins: list[Bin]) -> float:
-    """Return the expected calibration error: the mean of |predicted − observed|, bins weighted by their pairs."""
-    return sum(b.count * abs(b.predicted - b.observed) for b in bins) / sum(b.count for b in bins)
-
-
-def brier_score(probabilities: np.ndarray, relevant: np.ndarray) -> float:
-    """Return the Brier score: the mean squared difference between probability and truth; 0 is perfect."""
-    return float(np.mean((probabilities - np.asarray(relevant, dtype=float)) ** 2))
+        count, hits = int(inside.sum()), int(relevant[inside].sum())
+        predicted = float(probabilities[inside].mean())
+        low, high = edges[number], edges[number + 1]
+        filled.append(Bin(low, high, count, predicted, hits / count, *wilson_interval(hits, count)))
+    error = sum(b.count * abs(b.predicted - b.observed) for b in filled) / len(probabilities)
+    return Reliability(filled, error, float(np.mean((probabilities - relevant.astype(float)) ** 2)))
 
 
 def wilson_interval(hits: int, count: int, z: float = 1.959963984540054) -> tuple[float, float]:

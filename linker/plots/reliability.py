@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linker.calibration.calibration import Calibration
 from linker.calibration.probabilities import (
-    Bin,
     Method,
-    brier_score,
-    calibration_error,
+    Reliability,
     cross_validated_probabilities,
-    reliability_bins,
+    reliability_of,
 )
 from linker.plots.data import ScoredPairs
 from linker.plots.style import COLORS, GREY, panels, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-@dataclass(frozen=True)
-class Reliability:
-    """Data of the diagram.
-
-    Attributes:
-        method: calibration method.
-        bins: see `linker.calibration.probabilities.Bin`.
-        calibration_error: mean distance of the bins from the diagonal, weighted by their pairs.
-        brier_score: mean squared difference between probability and label.
-        pairs: number of pairs.
-    """
-
-    method: Method
-    bins: list[Bin]
-    calibration_error: float
-    brier_score: float
-    pairs: int
 
 
 def reliability(scored: ScoredPairs, method: Method = "platt", bins: int = 10, seed: int = 13) -> Reliability:
@@ -55,21 +32,11 @@ def reliability(scored: ScoredPairs, method: Method = "platt", bins: int = 10, s
         LinkerError: if fewer than five pairs are relevant, or fewer than five are not.
     """
     probabilities = cross_validated_probabilities(scored.scores, scored.relevant, method, seed=seed)
-    filled = reliability_bins(probabilities, scored.relevant, bins)
-    brier = brier_score(probabilities, scored.relevant)
-    return Reliability(method, filled, calibration_error(filled), brier, len(scored.scores))
-
-
-def of_calibration(calibration: Calibration) -> Reliability:
-    """Return the data of a calibration from `linker calibrate`, which cross-validates over articles."""
-    quality = calibration.reliability
-    return Reliability(
-        "isotonic", quality.bins, quality.calibration_error, quality.brier_score, calibration.pairs
-    )
+    return reliability_of(probabilities, scored.relevant, bins)
 
 
 @style()
-def figure(numbers: Reliability) -> Figure:
+def figure(numbers: Reliability, method: str) -> Figure:
     """Plot observed relevance against probability on the left, and the number of pairs on the right."""
     figure, (axis, counts) = panels(7.6, 3.6, 2, ratios=[1.15, 1])
     low, high, count, predicted, observed, observed_low, observed_high = np.array(
@@ -80,7 +47,7 @@ def figure(numbers: Reliability) -> Figure:
     shape: Any = {"marker": "o", "markersize": 5, "linewidth": 1.4, "elinewidth": 1, "capsize": 2}
     axis.errorbar(predicted, observed, reach, color=COLORS[0], **shape)
     axis.set(
-        title=f"{numbers.method.capitalize()}: calibration error {numbers.calibration_error:.2g}",
+        title=f"{method.capitalize()}: calibration error {numbers.calibration_error:.2g}",
         xlabel="probability by the score",
         ylabel="share that is relevant (95 % interval)",
         xlim=(-0.02, 1.02),
@@ -90,7 +57,7 @@ def figure(numbers: Reliability) -> Figure:
     axis.text(0.98, 0.03, "dotted: perfect", transform=axis.transAxes, color=GREY, size=8, ha="right")
     counts.bar((low + high) / 2, count, 0.86 * (high - low).min(), color=COLORS[5])
     counts.set(
-        title=f"{numbers.pairs:,} pairs", xlabel="probability by the score", ylabel="pairs (logarithmic)"
+        title=f"{count.sum():,.0f} pairs", xlabel="probability by the score", ylabel="pairs (logarithmic)"
     )
     counts.set(yscale="log", xlim=(-0.02, 1.02))
     counts.set_ylim(bottom=0.8)

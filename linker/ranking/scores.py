@@ -104,8 +104,12 @@ class ScoredPosts:
         if request.calibration is not None:
             return CalibratedThresholds(request.calibration, scores, self.scale)
         labels = request.labels_of(self.articles).among(self._posts)
-        ids = [self._posts[int(i)].id for i in at]
-        return LabeledThresholds.of(scores, ids, labels, self.scale)
+        of_labeled = {
+            post_id: float(score)
+            for i, score in zip(at, scores)
+            if (post_id := self._posts[int(i)].id) in labels
+        }
+        return LabeledThresholds.by_scores(scores, of_labeled, labels, self.scale)
 
     def _shares(self, chosen: Sequence[int]) -> list[dict[str, int]]:
         from linker.ranking.shares import compared, parts_of, shares

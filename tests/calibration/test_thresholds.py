@@ -151,10 +151,11 @@ def test_the_order_of_posts_and_labels_is_of_no_account() -> None:
     scores = np.round(scores, 1)  # many share a score
     ids = [f"p{i}" for i in range(400)]
     labels = {ids[i]: bool(relevant[i]) for i in range(0, 400, 5)}
-    expected = LabeledThresholds.of(scores, ids, labels)
+    of_labeled = {post_id: float(score) for post_id, score in zip(ids, scores) if post_id in labels}
+    expected = LabeledThresholds.by_scores(scores, of_labeled, labels)
     order = np.random.default_rng(0).permutation(400)
     backwards = dict(reversed(labels.items())) | {"elsewhere": True}
-    got = LabeledThresholds.of(scores[order], [ids[i] for i in order], backwards)
+    got = LabeledThresholds.by_scores(scores[order], dict(reversed(of_labeled.items())), backwards)
     assert got.table() == expected.table()
     assert (got.probabilities(scores) == expected.probabilities(scores)).all()
     assert got.basis.endswith("; 1 labels are of other posts")
@@ -173,7 +174,7 @@ def test_labels_without_information_are_refused_or_reported() -> None:
     with pytest.raises(DataError, match="0 of 5 labeled posts are relevant"):
         LabeledThresholds(scores, np.arange(5), np.zeros(5, dtype=bool))
     with pytest.raises(DataError, match="do the ids match"):
-        LabeledThresholds.of(scores, [str(i) for i in range(100)], {"x": True, "y": False})
+        LabeledThresholds.by_scores(scores, {}, {"x": True, "y": False})
     with pytest.raises(LinkerError, match="no posts: thresholds need"):
         CalibratedThresholds(calibrate(*dev_set(1, articles=3)), np.zeros(0))
     upside_down = LabeledThresholds(scores, np.arange(40), np.arange(40) >= 20)

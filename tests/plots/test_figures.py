@@ -11,10 +11,9 @@ import pytest
 from sklearn.metrics import brier_score_loss
 
 from linker.calibration.probabilities import (
-    calibration_error,
     cross_validated_probabilities,
     platt,
-    reliability_bins,
+    reliability_of,
     wilson_interval,
 )
 from linker.common.errors import DataError, LinkerError, ModelError
@@ -62,7 +61,8 @@ def test_retrieved_counts_the_threshold_itself_as_retrieved() -> None:
 def test_bins_by_hand() -> None:
     probabilities = np.array([0.0, 0.05, 0.1, 0.55, 0.95, 1.0])
     relevant = np.array([False, True, False, True, True, True])
-    bins = reliability_bins(probabilities, relevant)
+    numbers = reliability_of(probabilities, relevant)
+    bins = numbers.bins
     assert [(one.low, one.high, one.count) for one in bins] == [
         (0, 0.1, 2),
         (0.1, 0.2, 1),
@@ -72,7 +72,7 @@ def test_bins_by_hand() -> None:
     assert [one.observed for one in bins] == [0.5, 0, 1, 1]
     assert [one.predicted for one in bins] == pytest.approx([0.025, 0.1, 0.55, 0.975])
     # (2 · 0.475 + 0.1 + 0.45 + 2 · 0.025) / 6
-    assert calibration_error(bins) == pytest.approx(1.55 / 6)
+    assert numbers.calibration_error == pytest.approx(1.55 / 6)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_scores_become_probabilities_that_hold(method: str) -> None:
     numbers = reliability(ScoredPairs(40 + 3 * scores, relevant), method)  # type: ignore[arg-type]
     assert numbers.calibration_error < 0.02
     assert numbers.brier_score == pytest.approx(brier_score_loss(relevant, found))
-    assert sum(one.count for one in numbers.bins) == numbers.pairs == 20_000
+    assert sum(one.count for one in numbers.bins) == 20_000
 
 
 def test_platts_curve_is_finite_where_the_kinds_do_not_overlap() -> None:

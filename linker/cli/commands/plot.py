@@ -177,7 +177,7 @@ def reliability(
 ) -> None:
     """Plot a reliability diagram: predicted probabilities against observed relevance."""
     output.check(calibration, *scores.inputs(linked))
-    from linker.plots.reliability import figure, of_calibration
+    from linker.plots.reliability import figure
     from linker.plots.reliability import reliability as measure
 
     if calibration is None:
@@ -189,8 +189,8 @@ def reliability(
             raise LinkerError(
                 "--calibration: plotted by itself; leave out RANKING and the model with its data"
             )
-        numbers = of_calibration(Calibration.read(calibration))
-    output.write(figure(numbers), numbers)
+        numbers, method = Calibration.read(calibration).reliability, "isotonic"
+    output.write(figure(numbers, method), numbers)
 
 
 @app.command()
