@@ -81,8 +81,7 @@
   label_formats:: {
     // Records for `dataset.records.from_json`, one per post, and the dataset's settings in `NAME.settings.json`.
     argilla():: { type: 'argilla' },
-    // A dataset for ASReview, one line per post with its text as `abstract`; read: project files and exported
-    // datasets.
+    // A dataset for ASReview, one line per post with its text as `abstract`.
     asreview():: { type: 'asreview' },
     // One line per label, with the columns of `jsonl`; text that a spreadsheet would run as a formula begins with
     // '.

@@ -1,8 +1,8 @@
 """Jsonnet configs, checked against the signatures of the components they name.
 
 The signature of a component is its schema: positional-or-keyword parameters are config keys, keyword-only ones are
-supplied by code. No component is imported before it is built; the price is that schemas are read from source text
-(`introspection.static`) as well as from live classes (`introspection.live`).
+supplied by code. The schemas of linker's own components are read from `components.json`, so that none is imported
+before it is built; packages and plugins are imported when they are named.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ EXPERIMENT = "linker.training.experiment:Experiment"
 
 
 def include_package(name: str) -> None:
-    """Add the components of a package, installed or in the current folder, without importing it.
+    """Import the modules of a package, installed or in the current folder, that register components.
 
     Raises:
-        ConfigError: if the package is not found.
+        ConfigError: if the package is not found, or a module cannot be imported.
     """
     catalog.include(name)
 

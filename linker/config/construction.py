@@ -24,7 +24,7 @@ class ResolvedConfig(dict[str, Any]):
 
 
 def check(target: Any, params: Any) -> list[Problem]:
-    """Return everything that is wrong with a config, without importing its components.
+    """Return everything that is wrong with a config; imports none of linker's components.
 
     Args:
         target: what the config describes: a class, a family, an annotation such as `list[Encoder]`, or a

@@ -82,7 +82,7 @@ class ObjectNode:
         arguments = {
             key: argument.construct(joined(path, key), {}) for key, argument in self.arguments.items()
         }
-        taken = {key: supplied[key] for key, _ in self.spec.supplied if key in supplied}
+        taken = {key: supplied[key] for key in self.spec.supplied if key in supplied}
         try:
             return component(**arguments, **taken)
         except ValueError as error:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import re
 import sys
 from importlib.machinery import PathFinder
+from pathlib import Path
 from typing import NamedTuple
+
+from linker.common.errors import ConfigError
 
 GROUP = "linker.components"
 # Labels of addresses in the metadata of a package, the best first.
 _LABELS = ("documentation", "docs", "homepage", "repository", "source")
 # Folders with the metadata of packages.
 _INFOS = (".dist-info", ".egg-info", "EGG-INFO")
+_REGISTERS = re.compile(rb"^[ \t]*@[\w. \t]+\.\s*register\(", re.MULTILINE)
 
 
 class Plugin(NamedTuple):
@@ -90,3 +96,39 @@ def _names_group(folder: str) -> bool:
         except OSError:  # without entry points
             continue
     return False
+
+
+def registering_modules(package: str) -> dict[str, set[str]]:
+    """Return the modules of a package, or a single module, that register components, each with the words in it.
+
+    They are found by a text search and not imported: a package may have slow modules, and scripts.
+
+    Raises:
+        ConfigError: if the package is not found, installed or in the current folder.
+    """
+    top, *inner = package.split(".")
+    try:
+        spec = importlib.util.find_spec(top) if top.isidentifier() else None
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None:
+        raise ConfigError(
+            f'package "{package}" was not found in {os.getcwd()} or among the installed packages'
+        )
+    files: dict[str, Path] = {}
+    for folder in map(Path, spec.submodule_search_locations or ()):
+        base = folder.joinpath(*inner)
+        for path in sorted([base.with_suffix(".py"), *base.rglob("*.py")] if inner else base.rglob("*.py")):
+            parts = (top, *path.relative_to(folder).with_suffix("").parts)
+            if path.is_file() and all(map(str.isidentifier, parts)):
+                files[".".join(parts).removesuffix(".__init__")] = path
+    if not inner and spec.submodule_search_locations is None and spec.origin:
+        files[top] = Path(spec.origin)
+    if not files:
+        raise ConfigError(f'package "{package}" holds no Python source')
+    texts = {name: path.read_bytes() for name, path in files.items()}
+    return {
+        name: {word.decode() for word in re.findall(rb"\w+", text)}
+        for name, text in texts.items()
+        if _REGISTERS.search(text)
+    }

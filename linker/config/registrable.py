@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
-
-from linker.common.errors import ConfigError
+from typing import Any, ClassVar, Generic, TypeVar
 
 T = TypeVar("T")
-
-
-class Finder(Protocol):
-    """Finds components by name; implemented by the catalog, which sets itself here."""
-
-    def component(self, family: type, name: str) -> Any:
-        """Return the class registered as `name`."""
-
-    def names(self, family: type) -> list[str]:
-        """Return the names of all components of a family, sorted."""
 
 
 class Registrable:
     """Base of every family of components (`Encoder`, `Loss`, ...).
 
-    A family derives directly from this class. `default_component`, a literal in the body of the family, is
-    the component used if a config omits `type`.
+    A family derives directly from this class. `default_component` is the component used if a config omits `type`.
     """
 
     default_component: ClassVar[str | None] = None
-    _registry: ClassVar[dict[type, dict[str, type]]] = {}
-    _finder: ClassVar[Finder]
+    _catalog: ClassVar[Any]  # sets itself here
 
     @classmethod
     def register(cls, name: str) -> Callable[[type[T]], type[T]]:
@@ -44,30 +30,26 @@ class Registrable:
             raise TypeError(f"{cls.__name__} is not a family: it does not derive directly from Registrable")
 
         def add(component: type[T]) -> type[T]:
-            components = Registrable._registry.setdefault(cls, {})
-            known = components.get(name, component)
-            if (known.__module__, known.__qualname__) != (component.__module__, component.__qualname__):
-                both = " and ".join(f"{c.__module__}:{c.__qualname__}" for c in (known, component))
-                raise ConfigError(f'{cls.__name__} "{name}" is registered twice: {both}')
-            components[name] = component
+            Registrable._catalog.add(cls, name, component)
             return component
 
         return add
 
     @classmethod
     def by_name(cls: type[T], name: str) -> type[T]:
-        """Return the component `name` of this family; imports only its module.
+        """Return the component `name` of this family; of linker's own, imports only its module.
 
         Raises:
-            ConfigError: if the component is unknown (nothing is imported then), or its module needs a package that is
-                not installed.
+            ConfigError: if the component is unknown, or its module needs a package that is not installed.
         """
-        return Registrable._finder.component(cls, name)
+        component: type[T] = Registrable._catalog.component(cls, name)
+        return component
 
     @classmethod
     def available(cls) -> list[str]:
-        """Return the names of all components of this family, sorted; imports none of them."""
-        return Registrable._finder.names(cls)
+        """Return the names of all components of this family, sorted; imports none of linker's own."""
+        names: list[str] = Registrable._catalog.names(cls)
+        return names
 
 
 class Lazy(Generic[T]):

@@ -1,121 +1,117 @@
-"""The catalog of components that configs can name: found in source text, or registered at run time."""
+"""The catalog of components that configs can name: linker's own from a file, others from their classes."""
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import importlib
+import json
 import os
 import sys
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from linker.common.errors import ConfigError
-from linker.config.introspection import static
-from linker.config.introspection.live import Inspector
-from linker.config.introspection.source import Sources
-from linker.config.plugins import Plugin, installed_plugins
+from linker.config import types
+from linker.config.introspection import Inspector
+from linker.config.plugins import Plugin, installed_plugins, registering_modules
 from linker.config.registrable import Registrable
-from linker.config.types import ClassSpec, Instance, TypeSpec
+from linker.config.types import ClassSpec, Default, Instance, TypeSpec
+
+#: linker's own components and their schemas, written by `python -m scripts.components`.
+COMPONENTS = Path(__file__).with_name("components.json")
 
 
 class Catalog:
-    """All components and their schemas; imports a module only to return its class."""
+    """All components and their schemas. linker's own modules are imported only to return their classes."""
 
     def __init__(self) -> None:
-        self._sources: Sources | None = None
         self._inspector = Inspector()
-        self._specs: dict[str, ClassSpec | None] = {}
         self._registered: dict[str, dict[str, list[str]]] = {}
+        # Modules of plugins: whose they are, and of those not imported yet the words in them.
         self._plugins: dict[str, Plugin] | None = None
+        self._waiting: dict[str, set[str]] = {}
         self._hidden: set[str] = set()
         self.plugin_faults: list[str] = []
         """Plugins that cannot be used, or in part: one message each, with the remedy."""
         self.included: list[str] = []
         """Packages that were included, for processes that are to know the same components."""
 
-    @property
-    def sources(self) -> Sources:
-        """Source text of linker and of the included packages."""
-        if self._sources is None:
-            self._sources = Sources()
-            self._sources.include("linker")
-        return self._sources
+    @cached_property
+    def _own(self) -> tuple[dict[str, dict[str, str]], dict[str, ClassSpec]]:
+        """linker's components (family → name → reference), and the schemas of all classes of their configs."""
+        table = json.loads(COMPONENTS.read_text(encoding="utf-8"), object_hook=_decoded)
+        return table["components"], {spec.reference: spec for spec in table["classes"]}
 
     def include(self, package: str) -> None:
-        """Add the components of a package, installed or in the current folder, without importing it.
+        """Import the modules of a package, installed or in the current folder, that register components.
 
         Raises:
-            ConfigError: if the package is not found.
+            ConfigError: if the package is not found, or a module cannot be imported.
         """
         if os.getcwd() not in sys.path:
             sys.path.append(os.getcwd())
-        self.sources.include(package)
+        for module in registering_modules(package):
+            _import(module)
         self.included.append(package)
-        self._forget()
 
-    def include_plugins(self) -> None:
-        """Add the components of installed plugins, without importing them; later calls do nothing.
+    def include_plugins(self, *families: str) -> None:
+        """Import the modules of installed plugins that register components of these families (references; none: all).
 
-        A plugin whose source cannot be read is left out. So is a component whose name linker or another plugin uses.
+        A module that cannot be imported is left out. So is a component whose name linker or another plugin uses.
         Both are recorded in `plugin_faults`, so that commands that need neither run.
         """
-        if self._plugins is not None:
-            return
-        self._plugins = {}
-        for plugin in installed_plugins():
-            before = dict(self.sources.files)
+        if self._plugins is None:
+            self._plugins = {}
+            for plugin in installed_plugins():
+                try:
+                    modules = registering_modules(plugin.module)
+                    if not modules:
+                        raise ConfigError(f"{plugin.module} registers no component")
+                except ConfigError as error:
+                    self.plugin_faults.append(f"plugin {plugin}: {error}; {plugin.remedy}")
+                    continue
+                self._plugins |= dict.fromkeys(modules, plugin)
+                self._waiting |= modules
+        wanted = set(map(short, families))
+        for module in [name for name, words in self._waiting.items() if not wanted or wanted & words]:
+            del self._waiting[module]
+            plugin = self._plugins[module]
             try:
-                self.sources.include(plugin.module)
-                added = set(self.sources.files) - set(before)
-                self._forget()
-                found = self._check_plugin(plugin, added)
+                _import(module)
             except ConfigError as error:
-                self.sources.files = before
-                self._forget()
                 self.plugin_faults.append(f"plugin {plugin}: {error}; {plugin.remedy}")
-                continue
-            self._plugins |= dict.fromkeys(added, plugin)
-            if added and not found:
-                self.plugin_faults.append(
-                    f"plugin {plugin}: {plugin.module} registers no component; {plugin.remedy}"
-                )
-
-    def _check_plugin(self, plugin: Plugin, modules: set[str]) -> bool:
-        """Read all components of a plugin, and hide those whose names are taken; return whether it has any.
-
-        Raises:
-            ConfigError: if the source is not valid Python.
-        """
-        found = static.registrations(self.sources, within=modules)
-        for references in (classes for names in found.values() for classes in names.values()):
-            for reference in references:
-                self.spec(reference)
-        for family, names in found.items():
-            known = static.registrations(self.sources, short(family)).get(family, {})
-            for name, references in names.items():
-                if others := [other for other in known[name] if other not in {*references, *self._hidden}]:
-                    self._hide(plugin, f'{short(family)} "{name}"', references, others)
-        return bool(found)
-
-    def _hide(self, plugin: Plugin, what: str, references: list[str], others: list[str]) -> None:
-        """Hide a component whose name is taken; of two plugins with one name, hide both."""
-        owner = self.plugin_of(others[0])
-        self._hidden.update(references if owner is None else references + others)
-        both = (
-            "a component of linker has this name"
-            if owner is None
-            else f"plugin {owner} registers this name, too"
-        )
-        choice = "" if owner is None else ", and neither is used"
-        self.plugin_faults.append(
-            f"plugin {plugin}: {what} is left out, because {both}{choice}; {plugin.remedy}"
-        )
 
     def plugin_of(self, reference: str) -> Plugin | None:
         """Return the plugin that `module:Class` comes from; None for other components."""
         return (self._plugins or {}).get(reference.partition(":")[0])
 
-    def _forget(self) -> None:
-        self._specs, self._registered = {}, {}
+    def add(self, family: type, name: str, component: type) -> None:
+        """Register a class; see `Registrable.register`.
+
+        Of a plugin, a component whose name is taken is hidden; of two plugins with one name, both.
+        """
+        base, reference = self.remember(family), self.remember(component)
+        references = self._registered.setdefault(base, {}).setdefault(name, [])
+        own = [] if reference.startswith("linker.") else [self._own[0].get(base, {}).get(name)]
+        others = [other for other in (*own, *references) if other not in (reference, None)]
+        if others:
+            plugin, owner = self.plugin_of(reference), self.plugin_of(others[0])
+            what = f'{short(base)} "{name}"'
+            if plugin is None:
+                raise ConfigError(f"{what} is registered twice: {' and '.join([*others, reference])}")
+            self._hidden |= {reference} if owner is None else {reference, *others}
+            reason = (
+                "a component of linker has this name"
+                if owner is None
+                else f"plugin {owner} registers this name, too, and neither is used"
+            )
+            self.plugin_faults.append(
+                f"plugin {plugin}: {what} is left out, because {reason}; {plugin.remedy}"
+            )
+        if reference not in references:
+            references.append(reference)
 
     def remember(self, met: type) -> str:
         """Add a live class; return its reference `module:Class`."""
@@ -123,42 +119,25 @@ class Catalog:
 
     def type_of(self, target: Any) -> TypeSpec:
         """Return the type of a class, of an annotation such as `list[Encoder]`, or of a reference `module:Class`."""
+        if isinstance(target, str) and target not in self._own[1]:
+            target = self.load(target)
         return Instance(target) if isinstance(target, str) else self._inspector.type_spec(target)
 
     def spec(self, reference: str) -> ClassSpec | None:
         """Return the schema of `module:Class`; None for a class that configs cannot name."""
-        if reference not in self._specs:
-            spec = static.class_spec(self.sources, reference)
-            met = self._inspector.classes.get(reference)
-            if spec is None and met is not None:
-                return self._inspector.class_spec(met)  # Not cached: a notebook may redefine the class.
-            self._specs[reference] = spec
-        return self._specs[reference]
+        spec, met = self._own[1].get(reference), self._inspector.classes.get(reference)
+        # Not cached: a notebook may redefine the class.
+        return self._inspector.class_spec(met) if spec is None and met is not None else spec
 
     def components(self, family: str) -> dict[str, str]:
-        """Return name → reference of all components of a family.
-
-        Raises:
-            ConfigError: if two classes share a name.
-        """
-        if family not in self._registered:
-            registrations = static.registrations(self.sources, short(family)).get(family, {})
-            self._registered[family] = {
-                name: seen
-                for name, classes in registrations.items()
-                if (seen := [reference for reference in classes if reference not in self._hidden])
-            }
-        found = {name: list(classes) for name, classes in self._registered[family].items()}
-        for base, components in Registrable._registry.items():
-            if f"{base.__module__}:{base.__qualname__}" == family:
-                for name, component in components.items():
-                    reference = self.remember(component)
-                    if reference not in self._hidden and reference not in found.setdefault(name, []):
-                        found[name].append(reference)
-        for name, classes in found.items():
-            if len(classes) > 1:
-                raise ConfigError(f'{short(family)} "{name}" is registered twice: {" and ".join(classes)}')
-        return {name: classes[0] for name, classes in found.items()}
+        """Return name → reference of all components of a family."""
+        live = {
+            name: reference
+            for name, references in self._registered.get(family, {}).items()
+            for reference in references
+            if reference not in self._hidden
+        }
+        return live | self._own[0].get(family, {})
 
     def choices(self, spec: ClassSpec) -> tuple[dict[str, str], str | None]:
         """Return the possible values of `type` for an object of this class (name → reference), and the default.
@@ -179,8 +158,7 @@ class Catalog:
 
     def families(self) -> list[str]:
         """Return the references of all families that have components."""
-        live = [self.remember(base) for base in Registrable._registry]
-        return sorted({*static.registrations(self.sources), *live})
+        return sorted({*self._own[0], *self._registered})
 
     def named(self, name: str) -> str:
         """Return the reference of `Encoder` (a family) or `Encoder.gru` (a component), as users write it.
@@ -203,44 +181,33 @@ class Catalog:
     def component(self, family: type, name: str) -> Any:
         """Return the class registered as `name`; see `Registrable.by_name`."""
         reference = self.remember(family)
+        if name not in self.components(reference):
+            self.include_plugins(reference)
         components = self.components(reference)
-        if name not in components:
-            self.include_plugins()
-            components = self.components(reference)
         if name not in components:
             raise ConfigError(self.unknown(name, f"registered {short(reference)}", list(components)))
         return self.load(components[name])
 
     def names(self, family: type) -> list[str]:
         """Return the names of all components of a family, sorted; see `Registrable.available`."""
-        self.include_plugins()
-        return sorted(self.components(self.remember(family)))
+        reference = self.remember(family)
+        self.include_plugins(reference)
+        return sorted(self.components(reference))
 
     def load(self, reference: str) -> Any:
         """Return the class `module:Class`, imported if necessary.
 
         Raises:
-            ConfigError: if its module needs a package that is not installed, or does not contain it; for a plugin, if
-                its module cannot be imported.
+            ConfigError: if its module needs a package that is not installed.
         """
         if reference in self._inspector.classes:
             return self._inspector.classes[reference]
-        module, _, path = reference.partition(":")
+        module, _, name = reference.partition(":")
         try:
-            found = importlib.import_module(module)
-            for part in path.split("."):
-                found = getattr(found, part)
-        except Exception as error:
-            if plugin := self.plugin_of(reference):
-                fault = f"{module} cannot be imported ({type(error).__name__}: {error})"
-                raise ConfigError(f"plugin {plugin}: {fault}; {plugin.remedy}") from error
-            if isinstance(error, ModuleNotFoundError):
-                needed = f'{reference} needs the package "{error.name}", which is not installed'
-                raise ConfigError(needed) from error
-            if isinstance(error, AttributeError):
-                raise ConfigError(f"{reference}: class not found") from error
-            raise
-        return found
+            return getattr(importlib.import_module(module), name)
+        except ModuleNotFoundError as error:
+            needed = f'{reference} needs the package "{error.name}", which is not installed'
+            raise ConfigError(needed) from error
 
     def unknown(self, name: str, what: str, names: list[str]) -> str:
         """Return the message for a name that is not among `names`, with the plugins that cannot be used."""
@@ -250,6 +217,51 @@ class Catalog:
         )
         known = f'"{name}" is not a {what}{hint} Known: {", ".join(sorted(names)) or "none"}'
         return "; ".join([known, *self.plugin_faults])
+
+
+def _import(module: str) -> None:
+    """Import a module of other people's.
+
+    Raises:
+        ConfigError: if it fails, for any reason.
+    """
+    try:
+        importlib.import_module(module)
+    except ConfigError:
+        raise
+    except (Exception, SystemExit) as error:
+        fault = f"{module} cannot be imported ({type(error).__name__}: {error})"
+        raise ConfigError(fault) from error
+
+
+_KINDS: dict[str, Any] = {name: kind for name, kind in vars(types).items() if dataclasses.is_dataclass(kind)}
+
+
+def encoded(value: Any) -> dict[str, Any]:
+    """Return a type, parameter, schema or default as `components.json` has it; for `json.dumps`."""
+    if isinstance(value, Default):
+        return {"kind": "Default", "value": value.value}
+    fields = {
+        field.name: getattr(value, field.name)
+        for field in dataclasses.fields(value)
+        if getattr(value, field.name) != field.default
+    }
+    return {"kind": type(value).__name__, **fields}
+
+
+def _decoded(table: dict[str, Any]) -> Any:
+    kind = table.pop("kind", None)
+    if kind == "Default":
+        return Default(table["value"])
+    if kind is None:
+        return table
+    # Tuples everywhere, but for defaults, which are in config form.
+    return _KINDS[kind](
+        **{
+            key: tuple(value) if isinstance(value, list) and key != "default" else value
+            for key, value in table.items()
+        }
+    )
 
 
 def short(reference: str) -> str:
@@ -270,4 +282,4 @@ def suggestion(name: str, valid: list[str]) -> str:
 
 
 catalog = Catalog()
-Registrable._finder = catalog
+Registrable._catalog = catalog

@@ -1,19 +1,10 @@
-"""What a config may hold: a small tree of types, read off the signature of a component.
-
-Two modules produce these trees: `introspection.static` from source text, so that a config can be checked without
-importing anything, and `introspection.live` from classes defined at run time. They agree.
-"""
+"""What a config may hold: a small tree of types, read off the signature of a component by `introspection`."""
 
 from __future__ import annotations
 
 import enum
-import inspect
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
-
-REGISTRABLE = "linker.config.registrable:Registrable"
-LAZY = "linker.config.registrable:Lazy"
 
 
 class Default(enum.Enum):
@@ -111,7 +102,7 @@ class ClassSpec:
 
     reference: str
     parameters: tuple[Parameter, ...] = ()
-    supplied: tuple[tuple[str, bool], ...] = ()
+    supplied: dict[str, bool] = field(default_factory=dict)
     lineage: tuple[str, ...] = ()
     is_family: bool = False
     default_component: str | None = None
@@ -127,58 +118,3 @@ class ClassSpec:
     def keys(self) -> list[str]:
         """Names of the config keys."""
         return [parameter.name for parameter in self.parameters]
-
-
-def union(options: list[TypeSpec]) -> TypeSpec:
-    """Return the union of `options`: nested unions flattened, repeated members dropped, order kept."""
-    flat: list[TypeSpec] = []
-    for option in options:
-        for member in option.options if isinstance(option, OneOf) else (option,):
-            if member not in flat:
-                flat.append(member)
-    return flat[0] if len(flat) == 1 else OneOf(tuple(flat))
-
-
-def config_form(value: Any) -> Any:
-    """Return a default as a config would write it (tuples as lists); `Default.OPAQUE` if none can."""
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, (list, tuple)):
-        items = [config_form(item) for item in value]
-        return Default.OPAQUE if Default.OPAQUE in items else items
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        table = {key: config_form(item) for key, item in value.items()}
-        return Default.OPAQUE if Default.OPAQUE in table.values() else table
-    return Default.OPAQUE
-
-
-def first_line(docstring: str | None) -> str:
-    """Return the first paragraph of a docstring, on one line."""
-    paragraph = inspect.cleandoc(docstring or "").partition("\n\n")[0]
-    return " ".join(paragraph.split())
-
-
-def papers_of(docstring: str | None) -> tuple[str, ...]:
-    """Return the papers that a docstring names: its lines of the form `Paper: Kim 2014, https://arxiv.org/abs/1408.5882`."""
-    lines = inspect.cleandoc(docstring or "").splitlines()
-    return tuple(line.removeprefix("Paper: ").strip() for line in lines if line.startswith("Paper: "))
-
-
-def argument_docs(docstring: str | None) -> dict[str, str]:
-    """Return the descriptions of the parameters in the `Args:` section of a docstring."""
-    lines = inspect.cleandoc(docstring or "").splitlines()
-    if "Args:" not in lines:
-        return {}
-    found: dict[str, str] = {}
-    name, indent = "", 0
-    for line in lines[lines.index("Args:") + 1 :]:
-        if line and not line[0].isspace():
-            break
-        depth = len(line) - len(line.lstrip())
-        entry = re.match(r"\s+\*{0,2}(\w+)(?: \(.*?\))?:\s*(.*)", line)
-        if entry and (not indent or depth <= indent):
-            name, indent = entry[1], depth
-            found[name] = entry[2]
-        elif name and line.strip():
-            found[name] = f"{found[name]} {line.strip()}".strip()
-    return found

@@ -95,7 +95,7 @@ class UnknownKey:
         """Return the problem; `keys` are the valid keys at each path of the config."""
         valid = f"Keys of {self.spec.name}: {', '.join(self.spec.keys) or 'none'}"
         hint = suggestion(self.key, self.spec.keys)
-        if self.key in dict(self.spec.supplied):
+        if self.key in self.spec.supplied:
             hint = "; the program supplies it, no config can set it."
         elif not hint:
             elsewhere = [
@@ -236,7 +236,7 @@ class Checker:
         if not isinstance(name, str):
             return self._unexpected(Instance(base.reference), name, at)
         if name not in names:
-            catalog.include_plugins()
+            catalog.include_plugins(*base.lineage)
             names, _ = catalog.choices(base)
         if name not in names:
             self._wrong(at, catalog.unknown(name, f"registered {base.name}", list(names)))
@@ -250,7 +250,7 @@ class Checker:
     def _object(
         self, spec: ClassSpec, name: str | None, value: dict[str, Any], path: str, complete: bool
     ) -> Node:
-        needed = [key for key, required in spec.supplied if required]
+        needed = [key for key, required in spec.supplied.items() if required]
         if complete and needed:
             self._wrong(path, f"{spec.name} needs {', '.join(needed)} from code, which supplies nothing here")
         self._keys[path] = spec.keys

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import sys
 import textwrap
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from linker.config import Registrable, include_package
+from linker.config import include_package
 from linker.config.registry import catalog
 
 NUMBERS = itertools.count()
@@ -22,11 +23,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
     root = tmp_path / "packages"
     root.mkdir()
     monkeypatch.syspath_prepend(str(root))
-    monkeypatch.setattr(
-        Registrable, "_registry", {base: dict(known) for base, known in Registrable._registry.items()}
-    )
-    files_before = dict(catalog.sources.files)
-    included_before = list(catalog.included)
+    monkeypatch.setattr(catalog, "_registered", copy.deepcopy(catalog._registered))
+    monkeypatch.setattr(catalog._inspector, "classes", dict(catalog._inspector.classes))
+    monkeypatch.setattr(catalog, "included", list(catalog.included))
 
     def write(*, include: bool = True, **files: str) -> str:
         name = f"example_package_{next(NUMBERS)}"
@@ -39,9 +38,6 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
         return name
 
     yield write
-    catalog.sources.files = files_before
-    catalog.included[:] = included_before
-    catalog._specs, catalog._registered = {}, {}
     for module in [name for name in sys.modules if name.startswith("example_package_")]:
         del sys.modules[module]
 
@@ -114,7 +110,7 @@ class Box:
     width: float = 1
     height: float = 2.5
     tags: list[str] = field(default_factory=list)
-    inside: t.Optional["Box"] = None
+    inside: t.Optional[Box] = None
     secret: str = field(default="x", kw_only=True)
     computed: int = field(default=0, init=False)
 

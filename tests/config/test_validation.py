@@ -1,9 +1,8 @@
-"""All errors of a config are reported at once, with their paths, and nothing is imported."""
+"""All errors of a config are reported at once, with their paths."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -21,10 +20,8 @@ def told(zoo: str, config: Any) -> list[str]:
     return [str(problem) for problem in check(zoo, config)]
 
 
-def test_a_good_config_has_no_problems_and_imports_nothing(zoo: str) -> None:
-    before = set(sys.modules)
+def test_a_good_config_has_no_problems(zoo: str) -> None:
     assert told(zoo, GOOD) == []
-    assert set(sys.modules) - before == set()
 
 
 def test_all_problems_at_once(zoo: str) -> None:
@@ -136,11 +133,6 @@ def test_the_root_must_be_an_object(zoo: str) -> None:
     for value in values:
         (problem,) = told(zoo, value)
         assert problem.startswith("expected an object (chief, box, ")
-
-
-def test_a_class_that_does_not_exist() -> None:
-    (problem,) = told("linker.nowhere:Nothing", {})
-    assert problem == "linker.nowhere.Nothing cannot be made from a config, got {}"
 
 
 def test_resolved_configs_are_complete_and_in_the_order_of_the_signature(zoo: str) -> None:

@@ -68,9 +68,8 @@ def test_schema_of_all_of_a_family_of_a_component(run: Any) -> None:
         assert hint in err
 
 
-def test_a_plugin_is_checked_without_being_run(tmp_path: Path) -> None:
+def test_the_components_of_a_package_are_checked(tmp_path: Path) -> None:
     (tmp_path / "my_encoders.py").write_text(
-        "raise SystemExit('imported')\n"
         "from linker.modules.encoders.encoder import Encoder\n"
         "@Encoder.register('mine')\n"
         "class Mine(Encoder):\n"

@@ -1,4 +1,4 @@
-"""Schemas of live classes, for components defined at run time, as in a notebook."""
+"""Schemas of classes, read off their signatures, annotations and docstrings."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import collections.abc
 import dataclasses
 import inspect
 import pathlib
+import re
 import sys
 import types
 import typing
@@ -22,14 +23,10 @@ from linker.config.types import (
     Instance,
     LazyOf,
     ListOf,
+    OneOf,
     Parameter,
     TupleOf,
     TypeSpec,
-    argument_docs,
-    config_form,
-    first_line,
-    papers_of,
-    union,
 )
 
 ATOMS: dict[Any, str] = {
@@ -77,10 +74,10 @@ class Inspector:
             argument_docs(_own_doc(owner)) | argument_docs(initializer.__doc__) | argument_docs(_own_doc(met))
         )
         parameters: list[Parameter] = []
-        supplied: list[tuple[str, bool]] = []
+        supplied: dict[str, bool] = {}
         for parameter in list(inspect.signature(initializer).parameters.values())[1:]:
             if parameter.kind is parameter.KEYWORD_ONLY:
-                supplied.append((parameter.name, parameter.default is parameter.empty))
+                supplied[parameter.name] = parameter.default is parameter.empty
             elif (
                 parameter.kind is not parameter.VAR_POSITIONAL and parameter.kind is not parameter.VAR_KEYWORD
             ):
@@ -91,7 +88,7 @@ class Inspector:
         return ClassSpec(
             reference=self.remember(met),
             parameters=tuple(parameters),
-            supplied=tuple(supplied),
+            supplied=supplied,
             lineage=tuple(sorted(self.remember(base) for base in met.__mro__ if _in_family(base))),
             is_family=Registrable in met.__bases__,
             default_component=default_component if isinstance(default_component, str) else None,
@@ -170,3 +167,58 @@ def _annotation(owner: type, parameter: inspect.Parameter) -> Any:
     except NameError as error:
         where = f"{owner.__module__}:{owner.__qualname__}"
         raise ConfigError(f"{where}: the annotation of {parameter.name} cannot be read ({error})") from error
+
+
+def union(options: list[TypeSpec]) -> TypeSpec:
+    """Return the union of `options`: nested unions flattened, repeated members dropped, order kept."""
+    flat: list[TypeSpec] = []
+    for option in options:
+        for member in option.options if isinstance(option, OneOf) else (option,):
+            if member not in flat:
+                flat.append(member)
+    return flat[0] if len(flat) == 1 else OneOf(tuple(flat))
+
+
+def config_form(value: Any) -> Any:
+    """Return a default as a config would write it (tuples as lists); `Default.OPAQUE` if none can."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        items = [config_form(item) for item in value]
+        return Default.OPAQUE if Default.OPAQUE in items else items
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        table = {key: config_form(item) for key, item in value.items()}
+        return Default.OPAQUE if Default.OPAQUE in table.values() else table
+    return Default.OPAQUE
+
+
+def first_line(docstring: str | None) -> str:
+    """Return the first paragraph of a docstring, on one line."""
+    paragraph = inspect.cleandoc(docstring or "").partition("\n\n")[0]
+    return " ".join(paragraph.split())
+
+
+def papers_of(docstring: str | None) -> tuple[str, ...]:
+    """Return the papers that a docstring names: its lines of the form `Paper: Kim 2014, https://arxiv.org/abs/1408.5882`."""
+    lines = inspect.cleandoc(docstring or "").splitlines()
+    return tuple(line.removeprefix("Paper: ").strip() for line in lines if line.startswith("Paper: "))
+
+
+def argument_docs(docstring: str | None) -> dict[str, str]:
+    """Return the descriptions of the parameters in the `Args:` section of a docstring."""
+    lines = inspect.cleandoc(docstring or "").splitlines()
+    if "Args:" not in lines:
+        return {}
+    found: dict[str, str] = {}
+    name, indent = "", 0
+    for line in lines[lines.index("Args:") + 1 :]:
+        if line and not line[0].isspace():
+            break
+        depth = len(line) - len(line.lstrip())
+        entry = re.match(r"\s+\*{0,2}(\w+)(?: \(.*?\))?:\s*(.*)", line)
+        if entry and (not indent or depth <= indent):
+            name, indent = entry[1], depth
+            found[name] = entry[2]
+        elif name and line.strip():
+            found[name] = f"{found[name]} {line.strip()}".strip()
+    return found
