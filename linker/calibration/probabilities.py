@@ -179,14 +179,14 @@ def prior_by_em(ratios: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 def reliability_of(probabilities: np.ndarray, relevant: np.ndarray, bins: int = 10) -> Reliability:
     """Compare probabilities with the truth in equal-width bins, without empty bins."""
-    edges = np.linspace(0, 1, bins + 1).round(12).tolist()
+    edges = np.linspace(0, 1, bins + 1)
     bin_of = np.minimum(np.searchsorted(edges, probabilities, side="right") - 1, bins - 1)
     filled = []
     for number in np.unique(bin_of):
         inside = bin_of == number
         count, hits = int(inside.sum()), int(relevant[inside].sum())
         predicted = float(probabilities[inside].mean())
-        low, high = edges[number], edges[number + 1]
+        low, high = edges[number : number + 2].round(12).tolist()
         filled.append(Bin(low, high, count, predicted, hits / count, *wilson_interval(hits, count)))
     error = sum(b.count * abs(b.predicted - b.observed) for b in filled) / len(probabilities)
     return Reliability(filled, error, float(np.mean((probabilities - relevant.astype(float)) ** 2)))
