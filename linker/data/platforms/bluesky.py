@@ -21,7 +21,6 @@ from linker.data.platforms.platform import (
     html_text,
     only,
     table,
-    under,
     where,
     without,
 )
@@ -35,17 +34,6 @@ _LEFT_OUT = {
     "app_bsky_graph_block": "blocks",
     "app_bsky_actor_profile": "profiles",
 }
-_RECORD: dict[str, Any] = {
-    # Bridgy Fed cuts posts of other networks, and keeps the whole text as HTML.
-    "text": first(html_text("bridgyOriginalText"), "text"),
-    "lang": "langs[]",
-    "reply_to": "reply.parent.uri",
-    "thread": "reply.root.uri",
-    "quote_of": "embed.record.record.uri|embed.record.uri",
-    "card_url": "embed.external.uri|embed.media.external.uri",
-    "card_title": "embed.external.title|embed.media.external.title",
-    "card_description": "embed.external.description|embed.media.external.description",
-}
 
 
 def _of_record(path: str, **fields: Any) -> tuple[Mapping[str, Any], str, tuple[Any, ...]]:
@@ -53,11 +41,24 @@ def _of_record(path: str, **fields: Any) -> tuple[Mapping[str, Any], str, tuple[
 
     Beside the text are hashtags that are not in it, and descriptions of pictures and videos.
     """
-    beside = "tags[] embed.images[].alt embed.alt embed.media.images[].alt embed.media.alt"
+    whole, embed = f"{path}.bridgyOriginalText", f"{path}.embed"
+    card = f"{embed}.external.{{0}}|{embed}.media.external.{{0}}".format
+    beside = ("images[].alt", "alt", "media.images[].alt", "media.alt")
     return (
-        table(**fields, **under(path, _RECORD)),
-        " ".join(f"{path}.{name}" for name in beside.split()),
-        (f"{path}.facets[].features[].uri", html_links(f"{path}.bridgyOriginalText")),
+        table(
+            **fields,
+            # Bridgy Fed cuts posts of other networks, and keeps the whole text as HTML.
+            text=first(html_text(whole), f"{path}.text"),
+            lang=f"{path}.langs[]",
+            reply_to=f"{path}.reply.parent.uri",
+            thread=f"{path}.reply.root.uri",
+            quote_of=f"{embed}.record.record.uri|{embed}.record.uri",
+            card_url=card("uri"),
+            card_title=card("title"),
+            card_description=card("description"),
+        ),
+        " ".join([f"{path}.tags[]", *(f"{embed}.{name}" for name in beside)]),
+        (f"{path}.facets[].features[].uri", html_links(whole)),
     )
 
 

@@ -34,14 +34,7 @@ def getter(expression: str) -> Getter:
     paths = [_template(path) if "{" in path else _first(_steps(path)) for path in expression.split("|")]
     if len(paths) == 1:
         return paths[0]
-
-    def first(record: Mapping[str, Any]) -> Any:
-        for path in paths:
-            if (value := path(record)) is not None:
-                return value
-        return None
-
-    return first
+    return lambda record: next((value for path in paths if (value := path(record)) is not None), None)
 
 
 def lister(expression: str) -> Callable[[Mapping[str, Any]], list[Any]]:
@@ -62,18 +55,14 @@ def has_path(path: str) -> Callable[[Mapping[str, Any]], bool]:
     if path.startswith("!"):
         has_it = has_path(path[1:])
         return lambda record: not has_it(record)
-    inside, equals, expected = path.partition("=") if "[" not in path else (path, "", "")
+    inside, equals, expected = path.partition("=")
     *above, last = inside.split(".")
-    if not above and not equals:
-        return lambda record: last in record
 
     def has(record: Mapping[str, Any]) -> bool:
         value: Any = record
         for key in above:
             value = value.get(key) if isinstance(value, dict) else None
-        if not isinstance(value, dict) or last not in value:
-            return False
-        return not equals or value[last] == expected
+        return isinstance(value, dict) and last in value and (not equals or value[last] == expected)
 
     return has
 
@@ -145,16 +134,8 @@ def _first(steps: list[_Step]) -> Getter:
     if any(select for _, select in steps):
         return lambda record: next(filter(_is_filled, _walk(record, steps, 0)), None)
     keys = [key for key, _ in steps]
-    if len(keys) == 1:
-        (only,) = keys
 
-        def value_of(record: Mapping[str, Any]) -> Any:
-            value = record.get(only)
-            return value if _is_filled(value) else None
-
-        return value_of
-
-    def at_keys(record: Mapping[str, Any]) -> Any:
+    def value_of(record: Mapping[str, Any]) -> Any:
         value: Any = record
         for key in keys:
             if not isinstance(value, dict):
@@ -162,7 +143,7 @@ def _first(steps: list[_Step]) -> Getter:
             value = value.get(key)
         return value if _is_filled(value) else None
 
-    return at_keys
+    return value_of
 
 
 def _walk(value: Any, steps: list[_Step], at: int) -> Iterator[Any]:
@@ -172,11 +153,8 @@ def _walk(value: Any, steps: list[_Step], at: int) -> Iterator[Any]:
     key, select = steps[at]
     if not isinstance(value, dict) or key not in value:
         return
-    if select is None:
-        yield from _walk(value[key], steps, at + 1)
-    else:
-        for item in select(value[key]):
-            yield from _walk(item, steps, at + 1)
+    for item in (value[key],) if select is None else select(value[key]):
+        yield from _walk(item, steps, at + 1)
 
 
 def _is_filled(value: Any) -> bool:
@@ -185,14 +163,13 @@ def _is_filled(value: Any) -> bool:
 
 
 def _template(template: str) -> Getter:
-    pieces = _PLACE.split(template)
-    getters = [getter(path) for path in pieces[1::2]]
-    fixed = pieces[::2]
+    start, *pieces = _PLACE.split(template)
+    places = [(getter(path), after) for path, after in zip(pieces[::2], pieces[1::2])]
 
     def fill(record: Mapping[str, Any]) -> str | None:
-        text = fixed[0]
-        for getter_, after in zip(getters, fixed[1:]):
-            value = getter_(record)
+        text = start
+        for value_of, after in places:
+            value = value_of(record)
             if isinstance(value, bool) or not isinstance(value, (str, int)):
                 return None
             text += f"{value}{after}"

@@ -49,9 +49,7 @@ class UnknownShapeError(ValueError):
 
 
 class Platform(Registrable):
-    """A format of posts.
-
-    A subclass is a table: attributes with paths (see `linker.data.platforms.paths`), and nothing else.
+    """A format of posts; a subclass is a table of paths, see `linker.data.platforms.paths`, and nothing else.
 
     Attributes:
         title: name of the format in messages.
@@ -103,7 +101,10 @@ class Platform(Registrable):
         self._above, self._below = (
             [lister(path) for path in paths.split()] for paths in (self.above, self.below)
         )
-        self._context = [_named(path) for path in self.context.split()]
+        names = [path.rpartition("=") if "=" in path else (path, "", path) for path in self.context.split()]
+        self._context = [
+            (f"x_{name.partition('|')[0].rpartition('.')[2]}", getter(path)) for name, _, path in names
+        ]
         if "quoted_text" in values:
             self._context.append(("x_quoted_text", values["quoted_text"]))
         self._links = [lister(field) if isinstance(field, str) else field for field in self.links]
@@ -193,14 +194,6 @@ class Platform(Registrable):
         return "\n\n".join(piece for piece in dict.fromkeys([*above, *middle, *below]) if piece)
 
 
-def _named(written: str) -> tuple[str, Getter]:
-    """The column of a path of `context`, and a function that returns its value."""
-    match = re.fullmatch(r"(\w+)=(.*)", written)
-    if match:
-        return f"x_{match[1]}", getter(match[2])
-    return f"x_{written.partition('|')[0].rpartition('.')[2]}", getter(written)
-
-
 def _is_short(value: Any, most: int) -> bool:
     return isinstance(value, (int, float)) or (isinstance(value, str) and len(value) <= most)
 
@@ -253,14 +246,9 @@ def only(path: str, *kept: str, other: str = "other records", **names: str) -> R
 def without(path: str, name: str, *values: Any) -> Rule:
     """Return a rule that leaves out records with one of these values; without values, with any that is not empty."""
     value_of = getter(path)
-
-    def rule(record: Record) -> str | None:
-        value = value_of(record)
-        if values:
-            return name if value in values else None
-        return name if value else None
-
-    return rule
+    if values:
+        return lambda record: name if value_of(record) in values else None
+    return lambda record: name if value_of(record) else None
 
 
 def beginning(path: str, start: str, name: str) -> Rule:
@@ -275,11 +263,6 @@ def where(path: str, value: Any, found: str) -> Callable[[Record], Any]:
     return lambda record: found_of(record) if value_of(record) == value else None
 
 
-def under(prefix: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return fields, without templates, with all paths below another one."""
-    return {name: _below(prefix, field) for name, field in fields.items()}
-
-
 def html_text(path: str) -> Callable[[Record], Any]:
     """Return a function that returns a text in HTML as plain text."""
     return _on_text(path, text_of_html)
@@ -288,12 +271,7 @@ def html_text(path: str) -> Callable[[Record], Any]:
 def html_links(path: str) -> Callable[[Record], list[str]]:
     """Return a function that returns the addresses of the links in HTML, without mentions and hashtags."""
     value_of = getter(path)
-
-    def links(record: Record) -> list[str]:
-        value = value_of(record)
-        return anchors(value) if isinstance(value, str) else []
-
-    return links
+    return lambda record: anchors(value) if isinstance(value := value_of(record), str) else []
 
 
 def unescaped(field: str | Callable[[Record], Any]) -> Callable[[Record], Any]:
@@ -304,14 +282,7 @@ def unescaped(field: str | Callable[[Record], Any]) -> Callable[[Record], Any]:
 def first(*fields: str | Callable[[Record], Any]) -> Callable[[Record], Any]:
     """Return a function that returns the value of the first field that has one."""
     getters = [_compiled(field) for field in fields]
-
-    def value_of(record: Record) -> Any:
-        for field in getters:
-            if (value := field(record)) is not None:
-                return value
-        return None
-
-    return value_of
+    return lambda record: next((value for field in getters if (value := field(record)) is not None), None)
 
 
 def other_than(path: str, *values: Any) -> Callable[[Record], Any]:
@@ -356,13 +327,6 @@ def _on_text(field: str | Callable[[Record], Any], change: Callable[[str], str])
         return change(value) if isinstance(value, str) else value
 
     return changed
-
-
-def _below(prefix: str, field: Any) -> Any:
-    if isinstance(field, str):
-        return "|".join(f"{prefix}.{path}" for path in field.split("|"))
-    inside = getter(prefix)
-    return lambda record: field(nested) if isinstance(nested := inside(record), dict) else None
 
 
 def _compiled(field: Any) -> Getter:
