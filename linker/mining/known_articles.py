@@ -1,12 +1,14 @@
-"""Texts of the articles that posts link to: of the user's files, and of the posts' link cards."""
+"""The articles that posts link to: where shortened links lead, and texts of the user's files and of link cards."""
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from linker.articles.links.link_key import link_key
+from linker.articles.links.link_kind import link_kind
 from linker.articles.loading import load_articles
 from linker.articles.warc import articles_in_warc, is_warc
 from linker.common.console import warn
@@ -16,6 +18,8 @@ from linker.data.files.tables import format_of_name
 from linker.data.io.columns import ArticleColumns, MissingColumnsError
 from linker.data.io.records import iter_articles
 from linker.data.types import Article
+from linker.mining.linked_post import SHORTENED
+from linker.mining.options import MiningOptions
 from linker.mining.store import LinkStore
 
 _PAGES = (".html", ".htm", ".xhtml", ".pdf", ".txt", ".md")
@@ -113,3 +117,42 @@ def use_cards(store: LinkStore) -> None:
         "WHERE source IS NULL"
     )
     store.run("UPDATE article SET title = coalesce(title, ''), text = coalesce(text, '')")
+
+
+def follow_redirects(store: LinkStore, sources: Sequence[str], options: MiningOptions) -> None:
+    """Give posts with nothing but a shortened link the article that it leads to; drop those where this is unknown.
+
+    Of the sources, only `states.csv` in folders of `linker mine fetch` counts.
+
+    Raises:
+        DataError: if such a file cannot be read.
+    """
+    for short, article in _redirects(sources, options):
+        store.redirect(short, article)
+    store.drop(SHORTENED, "SELECT number FROM post JOIN article ON article.id = article WHERE shortened")
+
+
+def _redirects(sources: Sequence[str], options: MiningOptions) -> Iterator[tuple[str, str]]:
+    """Yield key of a shortened link and address of the article at the end of its redirects."""
+
+    def is_kind(kind: str, key: str | None) -> bool:
+        return key is not None and link_kind(key, options.skipped_sites, options.kept_sites) == kind
+
+    for path in (Path(source, "states.csv") for source in sources):
+        if not path.is_file():
+            continue
+        try:
+            with path.open(encoding="utf-8", newline="") as file:
+                rows = csv.DictReader(file)
+                if not {"url", "final_url", "canonical_url"}.issubset(rows.fieldnames or ()):
+                    continue  # of another program
+                for row in rows:
+                    short = link_key(row["url"] or "")
+                    urls = (url for url in (row["canonical_url"], row["final_url"]) if url)
+                    url = next((url for url in urls if is_kind("article", link_key(url))), None)
+                    if short is not None and url is not None and is_kind("shortener", short):
+                        yield short, url
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise DataError(
+                f"{path}: cannot be read ({error}); run `linker mine fetch` again to write it"
+            ) from error

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -21,10 +20,9 @@ from linker.data.io.columns import PostColumns
 from linker.data.io.records import empty_input_error, stream_posts
 from linker.data.types import Post
 from linker.mining.held_out import HeldOut, drop_held_out
-from linker.mining.known_articles import add_known_articles, article_files, use_cards
+from linker.mining.known_articles import add_known_articles, article_files, follow_redirects, use_cards
 from linker.mining.linked_post import SHORTENED, linked
 from linker.mining.options import MiningOptions
-from linker.mining.redirects import follow_redirects
 from linker.mining.report import Report
 from linker.mining.selection import NO_TEXT, select_pairs, set_windows
 from linker.mining.store import LinkStore
@@ -103,8 +101,8 @@ def mine_links(
             step()
         if missing is not None:
             write_missing(store, missing)
-        report.later = Counter(dict(store.run("SELECT fate, count(*) FROM dropped GROUP BY fate")))
-        report.fates[SHORTENED] += report.later.pop(SHORTENED, 0)
+        report.fates[SHORTENED] += store.fates.pop(SHORTENED)
+        report.later = store.fates
         select_pairs(store, options, report.later)
         made = work / "set"
         made.mkdir()

@@ -40,15 +40,11 @@ class MiningOptions:
 
     def __post_init__(self) -> None:
         try:
-            self._check()
+            at_least(0, days_before=self.days[0])
+            at_least(1, days_after=self.days[1], max_links_a_day=self.max_links_a_day)
+            at_least(1, max_per_article=self.max_per_article, max_per_author=self.max_per_author)
+            between(0, 1, max_site_share=self.max_site_share)
+            between(0.001, 0.9, dev=self.dev)
         except ValueError as error:
             raise ConfigError(str(error)) from error
         object.__setattr__(self, "languages", known_languages(self.languages))
-
-    def _check(self) -> None:
-        at_least(0, days_before=self.days[0])
-        at_least(1, days_after=self.days[1])
-        at_least(1, max_per_article=self.max_per_article, max_per_author=self.max_per_author)
-        at_least(1, max_links_a_day=self.max_links_a_day)
-        between(0, 1, max_site_share=self.max_site_share)
-        between(0.001, 0.9, dev=self.dev)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,33 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from linker.common.console import table_of_counts
-from linker.mining.held_out import HELD_OUT
 from linker.mining.linked_post import FATES
-from linker.mining.selection import (
-    COPIES,
-    FEW_WORDS,
-    NO_TEXT,
-    OUTSIDE,
-    SAME_TEXT,
-    TOO_MANY,
-    TOO_MANY_OF_AUTHOR,
-)
-
-_LATER = (
-    "comments on posts without an article",
-    "met again",
-    "by authors with too many links a day",
-    "by authors with one site",
-    HELD_OUT,
-    NO_TEXT,
-    OUTSIDE,
-    FEW_WORDS,
-    COPIES,
-    TOO_MANY,
-    SAME_TEXT,
-    TOO_MANY_OF_AUTHOR,
-)
-_MORE = re.compile(r"more than \d+")
 
 
 @dataclass
@@ -48,7 +21,7 @@ class Report:
         left_out: number of records of a platform that are no posts, by name.
         posts: number of posts read.
         fates: number of posts without a usable link, by reason.
-        later: number of posts with one that became no pair, by reason.
+        later: number of posts with one that became no pair, by reason, in the order of the filters.
         files: number of articles in the user's files, by fate.
         result: figures of the result.
     """
@@ -64,7 +37,6 @@ class Report:
     def sections(self) -> dict[str, dict[str, int]]:
         """Return the sections of counts: first the total, then its parts in the order of the filters."""
         linked = self.posts - self.fates.total()
-        later = sorted(self.later.items(), key=lambda item: _LATER.index(_MORE.sub("more than {}", item[0])))
         sections = {
             "lines": {
                 "read": self.posts + self.bad_lines + self.left_out.total(),
@@ -79,16 +51,12 @@ class Report:
             },
             "linked posts": {
                 "found": linked,
-                **{fate: count for fate, count in later if count},
+                **{fate: count for fate, count in self.later.items() if count},
                 "pairs": linked - self.later.total(),
             },
         }
         if self.files.total():
-            files = sorted(self.files.items())
-            sections["articles given"] = {
-                "read": self.files.total(),
-                **{fate: count for fate, count in files if count},
-            }
+            sections["articles given"] = {"read": self.files.total(), **dict(sorted((+self.files).items()))}
         return sections
 
     def table(self) -> Table:

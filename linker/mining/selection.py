@@ -69,7 +69,13 @@ def densest(times: Sequence[float], length: float) -> float:
 
 def select_pairs(store: LinkStore, options: MiningOptions, counts: Counter[str]) -> None:
     """Clean the posts of each article and store those that become pairs; count the fates of the others."""
-    length = sum(options.days) * _DAY
+    length, add = sum(options.days) * _DAY, "INSERT INTO pair VALUES (?, ?, ?, ?)"
+    too_many = TOO_MANY.format(options.max_per_article)
+    too_many_of_author = TOO_MANY_OF_AUTHOR.format(options.max_per_author)
+    # In the order of the filters.
+    counts.update(
+        dict.fromkeys((NO_TEXT, OUTSIDE, FEW_WORDS, COPIES, too_many, SAME_TEXT, too_many_of_author), 0)
+    )
     posts = store.run(
         f"SELECT article, article.title, article.text, begins, number, time, post.text FROM {POSTS} "
         "JOIN article ON article.id = article WHERE fate IS NULL ORDER BY article, draw, number"
@@ -82,10 +88,9 @@ def select_pairs(store: LinkStore, options: MiningOptions, counts: Counter[str])
         batch.append((article, texts))
         waiting += len(texts)
         if waiting >= _AT_ONCE:
-            _add_pairs(store, batch, options.max_per_article, counts)
+            store.database.executemany(add, _distinct(batch, options.max_per_article, counts))
             batch, waiting = [], 0
-    _add_pairs(store, batch, options.max_per_article, counts)
-    too_many_of_author = TOO_MANY_OF_AUTHOR.format(options.max_per_author)
+    store.database.executemany(add, _distinct(batch, options.max_per_article, counts))
     for fate, column, most in (
         (SAME_TEXT, "hash", 1),
         (too_many_of_author, "author", options.max_per_author),
@@ -120,10 +125,6 @@ def _cleaned(
         else:
             texts.append((number, clean))
     return texts
-
-
-def _add_pairs(store: LinkStore, batch: list[_ArticlePosts], most: int, counts: Counter[str]) -> None:
-    store.database.executemany("INSERT INTO pair VALUES (?, ?, ?, ?)", _distinct(batch, most, counts))
 
 
 def _distinct(

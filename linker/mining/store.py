@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,7 +50,11 @@ def hash_of(text: str) -> int:
 
 
 class LinkStore(Database):
-    """The posts, articles and pairs of one run."""
+    """The posts, articles and pairs of one run.
+
+    Attributes:
+        fates: number of posts that were dropped, by reason, in the order of the filters.
+    """
 
     def __init__(self, database: sqlite3.Connection) -> None:
         super().__init__(database)
@@ -57,6 +62,7 @@ class LinkStore(Database):
         self._articles: list[tuple[object, ...]] = []
         self._cards: list[tuple[object, ...]] = []
         self._number = 0
+        self.fates: Counter[str] = Counter()
 
     @classmethod
     @contextmanager
@@ -145,30 +151,32 @@ class LinkStore(Database):
     def drop_bots(self, options: MiningOptions) -> None:
         """Drop all posts of authors with too many links a day, or with nearly all links to one site."""
         links = f"{POSTS} WHERE fate IS NULL AND author IS NOT NULL AND thread IS NULL"
-        self.run("CREATE TABLE bot (author INTEGER PRIMARY KEY, fate TEXT)")
-        self.run(
-            "INSERT OR IGNORE INTO bot SELECT author, 'by authors with too many links a day' FROM "
-            f"(SELECT author, cast(time / {_DAY} AS INTEGER) AS day FROM {links} AND time IS NOT NULL) "
-            "GROUP BY author, day HAVING count(*) > ?",
-            [options.max_links_a_day],
-        )
         self.run(
             "CREATE TABLE of_site AS SELECT author, host, count(*) AS n FROM "
             f"(SELECT author, article FROM {links}) JOIN article ON article.id = article GROUP BY author, host"
         )
+        self.drop(
+            "by authors with too many links a day",
+            "SELECT number FROM post WHERE author IN (SELECT author FROM "
+            f"(SELECT author, cast(time / {_DAY} AS INTEGER) AS day FROM {links} AND time IS NOT NULL) "
+            "GROUP BY author, day HAVING count(*) > ?)",
+            options.max_links_a_day,
+        )
         # In posts that were collected by their links to one site, its share says nothing of an author.
-        self.run(
-            "INSERT OR IGNORE INTO bot SELECT author, 'by authors with one site' FROM "
+        self.drop(
+            "by authors with one site",
+            "SELECT number FROM post WHERE author IN (SELECT author FROM "
             "(SELECT author, host, max(n) AS most, sum(n) AS links FROM of_site GROUP BY author) "
             "WHERE links >= ? AND most > ? * links AND host NOT IN (SELECT host FROM of_site GROUP BY host "
-            "HAVING sum(n) * 2 > (SELECT sum(n) FROM of_site))",
-            [FEW_LINKS, options.max_site_share],
+            "HAVING sum(n) * 2 > (SELECT sum(n) FROM of_site)))",
+            FEW_LINKS,
+            options.max_site_share,
         )
-        self.run("INSERT OR IGNORE INTO dropped SELECT number, bot.fate FROM post JOIN bot USING (author)")
 
-    def drop(self, fate: str, numbers: str) -> None:
-        """Drop the posts that a query selects, if they were not dropped before."""
-        self.run(f"INSERT OR IGNORE INTO dropped SELECT number, ? FROM ({numbers})", [fate])
+    def drop(self, fate: str, numbers: str, *values: float) -> None:
+        """Drop the posts that a query with some values selects, if they were not dropped before; count them."""
+        query = f"INSERT OR IGNORE INTO dropped SELECT number, ? FROM ({numbers})"
+        self.fates[fate] += self.run(query, [fate, *values]).rowcount
 
     def has_article(self, key: str | None) -> bool:
         """Return whether a post links to the article with this key."""
