@@ -44,8 +44,7 @@ from linker.models.files.archive import load_model
 from linker.models.model import Model
 from linker.models.pretrained import FOLDERS
 from linker.models.siamese.siamese import SiameseModel
-from linker.training.checkpointing.checkpointer import LAST
-from linker.training.experiment import Experiment
+from linker.training.experiment import LAST, Experiment
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTES, REPORT = (

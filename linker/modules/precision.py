@@ -9,28 +9,18 @@ from typing import Any, Literal, TypeVar, cast
 import torch
 from torch import Tensor
 
-from linker.common.errors import ConfigError
-
 F = TypeVar("F", bound=Callable[..., Any])
 
-Precision = Literal["auto", "float32", "bfloat16", "float16"]
+Precision = Literal["auto", "float32", "bfloat16"]
 
 
 def lower_type(precision: Precision, device: torch.device) -> torch.dtype | None:
     """Return the dtype for `torch.autocast`; None: stay in float32.
 
     `auto` is bfloat16 if the device multiplies it natively, because emulation is slower than float32.
-
-    Raises:
-        ConfigError: if the precision is float16 on a CPU.
     """
-    if precision == "float16" and device.type == "cpu":
-        raise ConfigError(
-            "trainer.precision: float16 is not supported on a CPU; use auto, bfloat16 or float32"
-        )
-    if precision == "float32" or (precision == "auto" and not _multiplies_bfloat16(device)):
-        return None
-    return torch.bfloat16 if precision == "auto" else getattr(torch, precision)
+    lower = precision == "bfloat16" or (precision == "auto" and _multiplies_bfloat16(device))
+    return torch.bfloat16 if lower else None
 
 
 def _multiplies_bfloat16(device: torch.device) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from typing_extensions import override
 
 from linker.common.checks import at_least
 from linker.common.errors import DataError
@@ -31,6 +32,9 @@ class BatchSampler(Registrable):
     """Base class of batch samplers."""
 
     default_component = "linked_posts"
+
+    #: Whether its batches have articles, which a loss of pairs needs.
+    has_articles = True
 
     def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
         """Yield the batches of one epoch of the data; the same for the same seed.
@@ -63,23 +67,23 @@ class LinkedPostsSampler(BatchSampler):
         at_least(
             1, articles=articles, posts_per_article=posts_per_article, articles_per_story=articles_per_story
         )
-        self.articles, self.posts_per_article, self.articles_per_story = (
-            articles,
-            posts_per_article,
-            articles_per_story,
-        )
+        self.articles, self.posts_per_article = articles, posts_per_article
+        self.articles_per_story = articles_per_story
 
+    @override
     def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
-        """Yield the batches of one epoch; the same for the same seed.
-
-        Raises:
-            DataError: if no article has a post.
-        """
         rng = random.Random(seed)
         visits = self._visits(data, rng)
         if not visits:
             raise DataError("the training set links no post to any article: there is nothing to learn from")
-        ordered = self._beside_neighbors(data.articles, visits, rng)
+        rng.shuffle(visits)
+        neighbors: dict[str, list[tuple[int, list[int]]]] = {}
+        for visit in visits:
+            neighbors.setdefault(_neighborhood(data.articles[visit[0]]), []).append(visit)
+        size = self.articles_per_story
+        runs = [group[k : k + size] for group in neighbors.values() for k in range(0, len(group), size)]
+        rng.shuffle(runs)
+        ordered = [visit for run in runs for visit in run]
         batches = [ordered[i : i + self.articles] for i in range(0, len(ordered), self.articles)]
         unlinked = [j for j, post in enumerate(data.posts) if not post.article_ids]
         rng.shuffle(unlinked)
@@ -87,33 +91,23 @@ class LinkedPostsSampler(BatchSampler):
             posts = [j for _, chosen in batch for j in chosen] + unlinked[number :: len(batches)]
             yield PairBatch(list(dict.fromkeys(i for i, _ in batch)), list(dict.fromkeys(posts)))
 
+    @override
     def count(self, data: LinkedPosts) -> int:
-        """Return the number of batches in an epoch of the data."""
-        visits = len(self._visits(data, random.Random(0)))
-        return -(-visits // self.articles)
+        return -(-len(self._visits(data, random.Random(0))) // self.articles)
 
     def _visits(self, data: LinkedPosts, rng: random.Random) -> list[tuple[int, list[int]]]:
         """Return (article, some of its posts) so that each post of each article is in one of them."""
-        posts_of = _posts_of(data)
-        visits = []
+        row = {article.id: i for i, article in enumerate(data.articles)}
+        posts_of: list[list[int]] = [[] for _ in data.articles]
+        for j, post in enumerate(data.posts):
+            for article_id in post.article_ids:
+                if article_id in row:
+                    posts_of[row[article_id]].append(j)
+        visits, step = [], self.posts_per_article
         for i, posts in enumerate(posts_of):
             rng.shuffle(posts)
-            step = self.posts_per_article
             visits += [(i, posts[k : k + step]) for k in range(0, len(posts), step)]
         return visits
-
-    def _beside_neighbors(
-        self, articles: list[Article], visits: list[tuple[int, list[int]]], rng: random.Random
-    ) -> list[tuple[int, list[int]]]:
-        """Return the visits in an order in which runs of `articles_per_story` share a story or day."""
-        rng.shuffle(visits)
-        groups: dict[str, list[tuple[int, list[int]]]] = {}
-        for visit in visits:
-            groups.setdefault(_neighbourhood(articles[visit[0]]), []).append(visit)
-        size = self.articles_per_story
-        runs = [group[k : k + size] for group in groups.values() for k in range(0, len(group), size)]
-        rng.shuffle(runs)
-        return [visit for run in runs for visit in run]
 
 
 @BatchSampler.register("texts")
@@ -125,34 +119,25 @@ class TextSampler(BatchSampler):
             similarities of a few texts teach little.
     """
 
+    has_articles = False
+
     def __init__(self, size: int = 512) -> None:
         at_least(2, size=size)
         self.size = size
 
+    @override
     def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
-        """Yield the batches of one epoch; the same for the same seed."""
         order = np.random.default_rng(seed).permutation(len(data.posts)).tolist()
         size = min(self.size, len(order))
         for begin in range(0, self.count(data) * size, size):
             yield PairBatch([], order[begin : begin + size])
 
+    @override
     def count(self, data: LinkedPosts) -> int:
-        """Return the number of batches in an epoch."""
         return max(len(data.posts) // self.size, 1)
 
 
-def _posts_of(data: LinkedPosts) -> list[list[int]]:
-    """Return the rows of each article's posts, in file order."""
-    row = {article.id: i for i, article in enumerate(data.articles)}
-    posts: list[list[int]] = [[] for _ in data.articles]
-    for j, post in enumerate(data.posts):
-        for article_id in post.article_ids:
-            if article_id in row:
-                posts[row[article_id]].append(j)
-    return posts
-
-
-def _neighbourhood(article: Article) -> str:
+def _neighborhood(article: Article) -> str:
     if article.story:
         return f"story {article.story}"
     return f"day {article.published.date()}" if article.published else "none"

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from torch.utils.tensorboard import SummaryWriter
+from typing_extensions import override
 
+from linker.common.console import warn
+from linker.common.errors import LinkerError
 from linker.common.files import atomic_write
 from linker.config import Registrable
 
 
 class Callback(Registrable):
-    """Base class of observers, called at every step and epoch. `log_dir` is the run's folder for logs."""
+    """Base class of observers, called at every step and epoch."""
 
-    def start(self, log_dir: Path) -> None:
-        """Called when a run starts, with its folder `log_dir`."""
-
-    def resume(self, log_dir: Path, step: int, epoch: int) -> None:
-        """Called when a run resumes; discard anything logged for later steps and epochs.
+    def start(self, log_dir: Path, step: int, epoch: int) -> None:
+        """Called when a run starts or resumes; discard anything logged for later steps and epochs.
 
         Args:
-            log_dir: folder for logs.
-            step: number of the last step that counts.
+            log_dir: the run's folder for logs.
+            step: number of the last step that counts; 0 for a new run.
             epoch: number of the last epoch that counts.
         """
-        self.start(log_dir)
 
     def step(self, number: int, values: dict[str, float]) -> None:
         """Called after step `number` (from 1) with its `values`: loss, counts, learning rate and seconds."""
@@ -43,39 +43,31 @@ class Callback(Registrable):
 class TensorBoard(Callback):
     """Writes event files; view them with `tensorboard --logdir LOG_DIR`."""
 
-    def start(self, log_dir: Path) -> None:
-        """Open the log."""
-        self._open(log_dir)
-
-    def resume(self, log_dir: Path, step: int, epoch: int) -> None:
-        """Open the log; drop what belongs to later steps."""
-        self._open(log_dir, purge_step=step + 1)
-
-    def _open(self, log_dir: Path, **options: Any) -> None:
+    @override
+    def start(self, log_dir: Path, step: int, epoch: int) -> None:
         before = threading.excepthook
 
         def report(failed: threading.ExceptHookArgs) -> None:
             # The writer's thread leaves its OSError to the next call, which reports it in one line.
-            if not (
-                isinstance(failed.exc_value, OSError) and type(failed.thread).__name__ == "_AsyncWriterThread"
-            ):
+            is_writer = type(failed.thread).__name__ == "_AsyncWriterThread"
+            if not (is_writer and isinstance(failed.exc_value, OSError)):
                 before(failed)
 
         threading.excepthook = report
-        self._writer = SummaryWriter(str(log_dir), **options)
+        self._writer = SummaryWriter(str(log_dir), purge_step=step + 1 if step else None)
 
+    @override
     def step(self, number: int, values: dict[str, float]) -> None:
-        """Log a step."""
         for name, value in values.items():
             self._writer.add_scalar(f"train/{name}", value, number)
 
+    @override
     def epoch(self, number: int, values: dict[str, float]) -> None:
-        """Log an epoch."""
         for name, value in values.items():
             self._writer.add_scalar(f"dev/{name}", value, number)
 
+    @override
     def close(self) -> None:
-        """Close the log."""
         self._writer.close()
 
 
@@ -83,38 +75,70 @@ class TensorBoard(Callback):
 class JsonLines(Callback):
     """Writes `train.jsonl`: one object per step and epoch."""
 
-    _file: IO[str] | None = None
+    _file: IO[str]
 
-    def start(self, log_dir: Path) -> None:
-        """Open the log."""
+    @override
+    def start(self, log_dir: Path, step: int, epoch: int) -> None:
         log_dir.mkdir(parents=True, exist_ok=True)
-        self._file = (log_dir / "train.jsonl").open("w", encoding="utf-8")
-
-    def resume(self, log_dir: Path, step: int, epoch: int) -> None:
-        """Open the log; drop what belongs to later steps."""
         path = log_dir / "train.jsonl"
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        with atomic_write(path) as file:
-            file.writelines(f"{line}\n" for line in lines if _is_before(line, step, epoch))
-        self._file = path.open("a", encoding="utf-8")
+        if step and path.exists():
+            lines = path.read_text(encoding="utf-8").splitlines()
+            with atomic_write(path) as file:
+                file.writelines(f"{line}\n" for line in lines if _is_before(line, step, epoch))
+        self._file = path.open("a" if step else "w", encoding="utf-8")
 
+    @override
     def step(self, number: int, values: dict[str, float]) -> None:
-        """Log a step."""
         self._write({"step": number, **values})
 
+    @override
     def epoch(self, number: int, values: dict[str, float]) -> None:
-        """Log an epoch."""
         self._write({"epoch": number, **values})
 
     def _write(self, record: dict[str, float]) -> None:
-        assert self._file is not None
         self._file.write(json.dumps(record) + "\n")
         self._file.flush()
 
+    @override
     def close(self) -> None:
-        """Close the log."""
-        if self._file:
-            self._file.close()
+        self._file.close()
+
+
+class Callbacks:
+    """The callbacks of a run; one that cannot write its log is dropped with a warning, and training continues.
+
+    Args:
+        callbacks: the callbacks.
+    """
+
+    def __init__(self, callbacks: Iterable[Callback]) -> None:
+        self._callbacks = list(callbacks)
+
+    def start(self, log_dir: Path, step: int, epoch: int) -> None:
+        """Start all; see `Callback.start`.
+
+        Raises:
+            LinkerError: if one cannot write its log; only those that were started are left.
+        """
+        waiting, self._callbacks = self._callbacks, []
+        try:
+            for callback in waiting:
+                callback.start(log_dir, step, epoch)
+                self._callbacks.append(callback)
+        except OSError as error:
+            raise LinkerError(f"{error.filename or log_dir}: cannot be written ({error.strerror})") from error
+
+    def call(self, method: Callable[[Callback], None]) -> None:
+        """Call a method of each callback."""
+        for callback in list(self._callbacks):
+            try:
+                method(callback)
+            except OSError as error:
+                self._callbacks.remove(callback)
+                warn(
+                    f"warning: {type(callback).__name__} cannot write its log ({error.strerror or error}); "
+                    "training continues without it"
+                )
 
 
 def _is_before(line: str, step: int, epoch: int) -> bool:

@@ -13,26 +13,29 @@ from linker.common.checks import between
 from linker.common.console import info, stderr
 from linker.common.errors import ConfigError
 from linker.common.files import unbroken
-from linker.config import Lazy
+from linker.config import Lazy, resolve
+from linker.config.jsonnet import diff_configs
 from linker.data.data_source import DataSource
 from linker.data.splitters.splitter import Splits
-from linker.models.files.archive import save_model
+from linker.models.files.archive import check_manifest, read_config, save_model
+from linker.models.files.hub import is_hub_name
 from linker.models.files.model_card import model_card
+from linker.models.files.resolve import resolve_model
 from linker.models.model import Model, all_submodels
+from linker.models.pretrained import FOLDERS
 from linker.models.siamese.siamese import SiameseModel, save_weights
 from linker.modules.losses.loss import Loss
 from linker.modules.miners import Miner
 from linker.modules.precision import lower_type
-from linker.training.batch_sampler import TextSampler
-from linker.training.checkpointing.checkpointer import LAST, Checkpointer
-from linker.training.distillation.loss import DistillationLoss
+from linker.training.checkpointing.checkpointer import Checkpointer
 from linker.training.distributed.context import DistributedContext
 from linker.training.distributed.process_group import device_for
 from linker.training.rng_state import seed_everything
 from linker.training.trainer import Trainer
 from linker.training.training_state import TrainingResult, TrainingTask
-from linker.training.warm_start import load_initial_weights
-from linker.version import __version__
+
+#: Weights after the last epoch, in the model folder.
+LAST = "last.safetensors"
 
 
 class Experiment:
@@ -66,7 +69,7 @@ class Experiment:
         config: dict[str, Any] | None = None,
     ) -> None:
         between(0, 2**32 - 1, seed=seed)  # numpy accepts no other seeds.
-        if isinstance(trainer.batches, TextSampler) and loss.counts != "texts":
+        if not trainer.batches.has_articles and loss.counts != "texts":
             raise ConfigError(
                 "trainer.batches.type: `texts` makes batches without articles, for the loss `distillation`; set "
                 "`linked_posts` for a loss of pairs"
@@ -113,9 +116,12 @@ class Experiment:
         model.to(workers.device)
         if workers.is_main:
             _describe(splits, model)
-        self._prepare_loss(model, splits, checkpointer.log_dir / "teacher-cache", workers)
-        metadata = {"linker_version": __version__, "torch_version": torch.__version__}
-        checkpointer.begin(_fingerprint(model, splits), metadata, workers.is_main)
+        miner, loss = self.miner.to(workers.device), self.loss.to(workers.device)
+        task = TrainingTask(model, miner, loss, splits.train, splits.dev, self.seed, workers, whole)
+        lower = lower_type(self.trainer.precision, workers.device)
+        with torch.autocast(workers.device.type, lower, enabled=lower is not None):
+            loss.prepare(task, checkpointer.log_dir / "teacher-cache")
+        checkpointer.begin(_fingerprint(model, splits), workers.is_main)
 
         def write_model(result: TrainingResult) -> None:
             """Write the model folder; the model holds the best weights."""
@@ -131,31 +137,35 @@ class Experiment:
                 save_weights(model, out / LAST)
 
         checkpointer.on_resume = write_model
-        task = TrainingTask(
-            model,
-            self.miner.to(workers.device),
-            self.loss.to(workers.device),
-            splits.train,
-            splits.dev,
-            self.seed,
-            workers,
-            whole,
-        )
         try:
             return self.trainer.train(task, checkpointer.log_dir, write, checkpointer)
         finally:
             checkpointer.close()
 
-    def _prepare_loss(
-        self, model: SiameseModel, splits: Splits, cache: Path, workers: DistributedContext
-    ) -> None:
-        """Let the teacher of a distillation encode the texts, in the trainer's precision."""
-        if not isinstance(self.loss, DistillationLoss):
-            return
-        lower = lower_type(self.trainer.precision, workers.device)
-        with torch.autocast(workers.device.type, lower, enabled=lower is not None):
-            teacher = self.loss.cached_teacher(cache, workers)
-            self.loss.prepare(teacher, splits.train, splits.dev, model, workers.device)
+
+def load_initial_weights(model: Model, start: str, config: dict[str, Any]) -> None:
+    """Load the weights (and vocabulary) of a model folder; vector files that the config names are not read.
+
+    Args:
+        model: built from `config`, not prepared.
+        start: a folder of the same model, or the name of a bundled one or of one on a Hugging Face hub. The two may
+            differ in keys that do not affect the weights (see `Model.keys_without_weights`).
+        config: the resolved `model` section.
+
+    Raises:
+        ModelError: if the folder is not found, or is damaged.
+        ConfigError: if it contains another model.
+    """
+    folder = FOLDERS.get(start) or (resolve_model(start).folder if is_hub_name(start) else Path(start))
+    harmless = set[str]().union(*(part.keys_without_weights for part in all_submodels(model)))
+    for path, there, here in diff_configs(resolve(Model, read_config(folder)["model"]), config, "model"):
+        if harmless.isdisjoint(path.split(".")):
+            raise ConfigError(
+                f"start: {folder} is another model: {path} is {there!r} there and {here!r} here; "
+                "use the same model config"
+            )
+    check_manifest(folder)
+    model.load_state(folder)
 
 
 def _trained_part(model: Model) -> SiameseModel:
@@ -179,8 +189,7 @@ def _describe(splits: Splits, model: SiameseModel) -> None:
             articles = f"{len(data.articles):,} articles, {len(data.posts):,} posts"
             parts.append(f"{name}: {articles if data.articles else f'{len(data.posts):,} texts'}")
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
-    parts.append(f"{trained:,} trained weights")
-    info("; ".join(parts))
+    info("; ".join([*parts, f"{trained:,} trained weights"]))
     info(f"vocabulary: {model.description}")
 
 
@@ -188,9 +197,8 @@ def _fingerprint(model: SiameseModel, splits: Splits) -> str:
     """Return a SHA-256 of everything that the run is trained and measured on, and of the vocabulary."""
     digest = hashlib.sha256()
     for part in (splits.train, splits.dev) if splits.dev else (splits.train,):
-        for article in part.articles:
-            digest.update(repr((article.id, article.full_text, article.story)).encode("utf-8", "replace"))
-        for post in part.posts:
-            digest.update(repr((post.id, post.text, post.article_ids)).encode("utf-8", "replace"))
+        rows = [(article.id, article.full_text, article.story) for article in part.articles]
+        for row in [*rows, *((post.id, post.text, post.article_ids) for post in part.posts)]:
+            digest.update(repr(row).encode("utf-8", "replace"))
     digest.update("\n".join(model.words).encode("utf-8", "replace"))
     return digest.hexdigest()

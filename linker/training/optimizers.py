@@ -1,14 +1,15 @@
-"""Optimizers and learning-rate schedules."""
+"""Optimizers, learning-rate schedules, and rules that follow the training loss."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import nn
 from torch.optim import Optimizer as TorchOptimizer
 from torch.optim.lr_scheduler import LambdaLR
+from typing_extensions import override
 
 from linker.common.checks import above, at_least, between
 from linker.config import Registrable
@@ -42,8 +43,8 @@ class Adam(Optimizer):
         above(0, lr=lr)
         self.lr = lr
 
+    @override
     def build(self, parameters: Iterable[nn.Parameter]) -> TorchOptimizer:
-        """Return the torch optimizer of `parameters`."""
         return torch.optim.Adam(parameters, lr=self.lr, fused=FUSED)
 
 
@@ -63,118 +64,9 @@ class AdamW(Optimizer):
         at_least(0, weight_decay=weight_decay)
         self.lr, self.weight_decay = lr, weight_decay
 
+    @override
     def build(self, parameters: Iterable[nn.Parameter]) -> TorchOptimizer:
-        """Return the torch optimizer of `parameters`."""
         return torch.optim.AdamW(parameters, lr=self.lr, weight_decay=self.weight_decay, fused=FUSED)
-
-
-class Schedule(Registrable):
-    """Base class of learning-rate schedules over the steps of a run."""
-
-    default_component = "constant"
-
-    def factor(self, progress: float) -> float:
-        """Return the factor of the learning rate at `progress`, from 0 (first step) to 1 (end)."""
-        raise NotImplementedError
-
-    def build(self, optimizer: TorchOptimizer, steps: int) -> LambdaLR:
-        """Return the torch scheduler of `optimizer` for a run of `steps` steps."""
-        return LambdaLR(optimizer, lambda step: self.factor(min(step / max(steps, 1), 1.0)))
-
-
-def scale_learning_rate(scheduler: LambdaLR, factor: float) -> bool:
-    """Multiply the scheduled learning rate by `factor` from now on; return whether that changes it."""
-    before = scheduler.base_lrs
-    groups = scheduler.optimizer.param_groups
-    scheduler.base_lrs = [group["initial_lr"] * factor for group in groups]
-    _set_rates(scheduler)
-    return scheduler.base_lrs != before
-
-
-def set_step(scheduler: LambdaLR, step: int) -> None:
-    """Set the learning rate to that of a step of the schedule."""
-    scheduler.last_epoch = step
-    _set_rates(scheduler)
-
-
-def _set_rates(scheduler: LambdaLR) -> None:
-    groups = scheduler.optimizer.param_groups
-    for group, rate, scale in zip(groups, scheduler.base_lrs, scheduler.lr_lambdas, strict=True):
-        group["lr"] = rate * scale(scheduler.last_epoch)
-
-
-@Schedule.register("constant")
-class Constant(Schedule):
-    """Constant learning rate."""
-
-    def factor(self, progress: float) -> float:
-        """Return 1."""
-        return 1.0
-
-
-class WarmedUp(Schedule):
-    """Base class of schedules with a linear warm-up from 0.
-
-    Args:
-        warmup: share of the run for the warm-up.
-    """
-
-    def __init__(self, warmup: float = 0.1) -> None:
-        between(0, 1, warmup=warmup)
-        self.warmup = warmup
-
-    def _warmed(self, progress: float, after: float) -> float:
-        # Not 0 at the first step, which would then learn nothing.
-        return max(progress / self.warmup, 1e-3) if progress < self.warmup else after
-
-
-@Schedule.register("linear")
-class Linear(WarmedUp):
-    """Linear warm-up from 0, then linear decay to 0.
-
-    Args:
-        warmup: share of the run for the warm-up.
-    """
-
-    def factor(self, progress: float) -> float:
-        """Return the factor of the learning rate at `progress`, from 0 to 1."""
-        return self._warmed(progress, (1 - progress) / max(1 - self.warmup, 1e-9))
-
-
-@Schedule.register("cosine")
-class Cosine(WarmedUp):
-    """Linear warm-up from 0, then decay to 0 along half a cosine wave.
-
-    Args:
-        warmup: share of the run for the warm-up.
-    """
-
-    def factor(self, progress: float) -> float:
-        """Return the factor of the learning rate at `progress`, from 0 to 1."""
-        after = 0.5 * (1 + math.cos(math.pi * (progress - self.warmup) / max(1 - self.warmup, 1e-9)))
-        return self._warmed(progress, after)
-
-
-@Schedule.register("linear_decay")
-class LinearDecay(Schedule):
-    """Linear decay from the first step on, capped by a linear warm-up of a fixed number of steps.
-
-    Args:
-        warmup_steps: number of steps of the warm-up.
-        final: lowest factor of the learning rate.
-    """
-
-    def __init__(self, warmup_steps: int = 0, final: float = 0.0) -> None:
-        at_least(0, warmup_steps=warmup_steps)
-        between(0, 1, final=final)
-        self.warmup_steps, self.final = warmup_steps, final
-
-    def build(self, optimizer: TorchOptimizer, steps: int) -> LambdaLR:
-        """Return the torch scheduler of `optimizer` for a run of `steps` steps."""
-        warmup = max(self.warmup_steps, 1)
-        return LambdaLR(
-            optimizer, lambda step: min((step + 1) / warmup, max(self.final, 1 - step / max(steps, 1)))
-        )
 
 
 @Optimizer.register("sgd")
@@ -191,6 +83,122 @@ class SGD(Optimizer):
         at_least(0, l2=l2)
         self.lr, self.l2 = lr, l2
 
+    @override
     def build(self, parameters: Iterable[nn.Parameter]) -> TorchOptimizer:
-        """Return the torch optimizer of `parameters`."""
         return torch.optim.SGD(parameters, lr=self.lr, weight_decay=2 * self.l2)
+
+
+class Schedule(Registrable):
+    """Base class of learning-rate schedules over the steps of a run."""
+
+    default_component = "constant"
+
+    def factor(self, step: int, steps: int) -> float:
+        """Return the factor of the learning rate at a step, from 0, of a run of `steps` steps."""
+        raise NotImplementedError
+
+    def build(self, optimizer: TorchOptimizer, steps: int) -> LambdaLR:
+        """Return the torch scheduler of `optimizer` for a run of `steps` steps."""
+        return LambdaLR(optimizer, lambda step: self.factor(min(step, steps), max(steps, 1)))
+
+
+@Schedule.register("constant")
+class Constant(Schedule):
+    """Constant learning rate."""
+
+    @override
+    def factor(self, step: int, steps: int) -> float:
+        return 1.0
+
+
+@Schedule.register("linear")
+class Linear(Schedule):
+    """Linear warm-up from 0, then linear decay to 0.
+
+    Args:
+        warmup: share of the run for the warm-up.
+    """
+
+    def __init__(self, warmup: float = 0.1) -> None:
+        between(0, 1, warmup=warmup)
+        self.warmup = warmup
+
+    @override
+    def factor(self, step: int, steps: int) -> float:
+        progress = step / steps
+        if progress < self.warmup:
+            return max(
+                progress / self.warmup, 1e-3
+            )  # not 0 at the first step, which would then learn nothing
+        return self._decayed(progress)
+
+    def _decayed(self, progress: float) -> float:
+        return (1 - progress) / max(1 - self.warmup, 1e-9)
+
+
+@Schedule.register("cosine")
+class Cosine(Linear):
+    """Linear warm-up from 0, then decay to 0 along half a cosine wave.
+
+    Args:
+        warmup: share of the run for the warm-up.
+    """
+
+    @override
+    def _decayed(self, progress: float) -> float:
+        return 0.5 * (1 + math.cos(math.pi * (progress - self.warmup) / max(1 - self.warmup, 1e-9)))
+
+
+@Schedule.register("linear_decay")
+class LinearDecay(Schedule):
+    """Linear decay from the first step on, capped by a linear warm-up of a fixed number of steps.
+
+    Args:
+        warmup_steps: number of steps of the warm-up.
+        final: lowest factor of the learning rate.
+    """
+
+    def __init__(self, warmup_steps: int = 0, final: float = 0.0) -> None:
+        at_least(0, warmup_steps=warmup_steps)
+        between(0, 1, final=final)
+        self.warmup_steps, self.final = warmup_steps, final
+
+    @override
+    def factor(self, step: int, steps: int) -> float:
+        return min((step + 1) / max(self.warmup_steps, 1), max(self.final, 1 - step / steps))
+
+
+def scale_learning_rate(scheduler: LambdaLR, factor: float) -> bool:
+    """Multiply the scheduled learning rate by `factor` from now on; return whether that changes it."""
+    before = scheduler.base_lrs
+    scheduler.base_lrs = [group["initial_lr"] * factor for group in scheduler.optimizer.param_groups]
+    set_step(scheduler, scheduler.last_epoch)
+    return scheduler.base_lrs != before
+
+
+def set_step(scheduler: LambdaLR, step: int) -> None:
+    """Set the learning rate to that of a step of the schedule."""
+    scheduler.last_epoch = step
+    groups = scheduler.optimizer.param_groups
+    for group, rate, scale in zip(groups, scheduler.base_lrs, scheduler.lr_lambdas, strict=True):
+        group["lr"] = rate * scale(step)
+
+
+class LossRule(Registrable):
+    """Base class of rules that scale the learning rate and end a run by its mean training losses.
+
+    A rule keeps no state, so that a resumed run follows it like an uninterrupted one.
+    """
+
+    default_component = "drop_then_stop"
+
+    def after(self, losses: Sequence[float]) -> tuple[float, bool]:
+        """Return what follows from the epochs so far.
+
+        Args:
+            losses: the mean training loss of each epoch, in order.
+
+        Returns:
+            The factor of the scheduled learning rate in the next epoch, and whether training stops instead.
+        """
+        raise NotImplementedError

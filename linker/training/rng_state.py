@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import random
 from typing import Any
 
@@ -17,17 +16,21 @@ def seed_everything(seed: int) -> None:
     torch.manual_seed(seed)
 
 
+def seed_rank(seed: int, rank: int) -> None:
+    """Give each process its own random numbers. Rank 0 keeps its state, so a single process is not affected."""
+    if rank:
+        seed_everything((seed + 7_919 * rank) % 2**32)
+
+
 def get_rng_state() -> dict[str, Any]:
     """Return the states of Python's, numpy's and torch's generators as JSON values."""
     name, keys, *rest = np.random.get_state(legacy=True)
     state = {
         "python": random.getstate(),
         "numpy": [name, np.asarray(keys).tolist(), *rest],
-        "torch": _text(torch.get_rng_state()),
+        "torch": torch.get_rng_state().tolist(),
     }
-    if torch.cuda.is_available():
-        state["cuda"] = _text(torch.cuda.get_rng_state())
-    return state
+    return state | ({"cuda": torch.cuda.get_rng_state().tolist()} if torch.cuda.is_available() else {})
 
 
 def set_rng_state(state: dict[str, Any]) -> None:
@@ -36,14 +39,6 @@ def set_rng_state(state: dict[str, Any]) -> None:
     random.setstate((version, tuple(numbers), gauss))
     name, keys, *rest = state["numpy"]
     np.random.set_state((name, np.array(keys, dtype=np.uint32), *rest))
-    torch.set_rng_state(_tensor(state["torch"]))
+    torch.set_rng_state(torch.tensor(state["torch"], dtype=torch.uint8))
     if "cuda" in state and torch.cuda.is_available():
-        torch.cuda.set_rng_state(_tensor(state["cuda"]))
-
-
-def _text(state: torch.Tensor) -> str:
-    return base64.b64encode(state.numpy().tobytes()).decode("ascii")
-
-
-def _tensor(text: str) -> torch.Tensor:
-    return torch.frombuffer(bytearray(base64.b64decode(text)), dtype=torch.uint8)
+        torch.cuda.set_rng_state(torch.tensor(state["cuda"], dtype=torch.uint8))

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.optim import Optimizer as TorchOptimizer
+from typing_extensions import override
 
 from linker.common.errors import DataError
 from linker.data.characters import plain
@@ -71,7 +72,8 @@ def distill_vectors(
     chunks = split_into_chunks(texts)
     tokens = [tokenizer.tokenize(plain(chunk)) for chunk in chunks]
     counts = Counter(chain.from_iterable(tokens))
-    words = [word for word, count in sorted(counts.items(), key=_by_frequency) if count >= min_count]
+    by_frequency = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    words = [word for word, count in by_frequency if count >= min_count]
     if not words:
         raise DataError(f"no word occurs {min_count} times in {len(chunks):,} texts; add texts")
     share = np.array([counts[word] for word in words]) / sum(counts[word] for word in words)
@@ -81,12 +83,12 @@ def distill_vectors(
     posts = [Post(str(i), chunk) for i, chunk in enumerate(chunks)]
     data = LinkedPosts([], [post for post in posts if len(model.post_tokens(post).ids)])
     loss = DistillationLoss("")
-    loss.prepare(teacher, data, None, model, torch.device("cpu"))
+    task = TrainingTask(model, AllPairsMiner(), loss, data, seed=seed)
+    loss.learn_from(teacher, task)
     trainer = Trainer(
         _GroupedAdam(model), LinearDecay(final=0.02), TextSampler(BATCH), epochs, None, TEACHER_COSINE, None
     )
-    result = trainer.train(TrainingTask(model, AllPairsMiner(), loss, data, seed=seed), out.parent)
-    if result.interrupted:
+    if trainer.train(task, out.parent).interrupted:
         raise KeyboardInterrupt
     cosine = float((torch.from_numpy(model.post_vectors(data.posts)) * loss.targets).sum(1).mean())
     write_vectors(out, words, model.word_vectors())
@@ -118,33 +120,33 @@ class StaticEmbeddings(SiameseModel):
         nn.init.eye_(self.projection.weight)
 
     @property
+    @override
     def output_dim(self) -> int:
-        """Dimensions of an embedding."""
         return self.initial.shape[1]
 
     @property
+    @override
     def words(self) -> Sequence[str]:
-        """The vocabulary, by token id."""
         return self._vocabulary
 
+    @override
     def post_tokens(self, post: Post) -> EncodedText:
-        """Return the ids of the words in the vocabulary: int64, possibly none."""
         tokens = self.tokenizer.tokenize(plain(post.text))
         return EncodedText(np.array([self._ids[t] for t in tokens if t in self._ids], dtype=np.int64), ())
 
+    @override
     def forward(self, texts: Sequence[EncodedText]) -> Tensor:
-        """Return unit vectors of texts of at least one word each: float, texts × dim."""
         return self._vectors(self._collate(texts), None)
 
     def _collate(self, texts: Sequence[EncodedText]) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the distinct words, each token's place among them, and where each text begins."""
+        """Return the distinct words, each token's row among them, and where each text begins."""
         lengths = torch.tensor([len(text.ids) for text in texts])
         tokens = torch.from_numpy(np.concatenate([text.ids for text in texts]))
         words, tokens = tokens.unique(return_inverse=True)
         return words, tokens, lengths.cumsum(0) - lengths
 
-    def _vectors(self, laid_out: tuple[Tensor, Tensor, Tensor], budget: int | None) -> Tensor:
-        words, tokens, begins = laid_out
+    def _vectors(self, collated: tuple[Tensor, Tensor, Tensor], budget: int | None) -> Tensor:
+        words, tokens, begins = collated
         sums = F.embedding_bag(tokens, self._weighted(words), begins, mode="sum")  # (texts, dim)
         return F.normalize(self.projection(sums), dim=1)
 
@@ -165,11 +167,7 @@ class _GroupedAdam(Optimizer):
     def __init__(self, model: StaticEmbeddings) -> None:
         self._model = model
 
+    @override
     def build(self, parameters: Iterable[nn.Parameter]) -> TorchOptimizer:
-        """Return the torch optimizer; its parameters are those of the model."""
         rates = {self._model.projection: 1e-3, self._model.offset: 2e-3, self._model.log_weights: 2e-2}
         return torch.optim.Adam([{"params": part.parameters(), "lr": rate} for part, rate in rates.items()])
-
-
-def _by_frequency(item: tuple[str, int]) -> tuple[int, str]:
-    return -item[1], item[0]

@@ -9,21 +9,25 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from linker.common.checks import above, at_least, between
-from linker.common.console import info, warn
+from linker.common.console import info
 from linker.common.errors import ConfigError, LinkerError
+from linker.evaluation.evaluate import ARTICLE_METRICS, PAIR_METRICS
 from linker.modules.precision import Precision
 from linker.training.batch_sampler import BatchSampler
-from linker.training.callbacks import Callback
-from linker.training.checkpointing.checkpointer import Checkpointer, seed_rank
+from linker.training.callbacks import Callback, Callbacks
+from linker.training.checkpointing.checkpointer import Checkpointer
 from linker.training.checkpointing.signals import GracefulExit, StopSignals
-from linker.training.loss_rule import LossRule
-from linker.training.optimizers import Optimizer, Schedule, scale_learning_rate
-from linker.training.training_state import TrainingResult, TrainingState, TrainingTask
-from linker.training.validation import METRICS, dev_metrics
-from linker.training.weight_interpolation import InterpolatedWeights
+from linker.training.distillation.loss import TEACHER_COSINE
+from linker.training.optimizers import LossRule, Optimizer, Schedule, scale_learning_rate
+from linker.training.rng_state import seed_rank
+from linker.training.training_state import TrainingResult, TrainingState, TrainingTask, holding
+
+#: The metrics that can choose the best epoch.
+METRICS = [*PAIR_METRICS, *ARTICLE_METRICS, TEACHER_COSINE]
 
 
 class Trainer:
@@ -40,12 +44,11 @@ class Trainer:
         max_grad_norm: shorten gradients longer than this; null leaves them as they are.
         callbacks: observers of the run, such as loggers.
         checkpoint_seconds: maximum number of seconds between two checkpoints; every epoch ends with one.
-        chunk_tokens: encode at most this many tokens at a time, everything twice: the same gradients in memory bounded
-            by the chunk. Null encodes a batch at once.
         loss_rule: lowers the learning rate and ends the run by the training loss, in addition to `patience`.
         precision: of the encoder's computations; weights, mining and loss are always float32. `auto`: bfloat16 if the
-            device multiplies it natively, else float32. float16 needs a GPU.
-        initial_weight: weight of the initial model in the model that is measured and written, from 0 to 1.
+            device multiplies it natively, else float32.
+        initial_weight: weight of the initial model in the model that is measured and written, from 0 to 1 (WiSE-FT,
+            Wortsman et al. 2022, section 3).
     """
 
     def __init__(
@@ -59,23 +62,20 @@ class Trainer:
         max_grad_norm: float | None = 1.0,
         callbacks: list[Callback] | None = None,
         checkpoint_seconds: float = 600.0,
-        chunk_tokens: int | None = None,
         loss_rule: LossRule | None = None,
         precision: Precision = "float32",
         initial_weight: float = 0.0,
     ) -> None:
         at_least(0, epochs=epochs, checkpoint_seconds=checkpoint_seconds)
-        at_least(1, patience=patience, chunk_tokens=chunk_tokens)
+        at_least(1, patience=patience)
         above(0, max_grad_norm=max_grad_norm)
         between(0, 1, initial_weight=initial_weight)
         if metric not in METRICS:
             raise ConfigError(f"trainer.metric: unknown metric {metric!r}; use one of {', '.join(METRICS)}")
         self.optimizer, self.schedule, self.batches = optimizer, schedule, batches
         self.epochs, self.patience, self.metric, self.max_grad_norm = epochs, patience, metric, max_grad_norm
-        self.callbacks = callbacks or []
-        self.checkpoint_seconds, self.chunk_tokens = checkpoint_seconds, chunk_tokens
-        self.loss_rule, self.precision = loss_rule, precision
-        self.initial_weight = initial_weight
+        self.callbacks, self.checkpoint_seconds = callbacks or [], checkpoint_seconds
+        self.loss_rule, self.precision, self.initial_weight = loss_rule, precision, initial_weight
 
     def start(self, task: TrainingTask) -> TrainingState:
         """Return the state of a run before its first step.
@@ -90,7 +90,6 @@ class Trainer:
             schedule=self.schedule,
             epochs=self.epochs,
             precision=self.precision,
-            chunk_tokens=self.chunk_tokens,
             max_norm=self.max_grad_norm,
         )
 
@@ -119,16 +118,18 @@ class Trainer:
         """
         if self.epochs == 0:
             return self._measure(task, on_epoch)
-        weights = InterpolatedWeights(task.model, self.initial_weight)
+        learning = [(name, p) for name, p in task.model.named_parameters() if p.requires_grad]
+        initial = {name: p.detach().clone() for name, p in learning} if self.initial_weight else {}
         state = self.start(task)
         seed_rank(task.seed, task.workers.rank)
-        resumed = checkpointer is not None and checkpointer.restore(state)
+        if checkpointer is not None:
+            checkpointer.restore(state)
         self._follow_loss(state)
-        callbacks = list(self.callbacks) if task.workers.is_main else []
+        callbacks = Callbacks(self.callbacks if task.workers.is_main else [])
         with StopSignals() as signals:
-            run = _Run(state, weights, callbacks, on_epoch, signals, checkpointer)
+            run = _Run(state, initial, callbacks, on_epoch, signals, checkpointer)
             try:
-                _start(callbacks, log_dir, state.step if resumed else None, len(state.result.epochs))
+                callbacks.start(log_dir, state.step, len(state.result.epochs))
                 while not self._done(state):
                     self._epoch(run)
             except KeyboardInterrupt:
@@ -138,13 +139,13 @@ class Trainer:
                 if checkpointer is not None:
                     checkpointer.save(state)
             finally:
-                _notify(callbacks, lambda callback: callback.close())
+                callbacks.call(lambda callback: callback.close())
         return state.result
 
     def _measure(self, task: TrainingTask, on_epoch: Callable[[TrainingResult], None]) -> TrainingResult:
         """Measure the model without training it."""
         result = TrainingResult()
-        self._record(result, 0, dev_metrics(task), task.model)
+        self._record(result, 0, task.dev_metrics(), task.model)
         if task.workers.is_main:
             on_epoch(result)
             info(f"not trained{_format_metrics(result.epochs[0], self.metric)}")
@@ -152,35 +153,38 @@ class Trainer:
 
     def _epoch(self, run: _Run) -> None:
         """Train for one epoch or the rest of it; then measure, write the model folder, save a checkpoint."""
-        state, result = run.state, run.state.result
+        state, result, workers = run.state, run.state.result, run.state.workers
         number = len(result.epochs) + 1
         started = time.monotonic()
         state.epoch(number, lambda figures: self._after_step(run, figures))
         if number == 1 and run.checkpointer is not None:
             # Before the model folder, which cannot be resumed without any checkpoint.
             run.checkpointer.save_or_warn(state)
-        with run.weights.applied(state.model):
+        mixed = dict(state.model.state_dict())
+        for name, initial in run.initial.items():
+            mixed[name] = torch.lerp(mixed[name], initial, self.initial_weight)
+        with holding(state.model, mixed) if run.initial else nullcontext():
             # Several processes stop between steps only, so that none waits for one that has exited.
-            with run.signals.interruptible() if state.workers.size == 1 else nullcontext():
-                metrics = dev_metrics(state.task)
+            with run.signals.interruptible() if workers.size == 1 else nullcontext():
+                metrics = state.task.dev_metrics()
             self._record(result, number, metrics, state.model)
-            result.losses.append(state.workers.all_gather_object(state.loss_sum / state.steps)[0])
-            if state.workers.is_main:
+            result.losses.append(workers.all_gather_object(state.loss_sum / state.steps)[0])
+            if workers.is_main:
                 run.on_epoch(result)
-        if state.workers.is_main:
+        if workers.is_main:
             self._report(state, time.monotonic() - started)
-        _notify(run.callbacks, lambda callback: callback.epoch(number, metrics))
+        run.callbacks.call(lambda callback: callback.epoch(number, metrics))
         state.next_epoch()
         self._follow_loss(state)
         finished = self._done(state)
-        if finished and number < self.epochs and state.workers.is_main:
+        if finished and number < self.epochs and workers.is_main:
             info(f"{self._why_done(result)}: stopping early")
         if run.checkpointer is not None:
             run.checkpointer.save_or_warn(state, finished)
 
     def _after_step(self, run: _Run, figures: dict[str, float]) -> None:
         """Call the callbacks; save a checkpoint if one is due; exit if a signal asks for it."""
-        _notify(run.callbacks, lambda callback: callback.step(run.state.step, figures))
+        run.callbacks.call(lambda callback: callback.step(run.state.step, figures))
         due = run.checkpointer is not None and run.checkpointer.is_due(self.checkpoint_seconds)
         due_now, number = run.state.workers.all_reduce_max(
             int(due and run.state.workers.is_main), run.signals.requested
@@ -240,47 +244,19 @@ class Trainer:
 
 @dataclass
 class _Run:
-    """What the epochs of one call of `Trainer.train` share."""
+    """What the epochs of one call of `Trainer.train` share; `initial`: weights to mix with the trained ones."""
 
     state: TrainingState
-    weights: InterpolatedWeights
-    callbacks: list[Callback]
+    initial: dict[str, Tensor]
+    callbacks: Callbacks
     on_epoch: Callable[[TrainingResult], None]
     signals: StopSignals
     checkpointer: Checkpointer | None
 
 
-def _notify(callbacks: list[Callback], call: Callable[[Callback], None]) -> None:
-    """Call each callback; one that cannot write its log is dropped with a warning, and training continues."""
-    for callback in list(callbacks):
-        try:
-            call(callback)
-        except OSError as error:
-            callbacks.remove(callback)
-            warn(
-                f"warning: {type(callback).__name__} cannot write its log ({error.strerror or error}); "
-                "training continues without it"
-            )
-
-
-def _start(callbacks: list[Callback], log_dir: Path, step: int | None, epochs: int) -> None:
-    """Start the callbacks, or resume them after `step`; if one fails, only those that were started are left."""
-    started: list[Callback] = []
-    try:
-        for callback in callbacks:
-            if step is None:
-                callback.start(log_dir)
-            else:
-                callback.resume(log_dir, step, epochs)
-            started.append(callback)
-    except OSError as error:
-        callbacks[:] = started
-        raise LinkerError(f"{error.filename or log_dir}: cannot be written ({error.strerror})") from error
-
-
 def _format_metrics(metrics: dict[str, float], metric: str) -> str:
     """Return the dev metrics of an epoch's line: the usual ones, and the one that chooses the best epoch."""
-    labels = {"mRP": "r-Precision (mRP)", "teacher_cosine": "cosine to the teacher"}
+    labels = {"mRP": "r-Precision (mRP)", TEACHER_COSINE: "cosine to the teacher"}
     return "".join(
         f"  {labels.get(name, name)} {metrics[name]:.2%}"
         for name in dict.fromkeys(["mRP", "mAP", "AUC", "MAP", metric])

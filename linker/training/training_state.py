@@ -1,33 +1,36 @@
-"""A training run's state: the model and its optimizer, how far it has come, and the training step."""
+"""A training run: what is trained, how far it has come, and the training step."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.optim import Optimizer as TorchOptimizer
 
 from linker.common.console import progress_bar
 from linker.common.errors import ConfigError, LinkerError
 from linker.data.types import LinkedPosts
-from linker.data.vocabulary import EncodedText
-from linker.models.model import Model
+from linker.evaluation.evaluate import evaluate
+from linker.models.model import Model, Text
 from linker.models.siamese.siamese import SiameseModel
-from linker.modules.kernels.dropout import Masks, mixed
+from linker.modules.dropout import Masks, drawing, mixed
 from linker.modules.losses.loss import Loss
 from linker.modules.miners import Miner
 from linker.modules.precision import Precision, lower_type
 from linker.training.batch_sampler import BatchSampler, PairBatch
-from linker.training.distributed.context import DistributedContext
-from linker.training.distributed.errors import add_step_context
-from linker.training.grad_cache import CachedBatch
+from linker.training.distributed.context import ConnectionLost, DistributedContext
 from linker.training.optimizers import Optimizer, Schedule, set_step
+
+
+class StepError(Exception):
+    """A step failed with an error that is not the input's fault; the error is its cause."""
 
 
 @dataclass
@@ -53,6 +56,37 @@ class TrainingTask:
     seed: int = 13
     workers: DistributedContext = field(default_factory=DistributedContext)
     whole: Model | None = None
+
+    def dev_metrics(self) -> dict[str, float]:
+        """Measure the model on the dev set: metrics by name, equal in every process; none without a dev set.
+
+        A `whole` that is more than the model is scored by the main process alone.
+        """
+        model, dev, whole = self.model, self.dev, self.whole or self.model
+        metrics: dict[str, float] = {}
+        if dev is None:
+            return metrics
+        post_lengths = [len(post.text) for post in dev.posts]
+        if self.loss.counts == "texts":
+            metrics = self.loss.evaluate(self._encode(model.post_vectors, dev.posts, post_lengths))
+        elif self.workers.size == 1 or whole is not model:
+            if self.workers.is_main:
+                metrics = evaluate(whole.score(dev.articles, dev.posts), dev)
+        else:
+            lengths = [len(article.full_text) for article in dev.articles]
+            articles = self._encode(model.article_vectors, dev.articles, lengths)
+            posts = self._encode(model.post_vectors, dev.posts, post_lengths)
+            if self.workers.is_main:
+                metrics = evaluate(model.similarities(articles, posts), dev)
+        return self.workers.all_gather_object(metrics)[0]
+
+    def _encode(
+        self, encode: Callable[[Sequence[Text]], np.ndarray], texts: Sequence[Text], lengths: Sequence[int]
+    ) -> np.ndarray:
+        """Return the vectors of all texts, of which every process encodes a share: float32, texts × dim."""
+        shares = self.workers.split_by_tokens(lengths)
+        vectors = encode([texts[i] for i in shares[self.workers.rank]])
+        return self.workers.gather(torch.from_numpy(vectors).to(self.workers.device), shares).cpu().numpy()
 
 
 @dataclass
@@ -89,7 +123,6 @@ class TrainingState:
         schedule: the learning-rate schedule.
         epochs: length of the run, for the schedule.
         precision: of the encoder's computations.
-        chunk_tokens: encode at most this many tokens at a time; None encodes a batch at once.
         max_norm: gradients longer than this are shortened to it; None leaves them as they are.
 
     Attributes:
@@ -113,12 +146,11 @@ class TrainingState:
         schedule: Schedule,
         epochs: int,
         precision: Precision = "float32",
-        chunk_tokens: int | None = None,
         max_norm: float | None = None,
     ) -> None:
         self.task, self.result, self.workers = task, TrainingResult(), task.workers
         self.model, self.miner, self.loss, self.data = task.model, task.miner, task.loss, task.train
-        self.sampler, self.chunk_tokens, self.max_norm = sampler, chunk_tokens, max_norm
+        self.sampler, self.max_norm = sampler, max_norm
         self.steps = sampler.count(self.data)
         self.articles = [self.model.article_tokens(article) for article in self.data.articles]
         self.posts = [self.model.post_tokens(post) for post in self.data.posts]
@@ -134,11 +166,9 @@ class TrainingState:
             raise ConfigError(
                 "the model has nothing to train: its encoder has no weights and its embedder is frozen"
             )
-        device = self.workers.device
-        self._lower = lower_type(precision, device)
+        self._lower = lower_type(precision, self.workers.device)
         self.optimizer = optimizer.build(self.parameters)
         self.scheduler = schedule.build(self.optimizer, self.steps * epochs)
-        self.scaler = torch.amp.GradScaler(device.type, enabled=precision == "float16")
         self.step = self.batch = 0
         self.loss_sum = self.count_sum = 0.0
         mined = self.miner.chooses and self.loss.counts != "texts"
@@ -156,7 +186,8 @@ class TrainingState:
             bar = progress.add_task(f"epoch {number}", total=self.steps, completed=self.batch)
             batches = self.sampler.epoch(self.data, self.task.seed * 100_003 + number)
             for batch in islice(batches, self.batch, None):
-                values = self._step(batch)
+                with self._naming_the_batch(batch):
+                    values = self._step(batch)
                 self.step += 1
                 self.batch += 1
                 self.loss_sum += values["loss"]
@@ -171,19 +202,13 @@ class TrainingState:
         self.batch, self.loss_sum, self.count_sum = 0, 0.0, 0.0
 
     def _step(self, batch: PairBatch) -> dict[str, float]:
-        with add_step_context(
-            self.workers, self.step + 1, [self.data.articles[i].id for i in batch.articles]
-        ):
-            started = time.monotonic()
-            loss, figures = self._gradients(batch)
-            self.scaler.unscale_(self.optimizer)
-            self._clip()
-            rate = self.optimizer.param_groups[0]["lr"]
-            self.scaler.step(self.optimizer)
-            self.scaler.update()
-            self.scheduler.step()
-            seconds = time.monotonic() - started
-        return {"loss": loss, **figures, "lr": rate, "seconds": seconds}
+        started = time.monotonic()
+        loss, figures = self._gradients(batch)
+        self._clip()
+        rate = self.optimizer.param_groups[0]["lr"]
+        self.optimizer.step()
+        self.scheduler.step()
+        return {"loss": loss, **figures, "lr": rate, "seconds": time.monotonic() - started}
 
     def _gradients(self, batch: PairBatch) -> tuple[float, dict[str, float]]:
         """Compute the gradients of a batch; return the loss and the figures to log.
@@ -191,7 +216,7 @@ class TrainingState:
         Every process encodes its share of the texts, gathers all vectors and computes the whole loss, then
         backpropagates through its own texts. The sum over processes is the gradient of the batch.
         """
-        every = self._texts(batch)
+        every = [self.articles[i] for i in batch.articles] + [self.posts[j] for j in batch.posts]
         # A text of several pairs is encoded once.
         number: dict[int, int] = {}
         rows = [number.setdefault(id(text), len(number)) for text in every]
@@ -200,38 +225,23 @@ class TrainingState:
         shares = self.workers.split_by_tokens(lengths)
         mine = shares[self.workers.rank]
         # Dropout is that of a single process.
-        masks = Masks.of_batch(mixed(self.task.seed, self.step), lengths).of(mine)
-        cached = CachedBatch(self._encode, [texts[i] for i in mine], self.chunk_tokens, masks)
-        vectors = self.workers.gather(
-            cached.vectors.detach(), shares
-        ).requires_grad_()  # (distinct texts, dim)
+        with drawing(Masks.of_batch(mixed(self.task.seed, self.step), lengths).of(mine)):
+            encoded = self._encode([texts[i] for i in mine])
+        vectors = self.workers.gather(encoded.detach(), shares).requires_grad_()  # (distinct texts, dim)
         of_batch = vectors if len(texts) == len(every) else vectors[torch.tensor(rows)]  # (texts, dim)
-        loss, figures = self._loss_of(of_batch, batch)
+        articles, posts = of_batch.split([len(batch.articles), len(batch.posts)])
+        pairs = self.miner(articles, posts, self._relevance(batch).to(vectors.device))
+        loss, figures = self.loss.batch_loss(articles, posts, pairs, batch.posts)
         value = loss.item()
         if not math.isfinite(value):
             raise LinkerError(f"the loss is {value}")
         self.optimizer.zero_grad(set_to_none=True)
-        self.scaler.scale(loss).backward()
+        loss.backward()
         assert vectors.grad is not None
-        cached.backward(vectors.grad[torch.tensor(mine, dtype=torch.int64, device=vectors.device)])
+        if encoded.requires_grad:
+            encoded.backward(vectors.grad[torch.tensor(mine, dtype=torch.int64, device=vectors.device)])
         self.workers.sum_gradients(self._model_parameters, self._loss_parameters)
         return value, figures
-
-    def _texts(self, batch: PairBatch) -> list[EncodedText]:
-        """Return the texts that the model reads for a batch."""
-        return [self.articles[i] for i in batch.articles] + [self.posts[j] for j in batch.posts]
-
-    def _loss_of(self, vectors: Tensor, batch: PairBatch) -> tuple[Tensor, dict[str, float]]:
-        """Return the loss of what the model returned for the texts of a batch, and the figures to log.
-
-        Args:
-            vectors: float, texts × dim.
-            batch: the batch.
-        """
-        count = len(batch.articles)
-        articles, posts = vectors[:count], vectors[count:]
-        pairs = self.miner(articles, posts, self._relevance(batch.articles, batch.posts).to(vectors.device))
-        return self.loss.batch_loss(articles, posts, pairs, batch.posts)
 
     def _encode(self, texts: Any) -> Tensor:
         if not texts:  # There are fewer texts than processes.
@@ -245,99 +255,125 @@ class TrainingState:
     def _clip(self) -> None:
         if self.max_norm is not None:
             norm = nn.utils.clip_grad_norm_(self.parameters, self.max_norm).item()
-            # If a gradient overflows float16, the scaler skips the step and lowers its scale.
-            if not math.isfinite(norm) and not self.scaler.is_enabled():
+            if not math.isfinite(norm):
                 raise LinkerError(f"the loss is finite, but its gradient is {norm}")
 
-    def _relevance(self, articles: list[int], posts: list[int]) -> Tensor:
-        """Return which of these rows of the training set are linked: bool, articles × posts."""
+    def _relevance(self, batch: PairBatch) -> Tensor:
+        """Return which articles and posts of a batch are linked: bool, articles × posts."""
         rows: dict[int, list[int]] = {}
-        for i, article in enumerate(articles):
+        for i, article in enumerate(batch.articles):
             rows.setdefault(article, []).append(i)
-        relevance = torch.zeros(len(articles), len(posts), dtype=torch.bool)
+        relevance = torch.zeros(len(batch.articles), len(batch.posts), dtype=torch.bool)
         links = [
             (i, j)
-            for j, post in enumerate(posts)
-            for a in rows.keys() & self._articles_of[post]
-            for i in rows[a]
+            for j, post in enumerate(batch.posts)
+            for article in rows.keys() & self._articles_of[post]
+            for i in rows[article]
         ]
         if links:
             relevance[tuple(torch.tensor(links).T)] = True
         return relevance
 
-    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Return everything that decides the rest of the run except RNG states: tensors, and JSON values."""
-        tensors = {}
-        for part, module in self._modules().items():
-            tensors.update({f"{part}/{name}": tensor for name, tensor in module.state_dict().items()})
-        optimizer = self.optimizer.state_dict()
-        plain: dict[str, dict[str, Any]] = {}
-        for index, values in optimizer["state"].items():
-            for name, value in values.items():
-                if isinstance(value, Tensor):
-                    tensors[f"optimizer/{index}/{name}"] = value
-                else:
-                    plain.setdefault(str(index), {})[name] = value
-        schedule = {
-            name: value for name, value in self.scheduler.state_dict().items() if name != "lr_lambdas"
-        }
-        metadata = {
-            "scaler": self.scaler.state_dict(),
+    @contextmanager
+    def _naming_the_batch(self, batch: PairBatch) -> Iterator[None]:
+        """Add process, step (from 1) and the batch's articles to errors raised in the block.
+
+        Raises:
+            LinkerError: if the input or memory is at fault.
+            StepError: if anything else is.
+        """
+        size = self.workers.size
+        process = f"process {self.workers.rank} of {size}: " if size > 1 else ""
+        where = f"{process}step {self.step + 1}: "
+        articles = f"articles of the batch: {', '.join(self.data.articles[i].id for i in batch.articles)}"
+        try:
+            yield
+        except ConnectionLost:
+            raise
+        except LinkerError as error:
+            raise LinkerError(f"{where}{error}; {articles}") from error
+        except Exception as error:
+            line = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            if _is_out_of_memory(error):
+                advice = "set fewer trainer.batches.articles, or shorter model.max_article_tokens"
+                raise LinkerError(f"{where}not enough memory ({line}); {advice}; {articles}") from error
+            raise StepError(f"{where}{type(error).__name__}: {line}; {articles}") from error
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything that decides the rest of the run except RNG states: nested tensors and JSON values."""
+        modules = {name: module.state_dict() for name, module in self._modules().items()}
+        # Weights that equal the current ones, such as a frozen table of word vectors, are stored once.
+        best = self.result.best_state.items()
+        changed = {name: tensor for name, tensor in best if not torch.equal(tensor, modules["model"][name])}
+        schedule = self.scheduler.state_dict()
+        del schedule["lr_lambdas"]
+        return {
+            **modules,
+            "best": changed,
+            "optimizer": self.optimizer.state_dict(),
+            "schedule": schedule,
             "step": self.step,
             "batch": self.batch,
             "steps_in_epoch": self.steps,
             "loss_sum": self.loss_sum,
             "count_sum": self.count_sum,
-            "optimizer": {"values": plain, "groups": optimizer["param_groups"]},
-            "schedule": schedule,
+            "epochs": self.result.epochs,
+            "losses": self.result.losses,
+            "best_epoch": self.result.best_epoch,
         }
-        return tensors, metadata
 
-    def restore(
-        self, parts: Callable[[str], dict[str, Tensor]], metadata: dict[str, Any], same: bool
-    ) -> None:
-        """Restore what `state` returned.
+    def load_state_dict(self, state: Mapping[str, Any], same_config: bool) -> None:
+        """Restore what `state_dict` returned.
 
         Args:
-            parts: returns the tensors of `model`, `loss`, `miner` or `optimizer`.
-            metadata: the JSON values.
-            same: whether the config is unchanged; otherwise learning rates and schedule are those of the new config.
+            state: the state.
+            same_config: whether the config is unchanged; otherwise learning rates and schedule are those of the new
+                config.
 
         Raises:
             LinkerError: if the state belongs to another model, loss, miner or optimizer.
         """
+        by_weight = {int(number): values for number, values in state["optimizer"]["state"].items()}
+        groups, own_groups = state["optimizer"]["param_groups"], self.optimizer.state_dict()["param_groups"]
         try:
-            for part, module in self._modules().items():
-                module.load_state_dict(parts(part))
-            if metadata["scaler"] and self.scaler.is_enabled():
-                self.scaler.load_state_dict(metadata["scaler"])
-            _load_optimizer(self.optimizer, parts("optimizer"), metadata["optimizer"], same)
+            if [len(group["params"]) for group in groups] != [len(group["params"]) for group in own_groups]:
+                raise ValueError("the number of trained weights differs")
+            for name, module in self._modules().items():
+                module.load_state_dict(state[name])
+            groups = groups if same_config else own_groups
+            self.optimizer.load_state_dict({"state": by_weight, "param_groups": groups})
         except (RuntimeError, ValueError, KeyError) as error:
             raise LinkerError(f"the checkpoint does not fit the config: {error}") from error
-        self.step, self.batch = metadata["step"], metadata["batch"]
-        self.loss_sum, self.count_sum = metadata["loss_sum"], metadata["count_sum"]
-        if same:
-            self.scheduler.load_state_dict({"lr_lambdas": [None], **metadata["schedule"]})
+        self.step, self.batch = state["step"], state["batch"]
+        self.loss_sum, self.count_sum = state["loss_sum"], state["count_sum"]
+        if same_config:
+            self.scheduler.load_state_dict({"lr_lambdas": [None], **state["schedule"]})
         else:
             set_step(self.scheduler, self.step)
+        self.result = TrainingResult(state["epochs"], state["losses"], state["best_epoch"])
+        if self.result.best_epoch:
+            best, device = state["best"], self.workers.device
+            self.result.best_state = {
+                name: best[name].to(device) if name in best else tensor.detach().clone()
+                for name, tensor in self.model.state_dict().items()
+            }
 
-    def _modules(self) -> Mapping[str, nn.Module]:
+    def _modules(self) -> dict[str, nn.Module]:
         return {"model": self.model, "loss": self.loss, "miner": self.miner}
 
 
-def _load_optimizer(
-    optimizer: TorchOptimizer, tensors: dict[str, Tensor], metadata: dict[str, Any], same: bool
-) -> None:
-    values: dict[int, dict[str, Any]] = {int(i): dict(value) for i, value in metadata["values"].items()}
-    for key, tensor in tensors.items():
-        index, name = key.split("/", 1)
-        values.setdefault(int(index), {})[name] = tensor
-    groups = metadata["groups"] if same else optimizer.state_dict()["param_groups"]
-    count = _count(groups)
-    if _count(metadata["groups"]) != count:
-        raise ValueError("the number of trained weights differs")
-    optimizer.load_state_dict({"state": values, "param_groups": groups})
+def _is_out_of_memory(error: Exception) -> bool:
+    # torch has no class for it on CPUs.
+    on_cpu = isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+    return on_cpu or isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError))
 
 
-def _count(groups: Iterable[dict[str, Any]]) -> int:
-    return sum(len(group["params"]) for group in groups)
+@contextmanager
+def holding(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None]:
+    """Let a model hold other weights within the block; afterwards its own are restored exactly."""
+    before = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
+    model.load_state_dict(weights)
+    try:
+        yield
+    finally:
+        model.load_state_dict(before)

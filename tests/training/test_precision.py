@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from linker.common.errors import ConfigError
 from linker.modules import precision as precisions
 from linker.training.training_state import TrainingTask
 from tests.helpers.process_groups import ENCODERS, Setting, build_training
@@ -38,8 +37,3 @@ def test_auto_is_bfloat16_where_the_processor_multiplies_it(able, like, monkeypa
 def test_torch_that_does_not_tell_what_a_processor_can_stays_with_float32(monkeypatch):
     monkeypatch.delattr(torch.cpu, "get_capabilities", raising=False)
     assert precisions.lower_type("auto", torch.device("cpu")) is None
-
-
-def test_float16_is_refused_on_a_cpu():
-    with pytest.raises(ConfigError, match="float16 is not supported on a CPU"):
-        first_epoch("cnn", "float16")

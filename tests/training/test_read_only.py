@@ -26,29 +26,29 @@ class Locking:
         self.folder, self.first, self.last, self.dies = folder, first, last, dies
 
     def __call__(self) -> None:
-        from linker.training.checkpointing.checkpoint import Checkpoint
+        from linker.training.checkpointing import checkpointer
 
         bow_to_rights()
-        save, closed = Checkpoint.write, False
+        save, closed = checkpointer.write_checkpoint, False
 
-        def guarded(checkpoint, path):
+        def guarded(path, state):
             nonlocal closed
             folder = path.parent if self.folder == "checkpoints" else Path(self.folder)
-            if self.first <= checkpoint.step <= self.last and not closed:
+            if self.first <= state["step"] <= self.last and not closed:
                 folder.chmod(0o555)
                 closed = True
                 if can_write(folder):
                     os._exit(RIGHTS_DO_NOT_BIND)
-            elif checkpoint.step > self.last and closed:
+            elif state["step"] > self.last and closed:
                 folder.chmod(0o755)
                 closed = False
             try:
-                save(checkpoint, path)
+                save(path, state)
             finally:
-                if checkpoint.step == self.dies:
+                if state["step"] == self.dies:
                     die()
 
-        Checkpoint.write = guarded  # type: ignore[method-assign]
+        checkpointer.write_checkpoint = guarded  # type: ignore[assignment]
 
 
 def bow_to_rights() -> None:

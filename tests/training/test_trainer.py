@@ -17,9 +17,9 @@ from linker.models.siamese.siamese import SiameseModel
 from linker.modules.losses.loss import Loss
 from linker.modules.losses.triplet_margin import TripletMarginLoss
 from linker.modules.miners import MultiSimilarityMiner
-from linker.training.callbacks import Callback, TensorBoard
-from linker.training.experiment import seed_everything
-from linker.training.trainer import Trainer, _start
+from linker.training.callbacks import Callback, Callbacks, TensorBoard
+from linker.training.rng_state import seed_everything
+from linker.training.trainer import Trainer
 from linker.training.training_state import TrainingTask
 from tests.conftest import toy_posts
 
@@ -248,10 +248,11 @@ def test_a_log_that_cannot_be_opened_is_reported_and_only_open_ones_are_closed(
 
     monkeypatch.setattr("linker.training.callbacks.SummaryWriter", full)
     before, after = Watcher(), Watcher()
-    callbacks = [before, TensorBoard(), after]
+    callbacks = Callbacks([before, TensorBoard(), after])
     with pytest.raises(LinkerError, match=r"log: cannot be written \(No space left"):
-        _start(callbacks, tmp_path / "log", 3 if resumed else None, 1)
-    assert callbacks == [before]
+        callbacks.start(tmp_path / "log", 3 if resumed else 0, 1)
+    callbacks.call(lambda callback: callback.close())
+    assert closed == [before]
     failing = trainer()
     failing.callbacks = [before, TensorBoard(), after]
     with pytest.raises(LinkerError, match="log: cannot be written"):
@@ -259,4 +260,4 @@ def test_a_log_that_cannot_be_opened_is_reported_and_only_open_ones_are_closed(
             TrainingTask(siamese(), MultiSimilarityMiner(), BrokenLoss(), toy_posts(), seed=0),
             tmp_path / "log",
         )
-    assert closed == [before]
+    assert closed == [before, before]

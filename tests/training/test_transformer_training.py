@@ -1,4 +1,4 @@
-"""A transformer trains through the same trainer: alone, in chunks, by several processes, killed and gone on with."""
+"""A transformer trains through the same trainer: alone, by several processes, killed and gone on with."""
 
 import json
 import random
@@ -25,7 +25,6 @@ from tests.helpers.cli import invoke
 from tests.helpers.process_groups import Setting, same, train_alone, train_together
 from tests.helpers.tiny_transformers import SIZES, tiny
 from tests.helpers.training_runs import kill_at_random, outcome, run, train, write_workplace
-from tests.training.test_grad_cache import gradients
 
 ROOT = Path(__file__).parents[2]
 
@@ -94,30 +93,6 @@ def test_a_run_that_broke_off_ends_as_if_nothing_had_happened(tmp_path):
     assert trained(config, tmp_path / "out", resume=True).best_epoch
     for name in ("transformer/model.safetensors", "last.safetensors", "metrics.json"):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
-
-
-def test_chunks_give_the_gradients_of_the_whole_and_drop_out_the_same(tmp_path):
-    data = toy_posts()
-    for dropout in (0.0, 0.1):
-        model = build(
-            Experiment, config_of(tmp_path, tiny("bert", tmp_path / str(dropout), dropout=dropout))
-        ).model.construct()
-        model.prepare(data)
-        model.train()
-        texts = [model.post_tokens(post) for post in data.posts]
-        if dropout:
-            torch.manual_seed(0)
-            first, _ = gradients(model, texts, 100)
-            torch.manual_seed(0)
-            second, _ = gradients(model, texts, 100)
-            assert torch.equal(first, second)
-            continue
-        whole_vectors, whole = gradients(model, texts, None)
-        vectors, chunked = gradients(model, texts, 100)
-        torch.testing.assert_close(vectors, whole_vectors, atol=1e-5, rtol=1e-5)
-        assert chunked.keys() == whole.keys()
-        for name, gradient in whole.items():
-            torch.testing.assert_close(chunked[name], gradient, atol=1e-4, rtol=1e-4, msg=name)
 
 
 def test_bfloat16_gives_nearly_the_same_vectors(tmp_path):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from linker.common.checks import above, between
-from linker.training.loss_rule import LossRule
+from linker.training.optimizers import LossRule
 
 
 @LossRule.register("drop_then_stop")

@@ -27,9 +27,9 @@ from linker.models.averaged_word_vectors import VOCABULARY, WEIGHTS, read_weight
 from linker.models.embedding_model import Similarity
 from linker.models.model import Model
 from linker.models.siamese.siamese import TOKENS_TOGETHER, SiameseModel, save_weights
+from linker.modules.dropout import drawing, masks_in_force
 from linker.modules.embedders.embedder import Embedder
 from linker.modules.encoders.encoder import Encoder
-from linker.modules.kernels.dropout import drawing, masks_in_force
 
 # Stages with dropout; each samples its masks independently of the other.
 EMBEDDING, ENCODING = 1, 2

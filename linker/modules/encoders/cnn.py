@@ -7,9 +7,8 @@ from torch import Tensor, nn
 from typing_extensions import override
 
 from linker.common.checks import at_least
-from linker.modules.dropout import Dropout
+from linker.modules.dropout import Dropout, text_numbers
 from linker.modules.encoders.encoder import Encoder, pad_tokens
-from linker.modules.kernels.dropout import text_numbers
 
 
 @Encoder.register("cnn")

@@ -7,9 +7,8 @@ from torch.nn.utils.rnn import pack_padded_sequence
 from typing_extensions import override
 
 from linker.common.checks import at_least
-from linker.modules.dropout import Dropout
+from linker.modules.dropout import Dropout, text_numbers
 from linker.modules.encoders.encoder import Encoder, pad_tokens
-from linker.modules.kernels.dropout import text_numbers
 
 
 class _Recurrent(Encoder):

@@ -11,10 +11,10 @@ from torch.nn import functional as F
 from typing_extensions import override
 
 from linker.common.checks import at_least, between
+from linker.modules.dropout import token_numbers
 from linker.modules.encoders.attention import AttentionHeads, ScoreFunction
 from linker.modules.encoders.encoder import Encoder, offsets_of
 from linker.modules.kernels.dispatch import Kernels, kernels_for
-from linker.modules.kernels.dropout import token_numbers
 from linker.modules.kernels.inputs import RingInput, StarInput
 
 

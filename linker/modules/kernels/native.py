@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from linker.modules.dropout import draw_seed
 from linker.modules.kernels import library
-from linker.modules.kernels.dropout import draw_seed
 from linker.modules.kernels.inputs import RingInput, StarInput
 from linker.modules.precision import full_precision
 

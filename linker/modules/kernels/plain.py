@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.autograd.function import FunctionCtx
 from torch.nn import functional as F
 
-from linker.modules.kernels.dropout import draw_seed, dropout_mask
+from linker.modules.dropout import draw_seed, dropout_mask
 from linker.modules.kernels.inputs import RingInput, StarInput
 from linker.modules.precision import full_precision
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 from torch import Tensor, nn
 
 from linker.config import Registrable
 from linker.modules.miners import MinedPairs
+
+if TYPE_CHECKING:
+    from linker.training.training_state import TrainingTask
 
 
 class Loss(nn.Module, Registrable):
@@ -16,7 +21,8 @@ class Loss(nn.Module, Registrable):
 
     default_component = "triplet_margin"
 
-    #: What the loss averages over, for the progress line.
+    #: What the loss averages over, for the progress line. A loss of `texts` needs no links, neither for training nor
+    #: on the dev set.
     counts: Literal["pairs", "triplets", "texts"] = "pairs"
 
     def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
@@ -32,16 +38,25 @@ class Loss(nn.Module, Registrable):
     def batch_loss(
         self, articles: Tensor, posts: Tensor, pairs: MinedPairs, post_rows: Sequence[int]
     ) -> tuple[Tensor, dict[str, float]]:
-        """Return the loss of a batch and the figures to log. By default the loss is that of `forward`.
+        """Return the loss of a batch and the figures to log, among them the one that `counts` names.
 
         Args:
-            articles: as for `forward`.
+            articles: as for `forward`, which computes the loss by default.
             posts: as for `forward`.
             pairs: as for `forward`.
             post_rows: the row of each post in the training set.
-
-        Returns:
-            A scalar, and figures by name; among them the one that `counts` names.
         """
         figures = {"pairs": float(pairs.pairs), "triplets": float(pairs.triplets)}
         return self(articles, posts, pairs), figures
+
+    def prepare(self, task: TrainingTask, cache: Path) -> None:
+        """Compute before training what depends on the texts; by default nothing.
+
+        Args:
+            task: what will be trained.
+            cache: folder for what later runs can use again.
+        """
+
+    def evaluate(self, posts: np.ndarray) -> dict[str, float]:
+        """Return the dev metrics of a loss of `texts`, from embeddings of the dev posts: float32, posts × dim."""
+        raise NotImplementedError

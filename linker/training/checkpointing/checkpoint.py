@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,73 +16,61 @@ from torch import Tensor
 from linker.common.errors import LinkerError
 from linker.common.files import atomic_write, json_text
 
-FORMAT = 1
+_TENSOR = "\0tensor"  # no key of a config
 
 
-@dataclass
-class Checkpoint:
-    """Everything that decides the rest of a run.
+def write_checkpoint(path: Path, state: Mapping[str, Any]) -> None:
+    """Write a state of tensors and JSON values, nested in dicts; a SHA-256 of all of it is in the file's header.
 
-    Attributes:
-        tensors: weights and other tensors, by name.
-        metadata: the rest, as JSON values.
+    Raises:
+        LinkerError: if it cannot be written; nothing is left half-written.
     """
-
-    tensors: dict[str, Tensor]
-    metadata: dict[str, Any]
-
-    @property
-    def step(self) -> int:
-        """Number of steps done."""
-        return self.metadata["step"]
-
-    @property
-    def position(self) -> str:
-        """How far the run had come, for messages."""
-        metadata = self.metadata
-        return f"at epoch {len(metadata['epochs']) + 1}, batch {metadata['batch']} of {metadata['steps_in_epoch']}"
-
-    def part(self, name: str) -> dict[str, Tensor]:
-        """Return the tensors whose names begin with `name/`, under the rest of their names."""
-        return {key[len(name) + 1 :]: t for key, t in self.tensors.items() if key.startswith(f"{name}/")}
-
-    def write(self, path: Path) -> None:
-        """Write the file: the metadata as JSON and a SHA-256 of metadata and tensors in its header.
-
-        Raises:
-            LinkerError: if it cannot be written; nothing is left half-written.
-        """
-        metadata = json_text({"format": FORMAT, **self.metadata})
-        tensors = {name: t.detach().cpu().contiguous() for name, t in self.tensors.items()}
-        header = {"metadata": metadata, "sha256": _digest(metadata, tensors)}
-        with atomic_write(path, "wb") as file:
-            file.write(save(tensors, metadata=header))
-
-    @classmethod
-    def read(cls, path: Path) -> Checkpoint:
-        """Read a file that `write` wrote.
-
-        Raises:
-            LinkerError: if it is damaged, incomplete, or written by a newer version.
-        """
-        try:
-            with safe_open(path, framework="pt") as file:
-                header = file.metadata() or {}
-                tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
-            metadata = json.loads(header["metadata"])
-        except (OSError, SafetensorError, KeyError, ValueError) as error:
-            raise LinkerError(f"{path}: not a complete checkpoint ({error})") from error
-        if header.get("sha256") != _digest(header["metadata"], tensors):
-            raise LinkerError(f"{path}: damaged, its contents do not match its checksum")
-        if metadata["format"] > FORMAT:
-            raise LinkerError(f"{path}: written by a newer version of linker; upgrade linker")
-        return cls(tensors, metadata)
+    tensors: dict[str, Tensor] = {}
+    values = json_text(_without_tensors(state, "", tensors))
+    header = {"state": values, "sha256": _digest(values, tensors)}
+    with atomic_write(path, "wb") as file:
+        file.write(save(tensors, metadata=header))
 
 
-def _digest(metadata: str, tensors: dict[str, Tensor]) -> str:
-    digest = hashlib.sha256(metadata.encode("utf-8", "surrogatepass"))
-    for name in sorted(tensors):
-        tensor = tensors[name]
+def read_checkpoint(path: Path) -> dict[str, Any]:
+    """Read what `write_checkpoint` wrote; tuples come back as lists, and numbers as keys as text.
+
+    Raises:
+        LinkerError: if it is damaged or incomplete.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            header = file.metadata() or {}
+            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
+        values, checksum = header["state"], header["sha256"]
+    except (OSError, SafetensorError, KeyError, ValueError) as error:
+        raise LinkerError(f"{path}: not a complete checkpoint ({error})") from error
+    if checksum != _digest(values, tensors):
+        raise LinkerError(f"{path}: damaged, its contents do not match its checksum")
+    return _with_tensors(json.loads(values), tensors)
+
+
+def _without_tensors(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:
+    """Return a state with names in place of its tensors, which are added to `tensors`."""
+    if isinstance(value, Tensor):
+        tensors[name] = value.detach().cpu().contiguous()
+        return {_TENSOR: name}
+    if isinstance(value, Mapping):
+        return {key: _without_tensors(item, f"{name}/{key}", tensors) for key, item in value.items()}
+    return value
+
+
+def _with_tensors(value: Any, tensors: Mapping[str, Tensor]) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if _TENSOR in value:
+        return tensors[value[_TENSOR]]
+    return {key: _with_tensors(item, tensors) for key, item in value.items()}
+
+
+def _digest(values: str, tensors: Mapping[str, Tensor]) -> str:
+    digest = hashlib.sha256(values.encode("utf-8", "surrogatepass"))
+    for name, tensor in sorted(tensors.items()):
         digest.update(f"\n{name} {tensor.dtype} {list(tensor.shape)}\n".encode())
         digest.update(tensor.flatten().view(torch.uint8).numpy().data)
     return digest.hexdigest()

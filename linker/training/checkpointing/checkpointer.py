@@ -12,30 +12,25 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-import torch
-
 from linker.common.console import info, warn
 from linker.common.errors import ConfigError, LinkerError
 from linker.common.files import check_regular_files, check_writable
 from linker.common.locks import lock
 from linker.config.jsonnet import ABSENT, diff_configs
-from linker.models.files.archive import CARD, CONFIG, MANIFEST, METRICS
-from linker.models.siamese.hugging_face import MODULES
-from linker.models.siamese.transformer import FOLDER as NETWORK
-from linker.models.siamese.word_siamese import VOCABULARY, WEIGHTS
-from linker.training.checkpointing.checkpoint import Checkpoint
+from linker.models.files.archive import CONFIG
+from linker.training.checkpointing.checkpoint import read_checkpoint, write_checkpoint
 from linker.training.distributed.context import DistributedContext
-from linker.training.rng_state import get_rng_state, seed_everything, set_rng_state
-from linker.training.training_state import TrainingResult, TrainingState
+from linker.training.rng_state import get_rng_state, seed_rank, set_rng_state
+from linker.training.training_state import TrainingResult, TrainingState, holding
 
-#: Weights after the last epoch, in the model folder.
-LAST = "last.safetensors"
 #: Number of checkpoints kept: the newest, and the one before it in case the newest is damaged.
 CHECKPOINTS = 2
 LOCK_SECONDS = 10.0
 #: Number of differences shown if a config has changed.
 SHOWN = 20
 _NAME = re.compile(r"step-(\d+)\.safetensors")
+# What a run that is killed while it writes leaves of model folder, log and checkpoints.
+_TEMPORARY = re.compile(r"\.(.+\.(json|jsonl|md|txt|safetensors)|transformer)\.\w{8}")
 
 
 class Checkpointer:
@@ -48,7 +43,6 @@ class Checkpointer:
         out: the model folder of the run.
 
     Attributes:
-        metadata: JSON values written into every checkpoint in addition to the state of the run.
         on_resume: called in the main process when a run resumes; the model then holds the best weights.
     """
 
@@ -56,10 +50,10 @@ class Checkpointer:
         self.out = out
         self.log_dir = out.with_name(out.name + "-log")
         self.folder = self.log_dir / "checkpoints"
-        self.metadata: dict[str, Any] = {}
         self.on_resume: Callable[[TrainingResult], None] = lambda result: None
-        self._found: Checkpoint | None = None
+        self._resumed: dict[str, Any] | None = None
         self._same_config = True
+        self._inputs: dict[str, Any] = {}  # config and fingerprint of the data
         self._saved_at = time.monotonic()
         self._lock: IO[str] | None = None
 
@@ -70,21 +64,19 @@ class Checkpointer:
             LinkerError: if there is a model folder or an unfinished run.
         """
         self._check_files()
-        checkpoint, problems = self._newest()
-        if checkpoint is not None and not checkpoint.metadata["finished"]:
+        state, problems = self._newest()
+        if state is not None and not state["finished"]:
             raise LinkerError(
-                f"{self.out}: contains an unfinished run, {checkpoint.position}; "
+                f"{self.out}: contains an unfinished run, {_position(state)}; "
                 "continue it with --resume, replace it with --overwrite, or choose another folder with --out"
             )
-        if checkpoint is None and problems:
+        if state is None and problems:
             raise LinkerError(
                 f"{problems[0]}; start again with --overwrite, or choose another folder with --out"
             )
         if self._has_model():
             more = (
-                "train it further with --resume --allow-config-change -o trainer.epochs=N, "
-                if checkpoint
-                else ""
+                "train it further with --resume --allow-config-change -o trainer.epochs=N, " if state else ""
             )
             raise LinkerError(
                 f"{self.out}: already exists; {more}replace it with --overwrite, or choose another folder with --out"
@@ -105,48 +97,51 @@ class Checkpointer:
             ConfigError: if the config has changed.
             LinkerError: if nothing can be written, no checkpoint is complete, or there is a model without any.
         """
+        self._inputs = {"config": config}
         if workers.is_main:
             self._check_files()
             for path in (self.out / CONFIG, self._path(0)):
                 check_writable(path)
-        self.metadata = {"config": config}
         if not resume:
             return
         if workers.is_main:
             if self._steps():
                 self._acquire_lock()
-            self._find(config, allow_config_change)
-        step = self._found.step if self._found else None
+            self._choose(config, allow_config_change)
+        step = self._resumed["step"] if self._resumed else None
         step, self._same_config = workers.all_gather_object([step, self._same_config])[0]
         if step is not None and not workers.is_main:
-            self._found = Checkpoint.read(self._path(step))
+            self._resumed = read_checkpoint(self._path(step))
 
-    def begin(self, data: str, metadata: dict[str, Any], is_main: bool) -> None:
+    def begin(self, data: str, is_main: bool) -> None:
         """Lock the folder, and remove what a resumed run does not need.
 
         Args:
             data: a fingerprint of what the run is trained and measured on.
-            metadata: JSON values for every checkpoint.
             is_main: whether this is the process that writes.
 
         Raises:
             LinkerError: if the data have changed, or another process trains into this folder.
         """
-        if self._found is not None and self._found.metadata["data"] != data:
+        if self._resumed is not None and self._resumed["data"] != data:
             raise LinkerError(
                 "cannot resume: articles, posts, their order, or the words that have vectors have changed since the "
                 "run started (other data); restore the old files, or start again with --overwrite"
             )
-        self.metadata |= {"data": data, **metadata}
+        self._inputs["data"] = data
         if not is_main:
             return
         self._acquire_lock()
-        self._remove_half_written()
-        if self._found is None:
-            for path in self.folder.glob("step-*"):
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        left = [
+            path
+            for folder in (self.out, self.log_dir)
+            for path in folder.rglob(".*")
+            if _TEMPORARY.fullmatch(path.name)
+        ]
+        for path in [*left, *(self.folder.glob("step-*") if self._resumed is None else ())]:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
         for step in self._steps():
-            if self._found is not None and step > self._found.step:
+            if self._resumed is not None and step > self._resumed["step"]:
                 self._path(step).rename(self._path(step).with_suffix(".damaged"))
 
     def restore(self, state: TrainingState) -> bool:
@@ -158,27 +153,18 @@ class Checkpointer:
         Raises:
             LinkerError: if the checkpoint does not fit the run.
         """
-        if self._found is None:
+        if self._resumed is None:
             return False
-        part, metadata, result = self._found.part, self._found.metadata, state.result
-        state.restore(part, metadata, self._same_config)
-        for name in ("epochs", "losses", "best_epoch"):
-            setattr(result, name, metadata[name])
-        if result.best_epoch:
-            now = {name: tensor.detach().clone() for name, tensor in state.model.state_dict().items()}
-            best = part("best")
-            result.best_state = {
-                name: best[name].to(now[name].device) if name in best else now[name] for name in now
-            }
-            if state.workers.is_main:
-                state.model.load_state_dict(result.best_state)
-                self.on_resume(result)
-                state.model.load_state_dict(now)
-        rank, rng_states = state.workers.rank, metadata["chance"]
+        state.load_state_dict(self._resumed, self._same_config)
+        if state.result.best_epoch and state.workers.is_main:
+            with holding(state.model, state.result.best_state):
+                self.on_resume(state.result)
+        rank, rng_states = state.workers.rank, self._resumed["rng"]
         if rank < len(rng_states):
             set_rng_state(rng_states[rank])
         else:
             seed_rank(state.task.seed + state.step, rank)
+        self._resumed = None  # frees the tensors
         return True
 
     def is_due(self, seconds: float) -> bool:
@@ -205,22 +191,14 @@ class Checkpointer:
         rng_states = state.workers.all_gather_object(get_rng_state())
         if not state.workers.is_main:
             return
-        tensors, metadata = state.state()
-        result = state.result
-        for name, tensor in result.best_state.items():
-            # Weights that equal the current ones, such as a frozen table of word vectors, are stored once.
-            if not torch.equal(tensor, tensors[f"model/{name}"]):
-                tensors[f"best/{name}"] = tensor
-        metadata |= {
-            "finished": finished,
-            "epochs": result.epochs,
-            "losses": result.losses,
-            "best_epoch": result.best_epoch,
-            "chance": rng_states,
-            **self.metadata,
-        }
-        Checkpoint(tensors, metadata).write(self._path(state.step))
-        _sync(self.folder)
+        run = {"finished": finished, "rng": rng_states, **self._inputs}
+        write_checkpoint(self._path(state.step), {**state.state_dict(), **run})
+        with suppress(OSError):  # makes the new name survive a power failure, if the system can
+            descriptor = os.open(self.folder, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
         for step in self._steps()[CHECKPOINTS:]:
             self._path(step).unlink()
 
@@ -230,10 +208,10 @@ class Checkpointer:
             self._lock.close()
             self._lock = None
 
-    def _find(self, config: dict[str, Any], allow_config_change: bool) -> None:
+    def _choose(self, config: dict[str, Any], allow_config_change: bool) -> None:
         """Choose the newest complete checkpoint; print which newer ones are damaged."""
-        self._found, problems = self._newest()
-        if self._found is None:
+        state, problems = self._newest()
+        if state is None:
             if problems:
                 raise LinkerError(f"{'; '.join(problems)}; start again with --overwrite")
             if self._has_model():
@@ -246,9 +224,9 @@ class Checkpointer:
             info(f"{problem}; using the checkpoint before it")
         changes = [
             f"{path}: {_shown(old, '(new)')} → {_shown(new, '(gone)')}"
-            for path, old, new in diff_configs(self._found.metadata["config"], config)
+            for path, old, new in diff_configs(state["config"], config)
         ]
-        self._same_config = not changes
+        self._resumed, self._same_config = state, not changes
         if changes and not allow_config_change:
             more = [f"and {len(changes) - SHOWN} more"] if len(changes) > SHOWN else []
             lines = "\n  ".join(changes[:SHOWN] + more)
@@ -257,28 +235,26 @@ class Checkpointer:
                 "Undo the change, allow it with --allow-config-change, or start again with --overwrite"
             )
         count = f" with {len(changes)} changes of the config" if changes else ""
-        info(f"resuming {self._found.position}{count}")
+        info(f"resuming {_position(state)}{count}")
 
     def _check_files(self) -> None:
         for folder in (self.out, self.log_dir):
             if folder.is_dir():
                 check_regular_files(folder)
 
-    def _newest(self) -> tuple[Checkpoint | None, list[str]]:
+    def _newest(self) -> tuple[dict[str, Any] | None, list[str]]:
         """Return the newest complete checkpoint, and why each newer one cannot be used."""
         problems: list[str] = []
         for step in self._steps():
             try:
-                return Checkpoint.read(self._path(step)), problems
+                return read_checkpoint(self._path(step)), problems
             except LinkerError as error:
                 problems.append(str(error))
         return None, problems
 
     def _steps(self) -> list[int]:
         """Return the steps of all checkpoint files, newest first, complete or not."""
-        if not self.folder.is_dir():
-            return []
-        matches = (_NAME.fullmatch(path.name) for path in self.folder.iterdir())
+        matches = (_NAME.fullmatch(path.name) for path in self.folder.glob("step-*"))
         return sorted((int(match[1]) for match in matches if match), reverse=True)
 
     def _path(self, step: int) -> Path:
@@ -286,15 +262,6 @@ class Checkpointer:
 
     def _has_model(self) -> bool:
         return self.out.exists() and (not self.out.is_dir() or any(self.out.iterdir()))
-
-    def _remove_half_written(self) -> None:
-        """Remove temporary files that a killed run left in the model folder, the logs and the checkpoints."""
-        names = (CONFIG, METRICS, CARD, MANIFEST, VOCABULARY, WEIGHTS, NETWORK, MODULES, LAST)
-        patterns = [(self.out, f".{name}.*") for name in names]
-        patterns += [(self.log_dir, ".train.jsonl.*"), (self.folder, ".step-*")]
-        for folder, pattern in patterns:
-            for path in list(folder.glob(pattern)):
-                path.unlink()
 
     def _acquire_lock(self) -> None:
         """Make sure that no other process on this machine trains into this folder until this one ends."""
@@ -307,33 +274,18 @@ class Checkpointer:
             raise LinkerError(f"{self.folder}: cannot be written ({error.strerror})") from error
         # The processes of a run whose main process was killed take a moment to exit.
         until = time.monotonic() + LOCK_SECONDS
-        while True:
-            try:
-                if lock(self._lock, wait=False):
-                    return
-            except OSError:  # The file system has no locks.
-                return
-            if time.monotonic() > until:
-                raise LinkerError(
-                    f"{self.folder}: another process is training here; wait for it, or choose another --out"
-                )
-            time.sleep(0.2)
+        with suppress(OSError):  # the file system has no locks
+            while not lock(self._lock, wait=False):
+                if time.monotonic() > until:
+                    raise LinkerError(
+                        f"{self.folder}: another process is training here; wait for it, or choose another --out"
+                    )
+                time.sleep(0.2)
 
 
-def seed_rank(seed: int, rank: int) -> None:
-    """Give each process its own random numbers. Rank 0 keeps its state, so a single process is not affected."""
-    if rank:
-        seed_everything((seed + 7_919 * rank) % 2**32)
-
-
-def _sync(folder: Path) -> None:
-    """Make a new file name survive a power failure, if the system can."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def _position(state: dict[str, Any]) -> str:
+    """Return how far a run had come, for messages."""
+    return f"at epoch {len(state['epochs']) + 1}, batch {state['batch']} of {state['steps_in_epoch']}"
 
 
 def _shown(value: Any, absent: str) -> str:

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+from typing_extensions import override
 
 from linker.common.checks import above
 from linker.common.errors import ConfigError
-from linker.data.types import LinkedPosts
-from linker.models.siamese.siamese import SiameseModel
 from linker.modules.losses.loss import Loss
 from linker.modules.miners import MinedPairs
 from linker.training.distillation.teacher import CachedTeacher, Teacher
-from linker.training.distributed.context import DistributedContext
+
+if TYPE_CHECKING:
+    from linker.training.training_state import TrainingTask
 
 #: The dev metric of distillation: the mean cosine to the teacher's embeddings.
 TEACHER_COSINE = "teacher_cosine"
@@ -45,7 +47,7 @@ class DistillationLoss(Loss):
         temperature: inverse temperature of the softmax over in-batch cosines.
 
     Attributes:
-        targets: the teacher's embeddings of the training posts, float32, posts × dim, unit length; see `prepare`.
+        targets: the teacher's embeddings of the training posts, float32, posts × dim, unit length.
         dev_targets: the same of the dev posts.
     """
 
@@ -58,40 +60,20 @@ class DistillationLoss(Loss):
         self.targets = torch.zeros(0)  # (training posts, dim)
         self.dev_targets = torch.zeros(0)  # (dev posts, dim)
 
-    def cached_teacher(self, folder: Path, workers: DistributedContext) -> CachedTeacher:
-        """Return the teacher with its cache.
+    @override
+    def prepare(self, task: TrainingTask, cache: Path) -> None:
+        teacher = Teacher(self.teacher)
+        folder = Path(self.cache) if self.cache else cache
+        self.learn_from(CachedTeacher(folder, teacher.name, teacher.encode, task.workers), task)
 
-        Args:
-            folder: of the cache, if the config names none.
-            workers: the processes of the run, which share the encoding.
-
-        Raises:
-            ModelError: if the teacher is not found.
-        """
-        model = Teacher(self.teacher)
-        return CachedTeacher(Path(self.cache) if self.cache else folder, model.name, model.encode, workers)
-
-    def prepare(
-        self,
-        teacher: CachedTeacher,
-        train: LinkedPosts,
-        dev: LinkedPosts | None,
-        student: SiameseModel,
-        device: torch.device,
-    ) -> None:
-        """Get the teacher's embeddings of all texts; needed before training.
-
-        Args:
-            teacher: the teacher.
-            train: the training set.
-            dev: the dev set, for `evaluate`.
-            student: a prepared model.
-            device: where the loss is computed.
+    def learn_from(self, teacher: CachedTeacher, task: TrainingTask) -> None:
+        """Get the teacher's embeddings of all texts of a task; needed before training.
 
         Raises:
             ConfigError: if the teacher's embeddings have fewer dimensions than the student's.
         """
-        posts = train.posts + (dev.posts if dev else [])
+        train, student, device = task.train.posts, task.model, task.workers.device
+        posts = train + (task.dev.posts if task.dev else [])
         embeddings = teacher.encode([post.text for post in posts], "texts")
         if embeddings.shape[1] < student.output_dim:
             raise ConfigError(
@@ -99,32 +81,23 @@ class DistillationLoss(Loss):
                 f"{student.output_dim}; configure an encoder with at most as many as the teacher"
             )
         if embeddings.shape[1] > student.output_dim:
-            rows = np.random.default_rng(0).permutation(len(train.posts))[:ROTATION_SAMPLE]
+            rows = np.random.default_rng(0).permutation(len(train))[:ROTATION_SAMPLE]
             with torch.autocast(device.type, enabled=False):
-                anchors = student.post_vectors([train.posts[i] for i in rows])
+                anchors = student.post_vectors([train[i] for i in rows])
             embeddings = pca_procrustes(embeddings, rows, anchors)
         unit = F.normalize(torch.from_numpy(embeddings), dim=1)
-        self.targets = unit[: len(train.posts)].to(device)
-        self.dev_targets = unit[len(train.posts) :]
+        self.targets, self.dev_targets = unit[: len(train)].to(device), unit[len(train) :]
 
-    def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
-        """Raise: the loss of a batch depends on which texts are in it."""
-        raise NotImplementedError
-
+    @override
     def batch_loss(
         self, articles: Tensor, posts: Tensor, pairs: MinedPairs, post_rows: Sequence[int]
     ) -> tuple[Tensor, dict[str, float]]:
-        """Return the loss of the posts' embeddings, and their number and mean cosine; see `Loss.batch_loss`."""
         targets = self.targets[torch.as_tensor(post_rows, device=self.targets.device)]
         loss, cosine = distillation_loss(posts, targets.to(posts), self.temperature)
         return loss, {"texts": float(len(posts)), TEACHER_COSINE: cosine}
 
+    @override
     def evaluate(self, posts: np.ndarray) -> dict[str, float]:
-        """Return the mean cosine of the dev posts' embeddings to the teacher's.
-
-        Args:
-            posts: float32, dev posts × dim.
-        """
         unit = F.normalize(torch.from_numpy(posts), dim=1)
         return {TEACHER_COSINE: float((unit * self.dev_targets).sum(1).mean())}
 

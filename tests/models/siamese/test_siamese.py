@@ -15,7 +15,7 @@ from linker.data.types import Article, LinkedPosts, Post
 from linker.models.files.archive import load_model, save_model, write_manifest
 from linker.models.model import Model
 from linker.models.siamese.word_siamese import WordSiamese
-from linker.training.experiment import seed_everything
+from linker.training.rng_state import seed_everything
 from tests.conftest import toy_posts
 
 ENCODERS = {

@@ -12,9 +12,9 @@ from entmax import entmax_bisect
 from torch import Tensor
 from torch.nn import functional as F
 
+from linker.modules.dropout import draw_seed, dropout_mask
 from linker.modules.kernels import native
 from linker.modules.kernels.dispatch import NATIVE, PLAIN, Kernels
-from linker.modules.kernels.dropout import draw_seed, dropout_mask
 from linker.modules.kernels.inputs import RingInput, StarInput
 
 Named = dict[str, Tensor]

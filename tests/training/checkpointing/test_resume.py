@@ -290,7 +290,7 @@ class FullDisk:
         save = checkpoint.save
 
         def full(tensors, metadata):
-            if self.first <= json.loads(metadata["metadata"])["step"] <= self.last:
+            if self.first <= json.loads(metadata["state"])["step"] <= self.last:
                 raise OSError(errno.ENOSPC, "No space left on device")
             return save(tensors, metadata=metadata)
 

@@ -124,12 +124,6 @@ def test_a_student_learns_in_the_precision_of_the_trainer(place: Path) -> None:
     assert cosine(place / "exact") == pytest.approx(cosine(place / "lower"), abs=0.02)
 
 
-def test_float16_without_a_gpu_is_refused_before_anything_is_written(place: Path) -> None:
-    with pytest.raises(ConfigError, match="float16 is not supported on a CPU"):
-        distil("--out", "half", "-o", "trainer.precision=float16")
-    assert not (place / "half").exists()
-
-
 def test_a_student_says_more_and_more_what_its_teacher_says_of_texts_kept_out(place: Path) -> None:
     assert "cosine to the teacher" in distil("--out", "once", "--epochs", "1", "--cache", "said")
     kept = {path: path.stat().st_mtime_ns for path in (place / "said").iterdir()}

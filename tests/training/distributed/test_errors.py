@@ -100,7 +100,7 @@ def test_a_mistake_in_a_component_ends_all_with_one_traceback(workplace):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("how", "cause"), [("memory", "trainer.chunk_tokens"), ("nan", " is nan")])
+@pytest.mark.parametrize(("how", "cause"), [("memory", "trainer.batches.articles"), ("nan", " is nan")])
 def test_a_single_process_names_the_batch_too(workplace, how, cause):
     more = ["-o", "model.encoder.rank=0"]
     command = ["-o", f"{{model+: {{encoder: {{type: 'failing', how: '{how}'}}}}}}"]

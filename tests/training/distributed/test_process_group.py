@@ -30,7 +30,7 @@ def parted(record):
     return {name: tensor for name, tensor in record.items() if name not in counted}, counted
 
 
-def test_what_is_dropped_out_does_not_depend_on_the_number_of_processes_or_chunks(tmp_path):
+def test_what_is_dropped_out_does_not_depend_on_the_number_of_processes(tmp_path):
     setting = dropping("star_transformer")
     alone = train_alone(setting, tmp_path)
     (tmp_path / "without").mkdir()
@@ -38,8 +38,6 @@ def test_what_is_dropped_out_does_not_depend_on_the_number_of_processes_or_chunk
     assert not torch.equal(alone["step 1 loss"], without["step 1 loss"])
     for record in train_together(setting, tmp_path, 2):
         assert same(alone, record, 1e-9) >= 20
-    (tmp_path / "chunks").mkdir()
-    assert same(alone, train_alone(with_trainer(setting, chunk_tokens=150), tmp_path / "chunks"), 1e-9) >= 20
 
 
 @pytest.mark.slow
@@ -62,9 +60,8 @@ def test_every_kernel_path_drops_out_the_same(kernels, tmp_path, monkeypatch):
     setting = dropping("star_transformer")
     alone = train_alone(setting, tmp_path)
     (tmp_path / kernels).mkdir()
-    in_chunks = with_trainer(setting, chunk_tokens=200)
     monkeypatch.setenv("LINKER_KERNELS", kernels)
-    for record in train_together(in_chunks, tmp_path / kernels, 2):
+    for record in train_together(setting, tmp_path / kernels, 2):
         assert same(alone, record, 1e-9) >= 20
 
 
