@@ -23,8 +23,7 @@ from linker.annotation.build_pool import build_pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.session import STRATEGY
 from linker.annotation.simulation.simulate import Task, simulate
-from linker.annotation.stopping_rules.recall import RecallRule
-from linker.annotation.stopping_rules.simple import MarginalCostRule
+from linker.annotation.stopping_rules.sequential_sampling import MarginalCostRule, RecallRule
 from linker.common.files import atomic_write
 from linker.config import build
 from linker.models.files.resolve import resolve_model

@@ -23,15 +23,16 @@ from scipy.stats import binom, hypergeom
 
 from linker.annotation.pool import Labels
 from linker.annotation.stopping_rules.estimate import _PRIOR, estimate
-from linker.annotation.stopping_rules.recall import RecallRule
-from linker.annotation.stopping_rules.sequential_test import (
+from linker.annotation.stopping_rules.sequential_sampling import (
     _ALPHA_SPENT,
     _MIN_HITS,
     _MOST_HITS,
-    SequentialTestRule,
+    MarginalCostRule,
+    RecallRule,
+    SequentialSamplingRule,
     exhausted_after,
 )
-from linker.annotation.stopping_rules.simple import KneeRule, MarginalCostRule
+from linker.annotation.stopping_rules.simple import KneeRule
 
 POSTS = 2000
 PREVALENCES = (0.01, 0.05, 0.2)
@@ -81,7 +82,7 @@ def ordered(posts: int, prevalence: float, quality: Quality, generator: np.rando
     return relevant[np.argsort(-(generator.normal(size=posts) + lift))]
 
 
-def tail_end(rule: SequentialTestRule, relevant: np.ndarray, generator: np.random.Generator) -> End:
+def tail_end(rule: SequentialSamplingRule, relevant: np.ndarray, generator: np.random.Generator) -> End:
     """Return how the rule ends: as if asked after every label, but all draws of a sample are tested at once."""
     size = len(relevant)
     order, position, error = np.arange(size), 0, 1 - rule.confidence
@@ -89,7 +90,7 @@ def tail_end(rule: SequentialTestRule, relevant: np.ndarray, generator: np.rando
         flags = relevant[order]
         finds = np.cumsum(flags)
         labels = Labels(order, flags, np.zeros(size, dtype=bool))
-        start = exhausted_after(labels, rule.patience_of(labels, size), position, rule.least_patience)
+        start = exhausted_after(flags, rule.patience_of(labels, size), position, rule.least_patience)
         for spent in range(position + 1, (start or size - 1) + 1):
             found = int(finds[spent - 1])
             if found and rule.too_many(found, found, size - spent) > found + size - spent:
@@ -107,7 +108,7 @@ def tail_end(rule: SequentialTestRule, relevant: np.ndarray, generator: np.rando
         now = np.array([rule.too_many(known + hit, known + hit, 0) for hit in range(int(hits[-1]) + 1)])[hits]
         sure = (now > known + hits + rest - drawn) & (drawn < rest) & (known + hits > 0)
         sure[-1] = True
-        boundary = rule._boundary(rest, known, _ALPHA_SPENT * error)
+        boundary = rule.boundary(rest, known, _ALPHA_SPENT * error)
         hit_at = np.concatenate([[0], np.flatnonzero(draws) + 1, [rest + 1]])
         end = int(sure.argmax()) + 1
         for hit, (begin, following) in enumerate(pairwise(hit_at.tolist())):
@@ -124,7 +125,7 @@ def tail_end(rule: SequentialTestRule, relevant: np.ndarray, generator: np.rando
         order[position:] = np.sort(order[position:])
 
 
-def ended(rule: SequentialTestRule | None, order: np.ndarray, spent: int, start: int) -> End:
+def ended(rule: SequentialSamplingRule | None, order: np.ndarray, spent: int, start: int) -> End:
     found, total = int(order[:spent].sum()), int(order.sum())
     # The posts that every rule claims something about; with all labels there is nothing left to be wrong about.
     false = rule is not None and spent < len(order)
@@ -136,7 +137,7 @@ def ended(rule: SequentialTestRule | None, order: np.ndarray, spent: int, start:
 def repeated_test_end(target: float, relevant: np.ndarray, generator: np.random.Generator) -> End:
     """The hypergeometric test of Callaghan and Müller-Hansen after every random draw, as if it were the only one."""
     size = len(relevant)
-    start = exhausted_after(Labels(np.arange(size), relevant, np.zeros(size, dtype=bool)), lambda number: 200)
+    start = exhausted_after(relevant, lambda number: 200)
     if start is None or start >= size:
         return End(size, int(relevant.sum()), int(relevant.sum()), False)
     order = np.concatenate([relevant[:start], generator.permutation(relevant[start:])])
@@ -287,7 +288,7 @@ def estimates(screenings: int, seed: int) -> Iterable[str]:
     yield "|---|---|---|---|---|---|---|---|"
     for quality in (QUALITIES[1], QUALITIES[3], QUALITIES[5]):
         for prevalence in PREVALENCES:
-            for share in (1.0, 0.1, 0.0):
+            for share in (1.0, 0.1):
                 generator = np.random.default_rng(
                     [seed, 7, QUALITIES.index(quality), PREVALENCES.index(prevalence)]
                 )

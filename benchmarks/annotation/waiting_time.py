@@ -1,21 +1,21 @@
-"""Measure how long an annotator waits for the next post while the queue is re-ranked.
+"""Measure how long an annotator waits for the next post, its label and the status.
 
-    OMP_NUM_THREADS=1 python -m benchmarks.annotation.waiting_time --out PAGE
+    python -m benchmarks.annotation.waiting_time --out benchmarks/annotation/results/waiting-time.md
 
 The posts are mixed from those of the sample (`data/`), which gives any number of posts with few near-duplicates. A post
-counts as relevant if half of it comes from a post on the seed article's story. Each figure is from one process with one
-annotator who labels without a pause, the worst case for background re-ranking. The page in the repository is
-benchmarks/annotation/results/waiting-time.md.
+counts as relevant if half of it comes from a post on the seed article's story.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import statistics
 import tempfile
 import time
+from datetime import date
 from pathlib import Path
 
 from linker.annotation.session.session import Session
@@ -44,54 +44,29 @@ def mixed_posts(count: int, seed: int = 13) -> list[Post]:
     return posts
 
 
-def measure(count: int, labels: int) -> dict[str, float]:
-    """Measure the seconds of each action."""
+def measure(count: int, labels: int) -> tuple[float, float, dict[str, list[float]]]:
+    """Measure the seconds of creating and opening a session, and of each action."""
     articles = [json.loads(line) for line in (DATA / "articles.jsonl").read_text().splitlines()]
     seed = next(one for one in articles if one["id"].startswith(STORY))
     article = Article(seed["id"], seed["text"], seed["title"])
+    waits: dict[str, list[float]] = {"next": [], "label": [], "status": []}
     with tempfile.TemporaryDirectory() as folder:
-        began = time.perf_counter()
-        session = Session.create(Path(folder) / "job", [article], mixed_posts(count), "bm25")
-        created = time.perf_counter() - began
-        session.close()
-        began = time.perf_counter()
-        session = Session.open(Path(folder) / "job")
-        opened = time.perf_counter() - began
-
-        ordering: list[float] = []
-        compute = session._ranker.compute
-        session._ranker.compute = lambda *what: timed(ordering, compute, *what)  # type: ignore[method-assign]
-        waits: dict[str, list[float]] = {"next": [], "label": [], "status": []}
-        during = 0
-        for _ in range(labels):
-            newest = session._ranker.revision
-            suggestion = timed(waits["next"], session.next, "kim")[0]
-            value = "relevant" if suggestion.post.id.endswith("r") else "not"
-            timed(waits["label"], session.label, "kim", suggestion.post.id, value)
-            timed(waits["status"], session.status)
-            during += session._ranker.revision == newest
-        session.settle()
-        alone: list[float] = []
-        for annotator in range(30):
-            timed(alone, session.next, f"annotator {annotator}")
-        session.close()
-        result = {
-            "create": created,
-            "open": opened,
-            "ordering": statistics.median(ordering),
-            "during": during / labels,
-        }
-        for name, values in {**waits, "next, idle": alone}.items():
-            result[f"{name} median"] = statistics.median(values)
-            result[f"{name} 95"] = sorted(values)[int(0.95 * len(values))]
-            result[f"{name} max"] = max(values)
-        return result
+        created: list[float] = []
+        path = Path(folder) / "job"
+        timed(created, Session.create, path, [article], mixed_posts(count), "bm25").close()
+        with timed(created, Session.open, path) as session:
+            for _ in range(labels):
+                suggestion = timed(waits["next"], session.next, "kim")[0]
+                value = "relevant" if suggestion.post.id.endswith("r") else "not"
+                timed(waits["label"], session.label, "kim", suggestion.post.id, value)
+                timed(waits["status"], session.status)
+    return created[0], created[1], waits
 
 
-def timed(into: list[float], what, *arguments):  # type: ignore[no-untyped-def]
+def timed(into: list[float], call, *arguments):  # type: ignore[no-untyped-def]
     """Call a function and record its time."""
     began = time.perf_counter()
-    result = what(*arguments)
+    result = call(*arguments)
     into.append(time.perf_counter() - began)
     return result
 
@@ -102,53 +77,32 @@ def main() -> None:
     parser.add_argument("--posts", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--labels", type=int, default=200)
     parser.add_argument("--out", type=Path)
-    given = parser.parse_args()
-    results = {count: measure(count, given.labels) for count in given.posts}
-    page = report(results, given.labels)
-    print(page)
-    if given.out:
-        given.out.write_text(page)
-
-
-def report(results: dict[int, dict[str, float]], labels: int) -> str:
-    """The page."""
+    arguments = parser.parse_args()
     lines = [
         "# How long an annotator waits",
         "",
-        "```",
-        "OMP_NUM_THREADS=1 python -m benchmarks.annotation.waiting_time "
-        "--out benchmarks/annotation/results/waiting-time.md",
-        "```",
+        f"`python -m benchmarks.annotation.waiting_time`, {date.today()}, {os.cpu_count()} cores.",
         "",
-        f"One process, strategy `learning`, rule `recall`, {labels} labels without a pause, so that an order is being",
-        "computed most of the time. Posts mixed from those of the sample. Milliseconds. The last column is the median",
-        "time of computing an order, for which all would wait without the background, in units of the median wait.",
+        f"One process, strategy `active_learning`, rule `recall`, {arguments.labels} labels without a pause, BM25.",
+        "Posts mixed from those of the sample. `next` computes the queue after each label at first, after one label",
+        "in twenty later; the longest is the first with a classifier, which imports scikit-learn. Milliseconds.",
         "",
-        "| posts | step | median | 95th percentile | longest | an order / this |",
-        "|--:|---|--:|--:|--:|--:|",
+        "| posts | step | median | 95th percentile | longest |",
+        "|--:|---|--:|--:|--:|",
     ]
-    steps = {
-        "next": "`next`, order being computed",
-        "next, idle": "`next`, nothing else running",
-        "label": "`label`, order being computed",
-        "status": "`status`, order being computed",
-    }
-    for count, one in results.items():
-        for name, shown in steps.items():
-            waits = [1000 * one[f"{name} {part}"] for part in ("median", "95", "max")]
-            ratio = 1000 * one["ordering"] / waits[0]
-            lines.append(
-                f"| {count:,} | {shown} | " + " | ".join(f"{w:.1f}" for w in waits) + f" | {ratio:,.0f} |"
-            )
-    lines += [
-        "",
-        "| posts | `create` | `open` | an order | steps at which one was being computed |",
-        "|--:|--:|--:|--:|--:|",
-    ]
-    for count, one in results.items():
-        seconds = f"{one['create']:.1f} s | {one['open']:.2f} s | {one['ordering']:.2f} s"
-        lines.append(f"| {count:,} | {seconds} | {one['during']:.0%} |")
-    return "\n".join([*lines, ""])
+    for count in arguments.posts:
+        created, opened, waits = measure(count, arguments.labels)
+        lines += [
+            f"| {count:,} | `create`, s | {created:.1f} | | |",
+            f"| {count:,} | `open`, s | {opened:.2f} | | |",
+        ]
+        for name, seconds in waits.items():
+            figures = (statistics.median(seconds), sorted(seconds)[int(0.95 * len(seconds))], max(seconds))
+            lines.append(f"| {count:,} | `{name}` | " + " | ".join(f"{1000 * s:.1f}" for s in figures) + " |")
+    page = "\n".join([*lines, ""])
+    print(page)
+    if arguments.out:
+        arguments.out.write_text(page)
 
 
 if __name__ == "__main__":

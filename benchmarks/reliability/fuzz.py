@@ -91,7 +91,7 @@ def _with_other_value(content: bytes, chance: random.Random) -> bytes:
 def _start_session(folder: Path) -> None:
     posts = [Post(str(n), f"otters {n} below the weir of the river {n * n}") for n in range(12)]
     article = Article("a", "Otters below the weir.", "Otters")
-    with Session.create(folder, [article], posts, background=False, model="bm25") as session:
+    with Session.create(folder, [article], posts, model="bm25") as session:
         session.label("Ada", "1", "relevant")
         session.label("Ada", "2", "not")
         session.label("Ada", "3", "skip")

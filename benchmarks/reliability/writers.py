@@ -160,7 +160,7 @@ def clocks(tally: Tally, folder: Path, rounds: int, chance: random.Random) -> No
     posts = [Post(str(n), f"otters {n} below the weir of river {n * n}") for n in range(30)]
     for number in range(rounds):
         place, offset = folder / f"clock-{number}", timedelta(0)
-        session.Session.create(place, [article], posts, background=False, model="bm25").close()
+        session.Session.create(place, [article], posts, model="bm25").close()
         done: set[str] = set()
         for step in range(12):
             offset += chance.choice(_JUMPS)
@@ -170,13 +170,13 @@ def clocks(tally: Tally, folder: Path, rounds: int, chance: random.Random) -> No
 
             with mock.patch.object(session, "now", jumped):
                 try:
-                    with session.Session.open(place, background=False) as opened:
+                    with session.Session.open(place) as opened:
                         for assigned in opened.next(f"annotator-{step % 3}", 2)[:1]:
                             opened.label(f"annotator-{step % 3}", assigned.post.id, "relevant")
                             done.add(assigned.post.id)
                 except LinkerError as error:
                     tally.check(False, f"clock at {offset}: {error}")
-        with session.Session.open(place, background=False) as opened:
+        with session.Session.open(place) as opened:
             labeled = {label.post.id for label in opened.labeled()}
             names = ("Ada", *(f"annotator-{n}" for n in range(3)))
             offered = {assigned.post.id for name in names for assigned in opened.next(name, len(posts))}

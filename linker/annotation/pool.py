@@ -13,14 +13,6 @@ from linker.data.types import Article, Post
 from linker.models.score_scale import UNSCALED, ScoreScale
 
 
-def _no_places() -> np.ndarray:
-    return np.zeros(0, dtype=np.int64)
-
-
-def _no_flags() -> np.ndarray:
-    return np.zeros(0, dtype=bool)
-
-
 @dataclass(frozen=True)
 class Labels:
     """Labels of a pool, one per labeled post.
@@ -30,14 +22,11 @@ class Labels:
         relevant: bool, one per label.
         at_random: bool: whether the post was sampled uniformly from the unlabeled posts. Guarantees of recall rest on
             these labels.
-        unreached: number of unlabeled posts that some of these samples could not contain, because other pages held
-            them. Nothing is known about them, so guarantees count all of them as relevant.
     """
 
-    posts: np.ndarray = field(default_factory=_no_places)
-    relevant: np.ndarray = field(default_factory=_no_flags)
-    at_random: np.ndarray = field(default_factory=_no_flags)
-    unreached: int = 0
+    posts: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    relevant: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    at_random: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
     def __len__(self) -> int:
         return len(self.posts)

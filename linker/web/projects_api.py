@@ -56,16 +56,12 @@ class ProjectsApi(ServedSessions):
             except LinkerError:
                 pass  # the list shows what is wrong
 
-    def close(self, seconds: float | None = None) -> None:
-        """Close all sessions.
-
-        Args:
-            seconds: maximum time to wait for the queue of each that is being computed; None: no maximum.
-        """
+    def close(self) -> None:
+        """Close all sessions."""
         self._preparations.close()
         with self._guard:
             for api in self._by_key.values():
-                api.session.close(seconds)
+                api.session.close()
             self._by_key.clear()
 
     # Sessions
@@ -110,9 +106,7 @@ class ProjectsApi(ServedSessions):
     def _ready(self, project: Project) -> None:
         """Serve the session of a project, or its new scores."""
         with self._guard:
-            before = self._by_key.pop(project.key, None)
-            if before is not None:
-                before.session.end_ranking()  # a request in progress may still use it
+            self._by_key.pop(project.key, None)  # not closed: a request in progress may still use it
             self.get(project.key)
 
     # People

@@ -141,7 +141,10 @@ def agreement_view(api: SessionApi) -> dict[str, Any]:
     """
     session = api.session
     review, name = session.review(), session.label_set.name_of
-    found = review.agreement
+    # Reading these influences nobody who is still to label them.
+    disputes, by_name = (
+        [one for one in some if not one.waiting] for some in (review.disputes, review.by_name)
+    )
 
     def view(one: Dispute) -> dict[str, Any]:
         labels = [
@@ -153,18 +156,18 @@ def agreement_view(api: SessionApi) -> dict[str, Any]:
         return {**shown, "labels": labels, "resolved": decided, "holds": one.holds}
 
     return {
-        "posts": found.posts,
-        "alpha": _number(found.alpha),
-        "names": session.label_set.named and {"alpha": _number(found.alpha_of_names), "level": found.level},
-        "kappas": [{"people": list(pair), "kappa": _number(kappa)} for pair, kappa in found.kappas.items()],
+        "posts": review.posts,
+        "alpha": _number(review.alpha),
+        "names": session.label_set.named and {"alpha": _number(review.alpha_of_names), "level": review.level},
+        "kappas": [{"people": list(pair), "kappa": _number(kappa)} for pair, kappa in review.kappas.items()],
         "machines": [
             {**asdict(one), "kappa": _number(one.kappa), "alpha_of_names": _number(one.alpha_of_names)}
             for one in review.machines
         ],
-        "total": len(review.disputes),
-        "disagreements": [view(one) for one in review.disputes[:_MOST_SHOWN]],
-        "total_by_name": len(review.by_name),
-        "by_name": [view(one) for one in review.by_name[:_MOST_SHOWN]],
+        "total": len(disputes),
+        "disagreements": [view(one) for one in disputes[:_MOST_SHOWN]],
+        "total_by_name": len(by_name),
+        "by_name": [view(one) for one in by_name[:_MOST_SHOWN]],
     }
 
 

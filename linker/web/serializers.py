@@ -10,8 +10,8 @@ from typing import Any
 from starlette.responses import Response
 
 from linker.annotation.formats.records import LabeledPost
+from linker.annotation.session.assignment import Suggestion
 from linker.annotation.session.status import Status
-from linker.annotation.session.suggestion import Suggestion
 from linker.data.types import Article, Post
 from linker.ranking.results import Ranking
 from linker.ranking.words import Span

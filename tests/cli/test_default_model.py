@@ -72,7 +72,7 @@ def test_sessions_and_the_page_use_it(
         monkeypatch, capsys, "annotate", "start", "job", "--article", "article.txt", "--posts", "posts.jsonl"
     )
     assert "no --model given: scoring with `best`" in shown
-    with Session.open("job", background=False) as session:
+    with Session.open("job") as session:
         assert session.settings.model == BEST
         assert session.pool.vectors is not None
         assert session.next("kim")[0].post.id in {"0", "2", "4"}

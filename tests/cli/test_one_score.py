@@ -94,7 +94,7 @@ def test_every_command_the_page_and_python_agree(
     assert {line[2]: float(line[4]) for line in lines} == near(expected)
 
     run(monkeypatch, "annotate", "start", "job", *RUN, "--model", model)
-    with Session.open(folder / "job", background=False) as session:
+    with Session.open(folder / "job") as session:
         assert {post.post.id: post.score for post in session.labeled() if post.post.id != "p1"} == near(
             {id_: score for id_, score in expected.items() if id_ != "p1"}
         )

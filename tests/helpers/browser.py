@@ -154,5 +154,5 @@ class Browser:
 
 def texts(folder: Path) -> dict[str, str]:
     """The posts of a session: text → id."""
-    with Session.open(folder, background=False) as session:
+    with Session.open(folder) as session:
         return {post.text: post.id for post in session.posts}

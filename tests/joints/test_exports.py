@@ -51,9 +51,7 @@ NAMED = [
 
 
 def _session(folder: Path, labels: list[dict[str, str]]) -> Session:
-    return Session.create(
-        folder, ARTICLE, POSTS, "bm25", overlap=1.0, labels=labels, background=False, seed=1
-    )
+    return Session.create(folder, ARTICLE, POSTS, "bm25", overlap=1.0, labels=labels, seed=1)
 
 
 def _label(session: Session, annotator: str, number: int, labels: list[dict[str, str]]) -> None:
@@ -132,7 +130,7 @@ def test_an_export_counts_what_the_file_says(session: Session, tmp_path: Path) -
 
 def test_a_copy_of_the_session_exports_the_same(session: Session, tmp_path: Path) -> None:
     shutil.copytree(session.folder, tmp_path / "copy")
-    with Session.open(tmp_path / "copy", background=False) as copy:
+    with Session.open(tmp_path / "copy") as copy:
         for name, folder in (("a.csv", session), ("b.csv", copy)):
             write(tmp_path / name, "csv", folder.labeled())
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()

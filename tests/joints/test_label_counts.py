@@ -36,9 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with (folder / "posts.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["text", "created_at"], *([text, "2031-03-03T07:00Z"] for text in TEXTS)])
     posts = read_posts(str(folder / "posts.csv"))
-    session = Session.create(
-        folder / "job", str(folder / "story.txt"), posts, "bm25", overlap=1.0, background=False
-    )
+    session = Session.create(folder / "job", str(folder / "story.txt"), posts, "bm25", overlap=1.0)
     labels = {
         "ann": ("relevant", "relevant", "not", "not", "skip"),
         "bo": ("relevant", "not", "relevant", "not", "not"),
@@ -72,7 +70,7 @@ def test_all_commands_report_equal_counts(
 ) -> None:
     monkeypatch.chdir(folder)
     about = ["--articles", "articles.jsonl"]
-    Session.create(tmp_path / "other", "story.txt", read_posts("posts.csv"), "bm25", background=False).close()
+    Session.create(tmp_path / "other", "story.txt", read_posts("posts.csv"), "bm25").close()
     commands = [
         ["rank", "--article", "story.txt", "--posts", "posts.csv", "--model", "bm25", "--labels", name],
         ["evaluate", "bm25", *about, "--posts", "posts.csv", "--labels", name],

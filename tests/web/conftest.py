@@ -51,9 +51,7 @@ def make_session(tmp_path: Path) -> Iterator[Callable[..., Session]]:
 
     def make(posts: list[Post] | None = None, name: str = "otters", **options: Any) -> Session:
         options = {"guidelines": "# What counts\n- The otters\n- **Not** the bus", "model": "bm25", **options}
-        session = Session.create(
-            tmp_path / name, [ARTICLE], posts or make_posts(), background=False, **options
-        )
+        session = Session.create(tmp_path / name, [ARTICLE], posts or make_posts(), **options)
         opened.append(session)
         return session
 

@@ -60,7 +60,7 @@ def test_a_whole_session_by_keyboard(browser: Browser, serve: Callable[..., Site
     noted = [step for step in site.done() if step[0] == "note"]
     assert len(noted) <= 1
     assert [step for step in site.done() if step[0] != "note"] == labeled
-    with Session.open(site.folder, background=False) as session:
+    with Session.open(site.folder) as session:
         assert {one.note for one in session.labeled() if one.note} == {"a note, not keys: rnsu"}
     assert browser.text("#labeled").startswith("9")
     assert browser.text("#found") == "2"

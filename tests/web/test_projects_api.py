@@ -527,7 +527,7 @@ def test_many_posts_are_ordered_at_once_and_scored_meanwhile(served: Served) -> 
     )
     details = served.start()
     assert (details["state"], details["posts"]) == ("labeling", 300)
-    with Session.open(served.root / KEY / "session", background=False) as session:
+    with Session.open(served.root / KEY / "session") as session:
         assert session.settings.model == "tfidf"
     assert served.owner.get(f"/api/sessions/{KEY}").json()["model"] == "tfidf"
     assert "error" not in label(served.owner, "Ada", "p3", "relevant")

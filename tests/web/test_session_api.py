@@ -69,7 +69,7 @@ def test_an_action_is_done_once_over_a_restart_of_the_server(client: Client, ses
         client.action("undo"),
     ]
     client.sync(*actions)
-    with Session.open(session.folder, background=False) as again:
+    with Session.open(session.folder) as again:
         restarted = Client(create_app([again]))
         done = restarted.sync(*actions)["done"]
         assert [one.get("post") for one in done] == [one, two, two]
@@ -82,7 +82,7 @@ def test_an_undo_without_a_label_stays_without_effect(client: Client, session: S
     undo = client.action("undo")
     assert client.sync(undo)["done"][0]["post"] is None
     client.sync(client.action("label", post, "relevant"))
-    with Session.open(session.folder, background=False) as again:  # the server was started again meanwhile
+    with Session.open(session.folder) as again:  # the server was started again meanwhile
         assert Client(create_app([again])).sync(undo)["done"][0]["post"] is None
     assert events(session) == [("undo", ""), ("label", post)]
 

@@ -148,11 +148,10 @@ def create_session(project: Project, posts: list[Post]) -> None:
         labels_per_post=max(2, settings.labels_per_post),
         question=settings.question,
         labels=settings.labels,
-        background=False,
     ).close()
 
 
 def needs_scores(project: Project) -> bool:
     """Return whether the posts are still in the order of the quick model."""
     with SessionFile(project.session_folder) as file:
-        return file.settings.model != project.settings.model
+        return file.settings().model != project.settings.model

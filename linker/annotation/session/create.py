@@ -9,9 +9,10 @@ from typing import Any
 
 from linker.annotation.build_pool import build_pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
+from linker.annotation.session.contents import Settings
 from linker.annotation.session.events import now
 from linker.annotation.session.label_set import label_set_problem
-from linker.annotation.session.session_file import SessionFile, Settings, check_new, write_session
+from linker.annotation.session.session_file import SessionFile, check_new, write_session
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 from linker.common.errors import DataError, LinkerError
 from linker.config import build, resolve
@@ -73,7 +74,7 @@ def rescore(folder: Path, model: str) -> None:
         LinkerError: if the session is damaged, or the model is not found.
     """
     with SessionFile(folder) as file:
-        data = file.data()
+        data = file.contents()
         found = resolve_model(model)
         scorer = found.load()
         warn_of_languages(scorer, data.pool.articles, data.posts)
@@ -81,4 +82,4 @@ def rescore(folder: Path, model: str) -> None:
         if [post.id for post in pool.posts] != [post.id for post in data.pool.posts]:
             raise DataError(f"{folder}: near-duplicates were grouped differently; create a new session")
         explanations = explain(scorer, pool.articles, pool.posts, range(len(pool)), encode=False)
-        file.rescore(replace(data.settings, model=found.pinned(model)), pool, explanations)
+        file.replace_scores(replace(data.settings, model=found.pinned(model)), pool, explanations)

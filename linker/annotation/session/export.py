@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timezone
 from functools import partial
 
@@ -34,23 +35,26 @@ def all_labels(
     records = []
     for post in posts:
         index = state.indices[post.id]
-        record = partial(LabeledPost, post, article, pool.shown_scores[index])
-        labels = state.labels_of(index)
-        for name, label in labels.items():
-            sample = _sample(label, pool.posts[index].id == post.id)
-            note = state.notes.get((index, name)) or None
-            records.append(record(label.value, name, note, label.time, label.choice, sample=sample))
-        if machines and state.is_adjudicated(index):
-            label = state.adjudicated[index]
-            records.append(
-                record(label.value, label.annotator, None, label.time, label.choice, adjudicated=True)
-            )
+        unlabeled = LabeledPost(post, article, pool.shown_scores[index])
+
+        def record(label: Event, unlabeled: LabeledPost = unlabeled, index: int = index) -> LabeledPost:
+            note = state.notes.get((index, label.annotator)) or None
+            return replace(
+                unlabeled, value=label.value, annotator=label.annotator, note=note, time=label.time,
+                choice=label.choice,
+            )  # fmt: skip
+
+        # A near-duplicate was not drawn itself.
+        drawn = pool.posts[index].id == post.id
+        labels = state.labels_of(index).values()
+        records += [replace(record(label), sample=label.strategy if drawn else None) for label in labels]
+        if machines and index in state.adjudicated:
+            records.append(replace(record(state.adjudicated[index]), note=None, adjudicated=True))
         if not labels:
-            records.append(record())
-        for name, by_machine in state.machines.items() if machines else ():
-            if (found := by_machine.get(index)) is not None:
-                note = state.notes.get((index, name)) or None
-                records.append(record(found.value, name, note, found.time, found.choice, machine=True))
+            records.append(unlabeled)
+        for by_machine in state.machines.values() if machines else ():
+            if index in by_machine:
+                records.append(replace(record(by_machine[index]), machine=True))
     return records
 
 
@@ -66,27 +70,25 @@ def resolved_labels(
     records = []
     for post in posts:
         index = state.indices[post.id]
-        record = partial(LabeledPost, post, article, pool.shown_scores[index])
+        record = LabeledPost(post, article, pool.shown_scores[index])
         labels, relevant = state.labels_of(index), state.value(index)
-        if not labels and relevant is None:
-            records.append(record())
-            continue
-        notes = [note for name in labels if (note := state.notes.get((index, name)))]
-        times = [label.time for label in labels.values()]
-        if state.is_adjudicated(index):
-            times.append(state.adjudicated[index].time)
-        is_representative = pool.posts[index].id == post.id
-        samples = filter(None, (_sample(label, is_representative) for label in labels.values()))
-        records.append(
-            record(
-                "skip" if relevant is None else "relevant" if relevant else "not",
-                ", ".join(labels) or None,
-                "; ".join(notes) or None,
-                max(times),
-                None if relevant is None else state.name(index, label_set),
-                sample=next(samples, None),
+        if labels or relevant is not None:
+            times = [label.time for label in labels.values()]
+            if index in state.adjudicated:
+                times.append(state.adjudicated[index].time)
+            notes = filter(None, (state.notes.get((index, name)) for name in labels))
+            # A near-duplicate was not drawn itself.
+            drawn = pool.posts[index].id == post.id
+            record = replace(
+                record,
+                value="skip" if relevant is None else "relevant" if relevant else "not",
+                annotator=", ".join(labels) or None,
+                note="; ".join(notes) or None,
+                time=max(times),
+                choice=None if relevant is None else state.name(index, label_set),
+                sample=next((label.strategy for label in labels.values() if drawn and label.strategy), None),
             )
-        )
+        records.append(record)
     return records
 
 
@@ -119,23 +121,21 @@ def events_of(
         DataError: if no label is of a post and article of the session, a label has no annotator, or a name is that
             of a person and a machine.
     """
-    events: list[Event] = []
-    held = {
-        (index, name): (label.value, label.choice, state.notes.get((index, name), ""))
-        for name, by_name in (
-            *((name, person.labels) for name, person in state.annotators.items()),
-            *state.machines.items(),
-        )
-        for index, label in by_name.items()
-    }
-    settled = {index: (label.value, label.choice) for index, label in state.adjudicated.items()}
-    people = {name for name, person in state.annotators.items() if person.labels}
-    machines = set(state.machines)
     if not labels:
-        return events
+        return []
     kept = LabelFile(source, labels).of_articles(pool.articles).labels
     matches = match_labels(posts, kept)
     matches.report(source)
+    people = {name: person.labels for name, person in state.annotators.items() if person.labels}
+    # What the session has, by post and annotator, and the adjudicated label of each post; both grow with the events.
+    recorded = {
+        (index, name): (label.value, label.choice, state.notes.get((index, name), ""))
+        for name, by_name in (people | state.machines).items()
+        for index, label in by_name.items()
+    }
+    adjudicated = {index: (label.value, label.choice) for index, label in state.adjudicated.items()}
+    is_machine = dict.fromkeys(people, False) | dict.fromkeys(state.machines, True)
+    events: list[Event] = []
     for label, post_id in zip(kept, matches.post_ids):
         if post_id is None:
             continue
@@ -146,13 +146,12 @@ def events_of(
             raise DataError(f"{where}: a label without an annotator; name one with --annotator")
         name = annotator_name(author)
         by_machine = machine or label.machine
-        if name in (people if by_machine else machines):
+        if is_machine.setdefault(name, by_machine) != by_machine:
             this, other = ("person", "machine") if by_machine else ("machine", "person")
             raise DataError(
                 f"{where}: {name!r} is a {this}, and cannot be a {other} as well; use another name; "
                 "nothing was imported"
             )
-        (machines if by_machine else people).add(name)
         try:
             label_set.check(label.value, label.choice)
         except LinkerError as error:
@@ -164,24 +163,15 @@ def events_of(
         time = time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time
         event = partial(Event, choice=choice, time=time, imported=True)
         if label.adjudicated and not by_machine:
-            if settled.get(index) != (label.value, choice):
-                settled[index] = label.value, choice
+            if adjudicated.get(index, ("skip", choice)) != (label.value, choice):
+                adjudicated[index] = label.value, choice
                 events.append(event("resolve", name, post_id, label.value))
             continue
-        before = held.get((index, name), (None, None, ""))
-        note = label.note or before[2]
-        if before == (label.value, choice, note):
-            continue
-        held[index, name] = label.value, choice, note
-        events.append(
-            event("machine" if by_machine else "label", name, post_id, label.value, label.note or None)
-        )
+        before = recorded.get((index, name), (None, None, ""))
+        after = label.value, choice, label.note or before[2]
+        if before != after:
+            recorded[index, name] = after
+            events.append(
+                event("machine" if by_machine else "label", name, post_id, label.value, label.note or None)
+            )
     return events
-
-
-def _sample(label: Event, is_representative: bool) -> str | None:
-    """Return how a post was drawn for a label: `random`, or the query strategy; None: it was not.
-
-    A near-duplicate was not drawn itself.
-    """
-    return label.strategy if is_representative else None

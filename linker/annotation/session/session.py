@@ -8,21 +8,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from linker.annotation.formats.records import LabeledPost
-from linker.annotation.pool import Pool
+from linker.annotation.pool import Labels, Pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
-from linker.annotation.session.assignment import Assigner
+from linker.annotation.session.assignment import Suggestion, assign
+from linker.annotation.session.contents import Settings
 from linker.annotation.session.events import Event, RefusedError, annotator_name, now
 from linker.annotation.session.export import all_labels, events_of, resolved_labels
 from linker.annotation.session.label_set import LabelSet
-from linker.annotation.session.queue import BackgroundRanker, Queue
 from linker.annotation.session.review import Review, review_of
-from linker.annotation.session.session_file import SessionFile, Settings
+from linker.annotation.session.session_file import SessionFile
 from linker.annotation.session.state import SessionState
-from linker.annotation.session.status import Agreement, Status, agreement_of, status_of
-from linker.annotation.session.suggestion import Suggestion, suggestion_of
+from linker.annotation.session.status import Status, status_of
 from linker.annotation.stopping_rules.estimate import Estimate, estimate
-from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule, while_held
+from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
 from linker.common.errors import ConfigError, DataError
 from linker.common.files import real_path
 from linker.config import build
@@ -41,33 +42,28 @@ RULE = "recall"
 class Session:
     """A labeling session, from `Session.create` or `Session.open`. Thread-safe."""
 
-    def __init__(self, folder: Path, background: bool) -> None:
+    def __init__(self, folder: Path) -> None:
         self._file = SessionFile(folder)
-        contents = self._file.data()
-        settings = contents.settings
-        self.folder = folder
-        self.name = real_path(folder).name
-        self.settings = settings
+        contents = self._file.contents()
+        self.folder, self.name = folder, real_path(folder).name
+        self.settings = settings = contents.settings
         self.guidelines = settings.guidelines
         self.label_set = LabelSet(settings.labels)
-        self.articles: list[Article] = contents.pool.articles
-        self.pool: Pool = contents.pool
+        # The same seed for all queues, so that the order of equal scores does not change between them.
+        self.pool: Pool = replace(contents.pool, tie_seed=settings.seed)
+        self.articles: list[Article] = self.pool.articles
         self.posts: list[Post] = contents.posts
-        self._state = SessionState(contents.indices, len(self.pool), settings.labels_per_post)
+        size = len(self.pool)
+        shared = np.random.default_rng([settings.seed, size]).random(size) < settings.overlap
+        self._state = SessionState(contents.indices, shared, settings.labels_per_post)
         try:
             self._rule: StoppingRule = build(StoppingRule, settings.rule)
-            strategy: QueryStrategy = build(QueryStrategy, settings.strategy)
+            self._strategy: QueryStrategy = build(QueryStrategy, settings.strategy)
         except ConfigError as error:
             raise ConfigError(f"{self._file.path}: {error}") from error
-        latest = self._file.queue(len(self.pool))
-        self._ranker = BackgroundRanker(
-            self.pool, strategy, settings.seed, latest and Queue(*latest), self._store_queue
-        )
-        self._background = background
-        name = str(settings.strategy.get("type", "strategy"))
-        self._assigner = Assigner(self._state, self.pool.posts, name, settings.overlap, settings.seed)
-        self._decided: tuple[tuple[int, int], Decision] | None = None
-        self._estimated: tuple[tuple[int, int], Estimate] | None = None
+        # Revision of the state, and what was computed from it: the posts in the order of the strategy; the figures.
+        self._queue: tuple[int, np.ndarray] | None = None
+        self._figures: tuple[int, Labels, Decision, Estimate] | None = None
         self._guard = threading.RLock()
         self._refresh()
 
@@ -83,7 +79,6 @@ class Session:
         guidelines: str = "",
         seed: int = 13,
         overlap: float = 0.0,
-        background: bool = True,
         labels_per_post: int = 2,
         question: str = "",
         labels: Sequence[dict[str, str]] = (),
@@ -100,7 +95,6 @@ class Session:
             guidelines: instructions for the annotators, Markdown.
             seed: random seed.
             overlap: share of posts, 0 to 1, that several annotators label, to measure their agreement.
-            background: as for `open`.
             labels_per_post: number of annotators who label a post of the overlap.
             question: what annotators answer about each post.
             labels: label set (see `label_set`), each label with `name` and `value`; empty: relevant, not, skip.
@@ -116,21 +110,16 @@ class Session:
             model, {}, {}, overlap, seed, guidelines, "", labels_per_post, question, list(labels)
         )
         start(Path(folder), as_articles(articles), as_posts(posts), settings, strategy, rule)
-        return cls.open(folder, background)
+        return cls.open(folder)
 
     @classmethod
-    def open(cls, folder: str | Path, background: bool = True) -> Session:
+    def open(cls, folder: str | Path) -> Session:
         """Open a session; other processes may have it open as well.
-
-        Args:
-            folder: the session's folder.
-            background: update the queue in a thread while labels arrive, for a long-running process; otherwise `next`
-                updates it when enough labels are new.
 
         Raises:
             DataError: if the folder has no session, or it is damaged.
         """
-        return cls(Path(folder), background)
+        return cls(Path(folder))
 
     def __enter__(self) -> Session:
         return self
@@ -138,19 +127,10 @@ class Session:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def close(self, seconds: float | None = None) -> None:
-        """Close the session. All labels are already on disk.
-
-        Args:
-            seconds: maximum time to wait for a queue that is being computed; None: no maximum.
-        """
-        self._ranker.close(seconds)
+    def close(self) -> None:
+        """Close the session. All labels are already on disk."""
         with self._guard:
             self._file.close()
-
-    def end_ranking(self) -> None:
-        """End the background work; requests in progress can still be recorded."""
-        self._ranker.close()
 
     @property
     def number_of_events(self) -> int:
@@ -159,19 +139,11 @@ class Session:
             self._refresh()
             return self._file.count
 
-    def settle(self) -> None:
-        """Wait until the queue considers all labels."""
-        with self._guard:
-            self._refresh()
-            if not self._background:
-                self._ranker.compute(self._state.labels(), self._state.revision)
-        self._ranker.wait()
-
     def next(self, annotator: str, count: int = 1) -> list[Suggestion]:
         """Return the posts that an annotator labels next; the same ones until they are labeled.
 
-        Nobody gets a post twice, and two annotators get different posts, except those that two are to label. Empty if
-        no posts are left, or the rest is assigned to others.
+        Nobody gets a post twice, and two annotators get different posts, except those that two are to label, and those
+        of a random sample (see `assign`). Empty if no posts are left, or the rest is assigned to others.
 
         Raises:
             LinkerError: if the name is invalid, or the session cannot be read or written.
@@ -179,17 +151,24 @@ class Session:
         annotator = annotator_name(annotator)
         with self._guard:
             self._refresh()
-            if len(self._assigner.pending(annotator)) < count:
+            state = self._state
+            if len(state.pending(annotator)) < count:
                 queue = self._current_queue()
                 with self._file.writing(durable=False):
                     self._refresh()
-                    missing = count - len(self._assigner.pending(annotator))
-                    at_random = self._decision().draw_at_random
-                    self._file.add(
-                        self._assigner.assign(annotator, missing, queue, at_random, now(), self._file.count)
+                    _, decision, _ = self._computed()
+                    generator = None
+                    if decision.draw_at_random:
+                        numbers = [self.settings.seed, state.revision, self._file.count]
+                        generator = np.random.default_rng(numbers)
+                    missing = count - len(state.pending(annotator))
+                    strategy = str(self.settings.strategy.get("type", "strategy"))
+                    events = assign(
+                        state, self.pool.posts, annotator, missing, queue, strategy, generator, now()
                     )
+                    self._file.add(events)
                 self._refresh()
-            first = list(self._assigner.pending(annotator).items())[:count]
+            first = list(state.pending(annotator).items())[:count]
             return [self._suggestion(annotator, index, assignment) for index, assignment in first]
 
     def label(self, annotator: str, post_id: str, value: LabelValue, note: str | None = None) -> None:
@@ -276,20 +255,21 @@ class Session:
         if action.kind == "undo":
             last = self.pool.posts[person.undo_stack[-1][0]].id if person.undo_stack else ""
             return replace(event, post=last)
-        if action.kind == "label":
-            event = replace(
-                event, note=action.note or None
-            )  # an empty note with a label keeps an earlier one
-            index = self._state.indices[action.post]
-            if drawn := person.assigned.get(index) or person.labels.get(index):
-                return replace(
-                    event,
-                    strategy=drawn.strategy,
-                    at_random=drawn.at_random,
-                    frame=drawn.frame,
-                    probability=drawn.probability,
-                )
-        return event
+        if action.kind != "label":
+            return event
+        # An empty note with a label keeps an earlier one. A sampled post counts for the sample whoever labels it.
+        event, index = replace(event, note=action.note or None), self._state.indices[action.post]
+        origins = self._state.drawn, person.assigned, person.labels
+        origin = next((origin[index] for origin in origins if index in origin), None)
+        if origin is None:
+            return event
+        return replace(
+            event,
+            strategy=origin.strategy,
+            at_random=origin.at_random,
+            frame=origin.frame,
+            probability=origin.probability,
+        )
 
     def labeled(self, resolved: bool = False, machines: bool = False) -> list[LabeledPost]:
         """Return all posts with their labels, as an export writes them: in order, near-duplicates included.
@@ -338,21 +318,11 @@ class Session:
             self._refresh()
             return len(events)
 
-    def agreement(self) -> Agreement:
-        """Return the inter-annotator agreement on posts with several labels.
-
-        Raises:
-            DataError: if the session cannot be read.
-        """
-        with self._guard:
-            self._refresh()
-            return agreement_of(self._state, self.pool, self.label_set)
-
     def review(self) -> Review:
         """Return the agreement of people and machines, and the posts to adjudicate."""
         with self._guard:
             self._refresh()
-            return review_of(self._state, self.pool, self.label_set, self._assigner.needs_labels)
+            return review_of(self._state, self.pool, self.label_set)
 
     def labels_of(self, annotator: str) -> list[LabelValue]:
         """Return the labels of one annotator, in the order in which they labeled the posts first."""
@@ -369,14 +339,11 @@ class Session:
         """
         with self._guard:
             self._refresh()
-            decision, estimate = self._decision(), self._estimate()
-            waiting = sum(map(self._assigner.needs_labels, self._state.short_of_labels))
-            return status_of(self._state, self.pool, estimate, decision, self._ranker.problem, waiting)
+            return status_of(self._state, self.pool, *self._computed())
 
     def _refresh(self) -> None:
         """Read what was added since the last call, by any process."""
-        events = self._file.news()
-        for event in events:
+        for event in self._file.news():
             try:
                 self._state.apply(event)
             except (KeyError, IndexError) as error:
@@ -384,36 +351,33 @@ class Session:
                     f"{self._file.path}: the {event.kind} of post {event.post!r} by {event.annotator!r} does not fit "
                     "the events before it or the posts; put back a copy of the folder"
                 ) from error
-        if self._background and events:
-            self._ranker.request(self._state.labels(), self._state.revision)
 
-    def _current_queue(self) -> Queue:
-        """Return the queue; without a thread, it is updated first, less often the more labels there are."""
-        queue, revision = self._ranker.latest, self._state.revision
-        if queue is None or (not self._background and revision - queue.revision > queue.revision // 20):
-            return self._ranker.compute(self._state.labels(), revision)
-        return queue
+    def _current_queue(self) -> np.ndarray:
+        """Return posts in the order of the strategy; computed again after one label in twenty, at first after each."""
+        revision = self._state.revision
+        if self._queue is None or revision - self._queue[0] > self._queue[0] // 20:
+            generator = np.random.default_rng([self.settings.seed, revision])
+            order = self._strategy.order(self.pool, self._state.labels(), generator)
+            self._queue = revision, np.asarray(order, dtype=np.int64)
+        return self._queue[1]
 
-    def _store_queue(self, queue: Queue) -> None:
-        with self._guard:
-            self._file.store_queue(queue.revision, queue.posts)
-
-    def _decision(self) -> Decision:
-        labels = self._state.labels()
-        key = self._state.revision, labels.unreached
-        if self._decided is None or self._decided[0] != key:
-            self._decided = key, self._rule.decide(labels, len(self.pool))
-        decision = self._decided[1]
-        held = self._state.held(now()) if labels.unreached else 0
-        return while_held(decision, held) if held else decision
-
-    def _estimate(self) -> Estimate:
-        labels = self._state.labels()
-        key = self._state.revision, labels.unreached
-        if self._estimated is None or self._estimated[0] != key:
-            self._estimated = key, estimate(labels, len(self.pool))
-        return self._estimated[1]
+    def _computed(self) -> tuple[Labels, Decision, Estimate]:
+        """Return the labels, the decision of the rule, and the estimate of what is left."""
+        revision = self._state.revision
+        if self._figures is None or self._figures[0] != revision:
+            labels, size = self._state.labels(), len(self.pool)
+            self._figures = revision, labels, self._rule.decide(labels, size), estimate(labels, size)
+        return self._figures[1:]
 
     def _suggestion(self, annotator: str, index: int, assignment: Event) -> Suggestion:
-        note = self._state.notes.get((index, annotator), "")
-        return suggestion_of(self.pool, index, assignment, self._file.explanation(index), note)
+        explanation = self._file.explanation(index)
+        return Suggestion(
+            self.pool.posts[index],
+            len(self.pool.copies[index]),
+            self.pool.shown_scores[index],
+            assignment.position,
+            assignment.at_random,
+            explanation.post_spans if explanation else [],
+            explanation.article_words if explanation else [],
+            self._state.notes.get((index, annotator), ""),
+        )

@@ -17,7 +17,6 @@ from linker.annotation.session.label_set import LabelSet
 LEASE = timedelta(minutes=30)
 #: Longer pauses between labels are breaks and do not count towards labeling speed.
 BREAK = timedelta(minutes=5)
-LONG_AGO = datetime(1, 1, 1, tzinfo=timezone.utc)
 
 
 @dataclass
@@ -30,6 +29,7 @@ class Annotator:
         seen: posts ever assigned or labeled.
         undo_stack: labeled posts with the labels before, newest last.
         last: time of the last event, in the order of the events: a clock may have been set back.
+        last_label: time of the last label.
         work: time between labels, without breaks.
         worked: number of labels given in that time.
     """
@@ -38,7 +38,7 @@ class Annotator:
     assigned: dict[int, Event] = field(default_factory=dict)
     seen: set[int] = field(default_factory=set)
     undo_stack: list[tuple[int, Event | None]] = field(default_factory=list)
-    last: datetime = LONG_AGO
+    last: datetime = datetime(1, 1, 1, tzinfo=timezone.utc)
     last_label: datetime | None = None
     work: timedelta = timedelta()
     worked: int = 0
@@ -49,35 +49,35 @@ class SessionState:
 
     Args:
         indices: post id → index in the pool; near-duplicates share one.
-        size: number of posts in the pool.
-        labels_per_post: number of annotators who label a post of the overlap, from 2.
+        shared: bool, one per post of the pool: whether several annotators label it.
+        labels_per_post: number of annotators who label a shared post, from 2.
 
     Attributes:
         annotators: people, by name, in order of appearance.
         machines: programs, by name → post → label. They are compared with people and count for nothing else.
         notes: (post, annotator) → note.
-        adjudicated: post → event of the adjudicated label, which may be `skip`: it was withdrawn.
+        adjudicated: post → event of the adjudicated label.
+        drawn: post → the assignment with which it was sampled at random.
         labeled: bool, one per post: whether it has a label other than skip, or an adjudicated label.
-        short_of_labels: posts with labels of some annotators, but fewer than `labels_per_post` (skips do not count),
-            in the order of labeling.
+        waiting: shared posts with labels of some annotators, but fewer than `labels_per_post` (skips do not count), and
+            no adjudicated label, in the order of labeling.
+        disputed: posts with as many labels `relevant` as `not`, and no adjudicated label.
         revision: number of labels, undos and adjudications so far.
     """
 
-    def __init__(self, indices: Mapping[str, int], size: int, labels_per_post: int = 2) -> None:
-        self.indices = indices
-        self.labels_per_post = labels_per_post
+    def __init__(self, indices: Mapping[str, int], shared: np.ndarray, labels_per_post: int = 2) -> None:
+        self.indices, self._shared, self._labels_per_post = indices, shared, labels_per_post
         self.annotators: dict[str, Annotator] = {}
         self.machines: dict[str, dict[int, Event]] = {}
         self.notes: dict[tuple[int, str], str] = {}
         self.adjudicated: dict[int, Event] = {}
-        self.labeled = np.zeros(size, dtype=bool)
-        self.short_of_labels: dict[int, None] = {}
+        self.drawn: dict[int, Event] = {}
+        self.labeled = np.zeros(len(shared), dtype=bool)
+        self.waiting: dict[int, None] = {}
+        self.disputed: dict[int, None] = {}
         self.revision = 0
-        self._several: dict[int, None] = {}
-        self._unreached: set[int] = set()
-        # In the order of labeling: relevant, and whether the first annotator got the post from a random sample.
+        # In the order of labeling: relevant, and whether the post was first labeled for a random sample.
         self._labeled: dict[int, tuple[bool, bool]] = {}
-        self._labels: Labels | None = None
 
     def annotator(self, name: str) -> Annotator:
         """Return the labels and assignments of an annotator, empty for a new one."""
@@ -110,15 +110,16 @@ class SessionState:
         if event.kind == "assign":
             person.assigned[index] = event
             person.seen.add(index)
-            if event.at_random and (missed := self._held_by_others(event.time, event.annotator)):
-                self._unreached |= missed
-                self._labels = None
+            if event.at_random:
+                self.drawn[index] = event
         elif event.kind == "label":
             self._label(person, index, event)
         elif event.kind == "undo":
             self._undo(person, index, event)
         elif event.kind == "resolve":
-            self.adjudicated[index] = event
+            self.adjudicated.pop(index, None)
+            if event.value != "skip":
+                self.adjudicated[index] = event
         if event.kind in ("label", "undo", "resolve"):
             self._settle(index, event.at_random)
 
@@ -148,12 +149,12 @@ class SessionState:
         person.seen.add(index)
 
     def _settle(self, index: int, at_random: bool) -> None:
-        self._labels = None
         self.revision += 1
-        count = len(self._votes(index))
-        short = 0 < count < self.labels_per_post
-        for posts, belongs in ((self.short_of_labels, short), (self._several, count > 1)):
-            if belongs:
+        votes, open_ = self._votes(index), index not in self.adjudicated
+        needs_more = bool(self._shared[index]) and 0 < len(votes) < self._labels_per_post
+        is_tie = bool(votes) and 2 * sum(votes) == len(votes)
+        for posts, belongs in ((self.waiting, needs_more), (self.disputed, is_tie)):
+            if belongs and open_:
                 posts.setdefault(index)
             else:
                 posts.pop(index, None)
@@ -176,21 +177,17 @@ class SessionState:
 
         None: the post has no label.
         """
-        if self.is_adjudicated(index):
+        if index in self.adjudicated:
             return self.adjudicated[index].value == "relevant"
         votes = self._votes(index)
         return 2 * sum(votes) >= len(votes) if votes else None
-
-    def is_adjudicated(self, index: int) -> bool:
-        """Return whether a post has an adjudicated label."""
-        return index in self.adjudicated and self.adjudicated[index].value != "skip"
 
     def name(self, index: int, label_set: LabelSet) -> str | None:
         """Return the name of a post's label: of the adjudicated one, else the most frequent that counts like the post.
 
         None: the post has no label with a name, or several names are equally frequent.
         """
-        if self.is_adjudicated(index):
+        if index in self.adjudicated:
             return label_set.name(self.adjudicated[index])
         value = "relevant" if self.value(index) else "not"
         labels = [label for label in self.labels_of(index).values() if label.value == value]
@@ -198,52 +195,28 @@ class SessionState:
         first = Counter(names).most_common(2)
         return first[0][0] if first and (len(first) == 1 or first[0][1] > first[1][1]) else None
 
-    def disputed(self) -> list[int]:
-        """Return the posts with as many labels `relevant` as `not`, and no adjudicated label."""
-        return [
-            index
-            for index in self._several
-            if 2 * sum(votes := self._votes(index)) == len(votes) and not self.is_adjudicated(index)
-        ]
-
     def labels(self) -> Labels:
         """Return all labels of the pool, one per labeled post."""
-        if self._labels is None:
-            flags = np.array(list(self._labeled.values()), dtype=bool).reshape(-1, 2)
-            posts = np.array(list(self._labeled), dtype=np.int64)
-            self._labels = Labels(posts, flags[:, 0], flags[:, 1], len(self.unreached))
-        return self._labels
+        flags = np.array(list(self._labeled.values()), dtype=bool).reshape(-1, 2)
+        return Labels(np.array(list(self._labeled), dtype=np.int64), flags[:, 0], flags[:, 1])
 
-    @property
-    def unreached(self) -> set[int]:
-        """Unlabeled posts that a random sample could not contain, because other pages held them at that time."""
-        return {index for index in self._unreached if not self.labeled[index]}
-
-    def held(self, time: datetime) -> int:
-        """Return how many posts that samples could not contain are open on pages other than the one used last."""
-        latest = max(self.annotators, key=lambda name: self.annotators[name].last, default="")
-        return len(self.unreached & self._held_by_others(time, latest))
-
-    def _held_by_others(self, time: datetime, but: str) -> set[int]:
-        """Return the unlabeled posts that others hold; not those of a random sample, of which they are a part."""
-        drawn_otherwise = {
-            index
-            for person in self.annotators.values()
-            for index, assignment in person.assigned.items()
-            if not assignment.at_random
-        }
+    def pending(self, annotator: str) -> dict[int, Event]:
+        """Return post → assignment for the posts that an annotator is still to label, in display order."""
+        assigned = self.annotator(annotator).assigned
         return {
-            index for index in self.leased_by_others(time, but) & drawn_otherwise if not self.labeled[index]
+            index: event
+            for index, event in assigned.items()
+            if not self.labeled[index] or index in self.waiting
         }
 
-    def leased_by_others(self, time: datetime, but: str) -> set[int]:
-        """Return the posts assigned to annotators other than `but` whose leases have not expired at `time`.
+    def leased_to_others(self, time: datetime, annotator: str) -> dict[int, Event]:
+        """Return post → assignment for the posts of other annotators whose leases have not expired at `time`.
 
         A lease from the future, under a clock that was set ahead, does not count if it begins after this lease's end.
         """
         return {
-            index
+            index: event
             for name, person in self.annotators.items()
-            if name != but and abs(time - person.last) < LEASE
-            for index in person.assigned
+            if name != annotator and abs(time - person.last) < LEASE
+            for index, event in person.assigned.items()
         }

@@ -10,7 +10,6 @@ import numpy as np
 from scipy.special import betaln
 
 from linker.annotation.pool import Labels
-from linker.annotation.stopping_rules.random_draws import RandomDraws
 
 # An interval that covers more of the unlabeled posts says nothing that can be used.
 _WIDEST = 0.5
@@ -59,45 +58,41 @@ def estimate(labels: Labels, pool_size: int, confidence: float = 0.95) -> Estima
 
     The interval holds simultaneously after every label, so it may be watched and labeling may stop because of it: a
     confidence sequence for sampling without replacement (Waudby-Smith and Ramdas 2020, NeurIPS), with labels in between
-    that were not sampled at random. Without a random sample the bounds are uninformative and the point estimate
-    extrapolates the recall curve. The sample says nothing about posts that it could not reach: the upper bound counts
-    all of them.
+    that were not sampled at random. Without a random sample the bounds are all that is certain.
     """
     rest = pool_size - len(labels)
     if rest <= 0:
         return Estimate(0, 0, 0, 1.0, "every post has a label", True)
-    reached = rest - labels.unreached
-    draws = RandomDraws.of(labels, pool_size - labels.unreached)
-    if not draws.size:
-        return Estimate(
-            0,
-            _continued(labels.relevant, rest),
-            rest,
-            1.0,
-            "no random sample yet; what the ranking missed shows only in posts sampled at random",
-        )
+    size, hits = int(labels.at_random.sum()), int((labels.relevant & labels.at_random).sum())
+    if not size:
+        basis = "no random sample yet; what the ranking missed shows only in posts sampled at random"
+        return Estimate(0, rest // 2, rest, 1.0, basis)
     a, b = _PRIOR
-    expected = betaln(draws.relevant + a, draws.size - draws.relevant + b) - betaln(a, b)
+    expected = betaln(hits + a, size - hits + b) - betaln(a, b)
     least = expected + math.log1p(-confidence)
 
     def likely(left: int) -> float:
-        return float(draws.log_likelihood(np.array([labels.found + left]))[0])
+        return log_likelihood(labels, pool_size, labels.found + left)
 
     # The likelihood rises to one peak and falls, so all three are found by bisection.
-    middle = _first(0, reached, lambda left: likely(left + 1) <= likely(left))
+    middle = _first(0, rest, lambda left: likely(left + 1) <= likely(left))
     low = _first(0, middle, lambda left: likely(left) > least)
-    high = _first(middle, reached, lambda left: likely(left + 1) <= least) + labels.unreached
-    basis = f"{draws.relevant} of {draws.size} randomly sampled posts are relevant"
-    if labels.unreached:
-        basis += f"; the sample could not reach {labels.unreached:,}, so all of these may be"
-    return Estimate(
-        low,
-        middle,
-        high,
-        confidence,
-        basis,
-        known=high - low <= rest * _WIDEST,
-    )
+    high = _first(middle, rest, lambda left: likely(left + 1) <= least)
+    basis = f"{hits} of {size} randomly sampled posts are relevant"
+    return Estimate(low, middle, high, confidence, basis, known=high - low <= rest * _WIDEST)
+
+
+def log_likelihood(labels: Labels, pool_size: int, total: int) -> float:
+    """Return the log-probability of the random sample if the pool holds `total` relevant posts; −inf if impossible.
+
+    A sampled post is relevant with probability (total − found) / unlabeled, both as of that moment. Nothing else is
+    assumed: it does not matter how the other posts came to be labeled.
+    """
+    drawn = np.flatnonzero(labels.at_random)
+    found = (np.cumsum(labels.relevant) - labels.relevant)[drawn]
+    chances = (total - found) / (pool_size - drawn)
+    chances = np.where(labels.relevant[drawn], chances, 1 - chances)
+    return float(np.log(chances).sum()) if np.all(chances > 0) else -math.inf
 
 
 def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
@@ -109,16 +104,3 @@ def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
         else:
             low = middle + 1
     return low
-
-
-def _continued(relevant: np.ndarray, rest: int) -> int:
-    """Extrapolate the recall curve: each stretch finds the same fraction of what the one before it found."""
-    half = len(relevant) // 2
-    if not half:
-        return rest // 2
-    before, after = int(relevant[:half].sum()), int(relevant[half : 2 * half].sum())
-    stretches = rest / half
-    if after >= before:
-        return min(rest, round(after * stretches))
-    fraction = after / before
-    return min(rest, round(after * fraction / (1 - fraction) * (1 - fraction**stretches)))

@@ -1,13 +1,10 @@
-"""Stopping rules by a count, by the shape of the recall curve, and by marginal cost."""
+"""Stopping rules by a count and by the shape of the recall curve."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
 from linker.annotation.pool import Labels
-from linker.annotation.stopping_rules.sequential_test import SequentialTestRule
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
 from linker.common.checks import at_least
 
@@ -51,7 +48,7 @@ class KneeRule(StoppingRule):
     """
 
     def __init__(self, min_labels: int = 100, ratio: float | None = None) -> None:
-        _check(min_labels, ratio)
+        at_least(1, min_labels=min_labels, ratio=ratio)
         self.min_labels = min_labels
         self.ratio = ratio
 
@@ -84,42 +81,3 @@ def knee_of(relevant: np.ndarray) -> tuple[int, float]:
         return size, 0.0
     before, after = finds[knee - 1] / knee, (finds[-1] - finds[knee - 1] + 1) / (size - knee)
     return knee, float(before / after)
-
-
-def _check(labels: int, ratio: float | None) -> None:
-    at_least(1, min_labels=labels, ratio=ratio)
-
-
-@StoppingRule.register("marginal_cost")
-class MarginalCostRule(SequentialTestRule):
-    """Stop when one more relevant post would cost too many labels (marginal cost), with the stated confidence.
-
-    Once the query strategy seems exhausted, posts are sampled at random, until the hypothesis is rejected that at least
-    one in `labels` of the posts unlabeled at that time was relevant. It is tested as in `recall`: at most
-    1 − confidence of all jobs stop although it is true. With `labels` as large as the pool, only labeling nearly
-    everything can reject it. The cost depends on `labels` and hardly on the pool: a little over three times `labels`
-    if the sample holds no relevant post.
-
-    Args:
-        labels: number of random labels per relevant post that is too expensive, at least 1.
-        confidence: share of jobs in which the cost must be that high, between 0 and 1.
-        patience: the strategy counts as exhausted after at most this many labels in a row without a relevant post;
-            after fewer if a tenth of the unlabeled posts or half the shortest sample is less.
-    """
-
-    def __init__(self, labels: int = 100, confidence: float = 0.95, patience: int = 200) -> None:
-        super().__init__(confidence, patience)
-        at_least(1, labels=labels)
-        self.labels = labels
-
-    def too_many(self, found: int, known: int, unlabeled: int) -> int:
-        """Return the smallest total that would be too many; see `SequentialTestRule`."""
-        return known + math.ceil(unlabeled / self.labels)
-
-    def spent(self, hits: int) -> float:
-        """Return seven tenths without a relevant post, nearly all with many; see `SequentialTestRule`."""
-        return float(1 - 0.3 * 0.8**hits)
-
-    def reached(self) -> str:
-        """Return the conclusion; see `SequentialTestRule`."""
-        return f"fewer than 1 in {self.labels:,} of the posts that the strategy left are relevant"

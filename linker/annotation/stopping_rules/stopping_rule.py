@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from linker.annotation.pool import Labels
 from linker.config import Registrable
@@ -21,19 +21,6 @@ class Decision:
     stop: bool
     reason: str
     draw_at_random: bool = False
-
-
-def while_held(decision: Decision, held: int) -> Decision:
-    """Return the decision while other pages hold posts that the random sample could not contain.
-
-    Args:
-        decision: the rule's decision.
-        held: number of these posts, at least 1.
-    """
-    posts = "1 post is" if held == 1 else f"{held:,} posts are"
-    if not decision.stop:
-        return replace(decision, reason=f"{posts} open on other pages; {decision.reason}")
-    return Decision(False, f"{posts} open on other pages and may be relevant", draw_at_random=True)
 
 
 class StoppingRule(Registrable):

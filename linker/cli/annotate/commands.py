@@ -16,8 +16,8 @@ from linker.cli.status import say
 from linker.common.errors import LinkerError
 
 if TYPE_CHECKING:
+    from linker.annotation.session.assignment import Suggestion
     from linker.annotation.session.session import Session
-    from linker.annotation.session.suggestion import Suggestion
 
 app = App(
     help="Label posts, most likely relevant first, with a rule that says when to stop.", no_args_is_help=True
@@ -53,7 +53,7 @@ def run(folder: Folder, annotator: Annotator = None) -> None:
     from linker.cli.annotate.terminal import AnnotationLoop, Keys, status_text
 
     keys = Keys()
-    with _open(folder, stays=True) as session:
+    with _open(folder) as session:
         with keys:
             AnnotationLoop(session, _who(annotator), Console(highlight=False)).work(keys)
         print(status_text(session, session.status()))
@@ -218,18 +218,17 @@ def agreement(folder: Folder, as_json: AsJson = False) -> None:
 
     with _open(folder) as session:
         review = session.review()
-        now, machines = review.agreement, review.machines
         print(
-            json.dumps(agreement_record(now, machines), ensure_ascii=False)
+            json.dumps(agreement_record(review, session.label_set), ensure_ascii=False)
             if as_json
-            else agreement_text(session, now, machines)
+            else agreement_text(review, session.label_set)
         )
 
 
-def _open(folder: Path, stays: bool = False) -> Session:
+def _open(folder: Path) -> Session:
     from linker.annotation.session.session import Session
 
-    return Session.open(folder, background=stays)
+    return Session.open(folder)
 
 
 def _record(suggestion: Suggestion) -> dict[str, Any]:

@@ -77,9 +77,7 @@ def start(
     candidates = reading.read(posts)
     if model is None:
         say(f"no --model given: scoring with `{BEST}`, the bundled model, which encodes every post once")
-    session = Session.create(
-        folder, articles, candidates, chosen, ordering, rule, text, seed, overlap, background=False
-    )
+    session = Session.create(folder, articles, candidates, chosen, ordering, rule, text, seed, overlap)
     copies = len(candidates) - len(session.pool)
     say(f"{len(session.pool):,} posts to label{and_copies(copies)}")
     say(f"label with `linker annotate run {folder}`, or in the browser with `linker serve {folder}`")

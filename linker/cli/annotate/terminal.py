@@ -14,10 +14,11 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from linker.annotation.session.machines import MachineAgreement, Share
+from linker.annotation.session.assignment import Suggestion
+from linker.annotation.session.label_set import LabelSet
+from linker.annotation.session.review import Dispute, MachineAgreement, Review, Share
 from linker.annotation.session.session import Session
-from linker.annotation.session.status import Agreement, Status
-from linker.annotation.session.suggestion import Suggestion
+from linker.annotation.session.status import Status
 from linker.common.errors import LinkerError
 from linker.data.labels.values import LabelValue
 from linker.ranking.output import marked_text, printable
@@ -98,50 +99,50 @@ def status_text(session: Session, status: Status) -> str:
         lines.append(f"waiting    {status.waiting:,} posts for the label of somebody else")
     if status.disputed:
         lines.append(f"disputed   {status.disputed:,} posts; `linker annotate agreement` lists them")
-    if status.problem:
-        lines.append(f"problem    {printable(status.problem)}")
     return "\n".join([*lines, *curve_picture(status.curve)])
 
 
-def agreement_text(session: Session, agreement: Agreement, machines: Sequence[MachineAgreement] = ()) -> str:
+def agreement_text(review: Review, label_set: LabelSet) -> str:
     """Return the inter-annotator agreement, that of machines with people, and every disagreement."""
-    named, level = session.label_set.named, agreement.level
-    compared = [line for machine in machines for line in machine_lines(machine, level if named else None)]
-    if not agreement.posts:
+    named, level = label_set.named, review.level
+    compared = [
+        line for machine in review.machines for line in machine_lines(machine, level if named else None)
+    ]
+    if not review.posts:
         none = "no post has the labels of two annotators; start a session with --overlap for that"
         return "\n".join([*compared, none])
     lines = [
         *compared,
-        f"posts with two labels or more   {agreement.posts:,}",
-        f"Krippendorff's α                {_figure(agreement.alpha)}",
-        *([f"α of the labels ({agreement.level})    {_figure(agreement.alpha_of_names)}"] if named else []),
+        f"posts with two labels or more   {review.posts:,}",
+        f"Krippendorff's α                {_figure(review.alpha)}",
+        *([f"α of the labels ({level})    {_figure(review.alpha_of_names)}"] if named else []),
         *(
             f"Cohen's κ                       {_figure(kappa)}  {printable(' and '.join(pair))}"
-            for pair, kappa in agreement.kappas.items()
+            for pair, kappa in review.kappas.items()
         ),
-        f"disagreements                   {len(agreement.disagreements):,}",
+        f"disagreements                   {len(review.disputes):,}",
     ]
-    texts = {post.id: post.text for post in session.pool.posts}
-    for disagreement in agreement.disagreements:
+    for dispute in review.disputes:
         labels = ", ".join(
-            f"{name} {'relevant' if value else 'not'}" for name, value in disagreement.labels.items()
+            f"{name} {'relevant' if relevant else 'not'}" for name, relevant in _votes(dispute).items()
         )
-        holds = "relevant" if agreement.holds[disagreement.post_id] else "not"
-        lines += [
-            "",
-            printable(f"{disagreement.post_id}: {labels}; now {holds}"),
-            f"  {printable(texts[disagreement.post_id])}",
-        ]
+        now = f"{labels}; now {'relevant' if dispute.holds else 'not'}"
+        lines += ["", printable(f"{dispute.post.id}: {now}"), f"  {printable(dispute.post.text)}"]
     if named:
-        lines += ["", f"different labels that count as the same   {len(agreement.by_name):,}"]
-    for differing in agreement.by_name:
-        labels = ", ".join(f"{name} {label}" for name, label in differing.labels.items())
-        lines += [
-            "",
-            printable(f"{differing.post_id}: {labels}"),
-            f"  {printable(texts[differing.post_id])}",
-        ]
+        lines += ["", f"different labels that count as the same   {len(review.by_name):,}"]
+    for dispute in review.by_name:
+        labels = ", ".join(f"{name} {label}" for name, label in _names(dispute, label_set).items())
+        lines += ["", printable(f"{dispute.post.id}: {labels}"), f"  {printable(dispute.post.text)}"]
     return "\n".join(lines)
+
+
+def _votes(dispute: Dispute) -> dict[str, bool]:
+    return {name: label.value == "relevant" for name, label, _ in dispute.labels if label.value != "skip"}
+
+
+def _names(dispute: Dispute, label_set: LabelSet) -> dict[str, str]:
+    named = {name: label_set.name(label) for name, label, _ in dispute.labels if label.value != "skip"}
+    return {name: label for name, label in named.items() if label is not None}
 
 
 def machine_lines(machine: MachineAgreement, level: str | None) -> list[str]:
@@ -161,28 +162,26 @@ def machine_lines(machine: MachineAgreement, level: str | None) -> list[str]:
     ]
 
 
-def agreement_record(agreement: Agreement, machines: Sequence[MachineAgreement] = ()) -> dict[str, Any]:
+def agreement_record(review: Review, label_set: LabelSet) -> dict[str, Any]:
     """Return the agreement as JSON values; undefined values are null."""
     return {
-        "posts": agreement.posts,
-        "alpha": _number(agreement.alpha),
-        "alpha_of_names": _number(agreement.alpha_of_names),
-        "level": agreement.level,
+        "posts": review.posts,
+        "alpha": _number(review.alpha),
+        "alpha_of_names": _number(review.alpha_of_names),
+        "level": review.level,
         "kappas": [
-            {"annotators": list(pair), "kappa": _number(kappa)} for pair, kappa in agreement.kappas.items()
+            {"annotators": list(pair), "kappa": _number(kappa)} for pair, kappa in review.kappas.items()
         ],
         "disagreements": [
-            {
-                "post": disagreement.post_id,
-                "labels": disagreement.labels,
-                "holds": agreement.holds[disagreement.post_id],
-            }
-            for disagreement in agreement.disagreements
+            {"post": dispute.post.id, "labels": _votes(dispute), "holds": dispute.holds}
+            for dispute in review.disputes
         ],
-        "by_name": [{"post": one.post_id, "labels": one.labels} for one in agreement.by_name],
+        "by_name": [
+            {"post": dispute.post.id, "labels": _names(dispute, label_set)} for dispute in review.by_name
+        ],
         "machines": [
             {**asdict(one), "kappa": _number(one.kappa), "alpha_of_names": _number(one.alpha_of_names)}
-            for one in machines
+            for one in review.machines
         ],
     }
 

@@ -21,8 +21,6 @@ from linker.models.pretrained import BEST
 
 PROJECTS = "linker-projects"
 _PORT = 8123
-#: Seconds to wait for a queue that is being computed when the server ends.
-_CLOSE_SECONDS = 0.5
 
 
 def serve(
@@ -136,10 +134,10 @@ def serve(
         served = None
         if projects is not None:
             served = ProjectsApi(ProjectsFolder(projects), reachable=not only_here)
-            opened.callback(served.close, _CLOSE_SECONDS)
+            opened.callback(served.close)
         labeled = [Session.open(folder) for folder in sessions or []]
         for session in labeled:
-            opened.callback(session.close, _CLOSE_SECONDS)
+            opened.callback(session.close)
         app = create_app(
             labeled,
             token,

@@ -58,8 +58,7 @@ function others(status) {
   if (status.waiting) lines.push(["Need another label", whole(status.waiting)]);
   if (status.disputed) lines.push(["Annotators disagree on", counted(status.disputed, "post")]);
   if (people.length > 1) lines.push(...people.map(([name, count]) => [name, whole(count)]));
-  if (!lines.length && !status.problem) return null;
+  if (!lines.length) return null;
   return el("div", { class: "block" },
-    el("ul", { class: "people" }, lines.map(([name, value]) => el("li", {}, el("span", {}, name), el("span", { class: "num" }, value)))),
-    status.problem ? el("p", { class: "problem" }, `The queue could not be updated: ${status.problem}`) : null);
+    el("ul", { class: "people" }, lines.map(([name, value]) => el("li", {}, el("span", {}, name), el("span", { class: "num" }, value)))));
 }

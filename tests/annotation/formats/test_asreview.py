@@ -95,7 +95,7 @@ def test_a_project_file_is_refused_with_a_way(tmp_path: Path) -> None:
 def test_a_session_goes_to_asreview_and_back(tmp_path: Path) -> None:
     posts = [Post(f"p{n}", text) for n, text in enumerate(["otters at the weir", "the bus is late", "soup"])]
     articles = [Article("a", "Two otters were filmed below the weir.", "Otters return")]
-    with Session.create(tmp_path / "job", articles, posts, model="bm25", background=False) as session:
+    with Session.create(tmp_path / "job", articles, posts, model="bm25") as session:
         session.label("kim", "p0", "relevant")
         write(tmp_path / "posts.csv", "asreview", session.labeled())
         with (tmp_path / "posts.csv").open(encoding="utf-8", newline="") as file:

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from linker.annotation.build_pool import build_pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.session import Session
-from linker.annotation.session.session_file import SessionFile
 from linker.annotation.simulation.simulate import Task, found, labels_to, simulate
 from linker.config import build
 from linker.data.types import Article, Post
@@ -123,9 +122,7 @@ def test_a_pool_is_encoded_once(nested: bool) -> None:
 
 
 def suggested(folder: Path, seed: int, posts: Sequence[Post], strategy: str = "keywords") -> list[str]:
-    with Session.create(
-        folder, [ARTICLE], posts, "bm25", strategy=strategy, seed=seed, background=False
-    ) as session:
+    with Session.create(folder, [ARTICLE], posts, "bm25", strategy=strategy, seed=seed) as session:
         return [one.post.id for one in session.next("kim", len(session.pool))]
 
 
@@ -139,26 +136,18 @@ def test_a_session_hands_out_posts_by_seed_and_not_by_file(tmp_path: Path) -> No
 @pytest.mark.parametrize("strategy", ["keywords", "active_learning"])
 def test_the_order_of_a_session_is_the_same_after_a_restart(tmp_path: Path, strategy: str) -> None:
     folder = tmp_path / "job"
-    Session.create(folder, [ARTICLE], POSTS, "bm25", strategy=strategy, background=False).close()
-    with Session.open(folder, background=False) as session:
+    Session.create(folder, [ARTICLE], POSTS, "bm25", strategy=strategy).close()
+    with Session.open(folder) as session:
         for value in ("relevant", "not", "not"):
             session.label("kim", session.next("kim")[0].post.id, value)
-        session.settle()
-        before = session._ranker.latest
-    with SessionFile(folder) as file, file.writing():
-        file._database.execute("DELETE FROM queue")
-    with Session.open(folder, background=False) as session:
-        session.settle()
-        again = session._ranker.latest
-    assert before is not None
-    assert again is not None
-    assert again.posts.tolist() == before.posts.tolist()
+        before = session._current_queue()
+    with Session.open(folder) as session:
+        assert session._current_queue().tolist() == before.tolist()
 
 
 def test_an_ordering_that_does_not_learn_keeps_ties_whichever_labels_it_knows(tmp_path: Path) -> None:
     order = suggested(tmp_path / "job", 13, POSTS)
-    with Session.open(tmp_path / "job", background=False) as session:
+    with Session.open(tmp_path / "job") as session:
         for post in order[:6]:
             session.label("kim", post, "not")
-        session.settle()  # computes the order again, with six labels
         assert [one.post.id for one in session.next("kim", 100)] == order[6:]

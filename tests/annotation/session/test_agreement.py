@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from linker.annotation.session.agreement import (
-    cohen_kappa,
-    disagreements,
-    krippendorff_alpha,
-    pairwise_kappas,
-)
+from linker.annotation.session.agreement import cohen_kappa, krippendorff_alpha
 
 
 def annotators(seed: int, number: int, posts: int, missing: float) -> list[dict[str, bool]]:
@@ -89,11 +84,3 @@ def test_full_agreement_and_full_disagreement() -> None:
     one, other = {"a": True, "b": False}, {"a": False, "b": True}
     assert cohen_kappa(one, one) == krippendorff_alpha([one, one]) == 1
     assert cohen_kappa(one, other) == -1
-
-
-def test_disagreements_name_posts_and_annotators() -> None:
-    given = {"anna": {"a": True, "b": False}, "ben": {"b": True, "a": True}, "cem": {"b": False, "c": True}}
-    (found,) = disagreements(given)
-    assert found.post_id == "b"
-    assert found.labels == {"anna": False, "ben": True, "cem": False}
-    assert set(pairwise_kappas(given)) == {("anna", "ben"), ("anna", "cem"), ("ben", "cem")}

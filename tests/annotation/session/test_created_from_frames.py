@@ -23,7 +23,7 @@ TEXTS = ["otters at the weir", "the bus is late", "soup"]
 def test_posts_and_articles_in_a_frame(make: Callable[[dict[str, Any]], Any], tmp_path: Path) -> None:
     posts = make({"id": ["x", "y", "z"], "text": TEXTS, "likes": [1, 2, 3]})
     article = make({"title": [ARTICLE.title], "text": [ARTICLE.text]})
-    with Session.create(tmp_path / "job", article, posts, model="bm25", background=False) as session:
+    with Session.create(tmp_path / "job", article, posts, model="bm25") as session:
         assert [(post.id, post.text, post.extra["likes"]) for post in session.posts] == list(
             zip("xyz", TEXTS, (1, 2, 3))
         )
@@ -34,9 +34,7 @@ def test_posts_and_articles_in_a_frame(make: Callable[[dict[str, Any]], Any], tm
 
 def test_texts_files_and_what_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "posts.csv").write_text("id,text\np,otters at the weir\n")
-    with Session.create(
-        tmp_path / "file", ARTICLE, str(tmp_path / "posts.csv"), model="bm25", background=False
-    ) as session:
+    with Session.create(tmp_path / "file", ARTICLE, str(tmp_path / "posts.csv"), model="bm25") as session:
         assert [post.id for post in session.posts] == ["p"]
     with pytest.raises(LinkerError, match="row 1: empty text"):
         Session.create(tmp_path / "bad", ARTICLE, pd.DataFrame({"text": ["otters", None]}), model="bm25")

@@ -24,7 +24,7 @@ POSTS = [
 @pytest.mark.parametrize("name", ["csv", "jsonl", "xlsx"])
 def test_adjudicated_labels_survive(name: str, tmp_path: Path) -> None:
     path = tmp_path / f"labels.{name}"
-    with Session.create(tmp_path / "one", [ARTICLE], POSTS, model="bm25", background=False) as session:
+    with Session.create(tmp_path / "one", [ARTICLE], POSTS, model="bm25") as session:
         first = session.next("kim")[0].post.id
         session.label("kim", first, "relevant")
         session.label("ben", first, "not")
@@ -34,7 +34,7 @@ def test_adjudicated_labels_survive(name: str, tmp_path: Path) -> None:
     assert relevance_of(found.labels) == {first: False}
     assert [label.adjudicated for label in found.labels] == [False, False, True]
     assert found.labels[0].sample == "active_learning"
-    with Session.create(tmp_path / "two", [ARTICLE], POSTS, model="bm25", background=False) as other:
+    with Session.create(tmp_path / "two", [ARTICLE], POSTS, model="bm25") as other:
         assert other.import_labels(found.labels) == 3
         assert other.import_labels(found.labels) == 0
         resolved = {record.post.id: record.value for record in other.labeled(resolved=True) if record.value}
@@ -43,7 +43,7 @@ def test_adjudicated_labels_survive(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["csv", "jsonl", "xlsx", "label_studio", "argilla", "prodigy", "doccano"])
 def test_exports_say_where_posts_are_from(name: str, tmp_path: Path) -> None:
-    with Session.create(tmp_path / "one", [ARTICLE], POSTS, model="bm25", background=False) as session:
+    with Session.create(tmp_path / "one", [ARTICLE], POSTS, model="bm25") as session:
         session.label("kim", "1", "relevant")
         write(tmp_path / "labels", name, session.labeled(machines=True))
     (label,) = read(tmp_path / "labels").labels

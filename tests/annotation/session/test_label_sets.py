@@ -21,7 +21,7 @@ SCALE = [{"name": str(n), "value": "relevant" if n > 1 else "not"} for n in rang
 
 
 def create(folder: Path, **options: Any) -> Session:
-    return Session.create(folder, [ARTICLE], POSTS, "bm25", background=False, **options)
+    return Session.create(folder, [ARTICLE], POSTS, "bm25", **options)
 
 
 def test_a_scale_counts_by_its_threshold_and_is_undone_like_any_label(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_a_scale_counts_by_its_threshold_and_is_undone_like_any_label(tmp_path: 
     with pytest.raises(LinkerError, match=r"unknown label '3' \(not\); this session has 0, 1, 2, 3"):
         session.act(Event("label", "kim", ids[0], "not", choice="3"))
     session.undo("kim")
-    again = Session.open(tmp_path / "job", background=False)
+    again = Session.open(tmp_path / "job")
     assert {one.post.id: one.choice for one in again.labeled() if one.value and one.post.id in ids} == {
         ids[0]: "3",
         ids[1]: "2",
@@ -82,7 +82,7 @@ def test_agreement_by_name_tells_near_labels_from_far_ones(tmp_path: Path) -> No
         for post, name in zip(ids, names):
             value = "relevant" if int(name) > 1 else "not"
             session.act(Event("label", who, post, value, choice=name))  # type: ignore[arg-type]
-    found = session.agreement()
+    found = session.review()
     assert (found.alpha, found.level) == (1.0, "ordinal")
     # Two of each value, n = 8. Observed: two posts with a pair one step apart. Expected: six pairs of values.
     assert found.alpha_of_names == pytest.approx(1 - 7 * (2 * 4) / (4 * (3 * 4 + 2 * 16 + 36)))
@@ -110,9 +110,7 @@ def test_names_that_count_as_the_same_are_no_disagreement_on_relevance(tmp_path:
     review = session.review()
     assert [one.post.id for one in review.disputes] == [ids[3]]
     assert [(one.post.id, one.holds) for one in review.by_name] == [(ids[1], True)]
-    assert [(one.post_id, one.labels) for one in review.agreement.by_name] == [
-        (ids[1], {"kim": "Partly", "lee": "Relevant"})
-    ]
+    assert [label.choice for _, label, _ in review.by_name[0].labels] == ["Partly", "Relevant"]
     graded(session, "kim", "RPNRR")  # lee has not labeled the fifth post yet
     session.act(Event("label", "max", ids[4], "relevant", choice="Partly"))
     assert {one.post.id for one in session.review().by_name} == {ids[1], ids[4]}
@@ -122,13 +120,13 @@ def test_names_that_count_as_the_same_are_no_disagreement_on_relevance(tmp_path:
     assert decided.adjudicated.choice == "Relevant"
 
 
-def test_differing_names_are_hidden_while_somebody_is_to_label_the_post(tmp_path: Path) -> None:
+def test_a_dispute_is_marked_while_somebody_is_to_label_the_post(tmp_path: Path) -> None:
     session = create(tmp_path / "job", labels=GRADES, overlap=1.0, labels_per_post=3)
     graded(session, "kim", "P")
     graded(session, "lee", "R")
-    assert session.review().by_name == []
+    assert [one.waiting for one in session.review().by_name] == [True]
     graded(session, "max", "R")
-    assert len(session.review().by_name) == 1
+    assert [one.waiting for one in session.review().by_name] == [False]
 
 
 def test_a_label_given_by_key_has_the_only_name_of_its_value(tmp_path: Path) -> None:
@@ -139,9 +137,9 @@ def test_a_label_given_by_key_has_the_only_name_of_its_value(tmp_path: Path) -> 
         session.label("lee", post, value)  # type: ignore[arg-type]
     assert session.review().by_name == []  # nobody knows which of two names lee meant
     # One post with two known names, both `Not`, and one with one.
-    assert math.isnan(session.agreement().alpha_of_names)
+    assert math.isnan(session.review().alpha_of_names)
     graded(session, "max", "RP")
-    assert not math.isnan(session.agreement().alpha_of_names)
+    assert not math.isnan(session.review().alpha_of_names)
 
 
 def test_an_export_names_a_label_that_counts_as_the_post_does(tmp_path: Path) -> None:
@@ -186,7 +184,7 @@ def test_the_usual_labels_have_no_agreement_by_name(tmp_path: Path) -> None:
     for who in ("kim", "lee"):
         session.label(who, session.pool.posts[0].id, "relevant")
     session.import_labels([ImportedLabel(session.pool.posts[0].id, "llm", "relevant")], machine=True)
-    assert math.isnan(session.agreement().alpha_of_names)
+    assert math.isnan(session.review().alpha_of_names)
     assert math.isnan(session.review().machines[0].alpha_of_names)
     assert session.review().by_name == []
 
@@ -202,7 +200,7 @@ def test_three_people_label_each_post_and_a_fourth_none_of_these(tmp_path: Path)
         assert number == size, name
         assert session.status().waiting == (0 if name == "max" else size)
     assert session.next("noa") == []
-    assert session.review().agreement.posts == size
+    assert session.review().posts == size
 
 
 def test_labels_of_machines_change_nothing_but_their_own_agreement(tmp_path: Path) -> None:
@@ -232,7 +230,7 @@ def test_labels_of_machines_change_nothing_but_their_own_agreement(tmp_path: Pat
         session.import_labels([ImportedLabel(ids[2], "kim", "not")], machine=True)
     with pytest.raises(DataError, match="'llm' is a machine, and cannot be a person"):
         session.import_labels([ImportedLabel(ids[2], "llm", "not")])
-    with Session.open(tmp_path / "job", background=False) as again:
+    with Session.open(tmp_path / "job") as again:
         assert again.review().machines == [found]
 
 
@@ -242,10 +240,10 @@ def test_scores_are_replaced_and_labels_stay(tmp_path: Path) -> None:
         session.label("kim", post, "relevant")
         shutil.copytree(tmp_path / "job", tmp_path / "copy")
     rescore(tmp_path / "job", "tfidf")
-    with Session.open(tmp_path / "job", background=False) as session:
+    with Session.open(tmp_path / "job") as session:
         assert session.settings.model == "tfidf"
         assert session.status().relevant == 1
         assert [one.id for one in session.pool.posts] == [
-            one.id for one in Session.open(tmp_path / "copy", background=False).pool.posts
+            one.id for one in Session.open(tmp_path / "copy").pool.posts
         ]
         assert session.next("kim", 3)

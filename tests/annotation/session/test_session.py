@@ -13,8 +13,6 @@ import numpy as np
 import pytest
 
 import linker.annotation.session.session as session_module
-from linker.annotation.pool import Labels, Pool
-from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.session import Session
 from linker.common.errors import ConfigError, DataError, LinkerError, ModelError
 from linker.data.labels.records import ImportedLabel
@@ -188,7 +186,8 @@ def test_undone_posts_are_not_lost_when_the_order_did_not_have_them(
 ) -> None:
     first = next_id(session)
     session.label("kim", first, "relevant")
-    session.settle()  # the newest order has it no more
+    session.label("lee", next_id(session, "lee"), "not")
+    next_id(session, "max")  # the newest order has the first no more
     session.undo("kim")
     later = datetime.now(timezone.utc) + timedelta(hours=1)
     monkeypatch.setattr(session_module, "now", lambda: later)
@@ -263,87 +262,23 @@ def test_replayed_labels_lead_to_the_same_posts(session: Session, tmp_path: Path
     for i in range(12):
         one = session.next("kim")[0]
         session.label("kim", one.post.id, "relevant" if i % 3 else "not")
-    session.settle()
     session.close()
     shutil.copytree(session.folder, tmp_path / "again")
     session, again = Session.open(session.folder), Session.open(tmp_path / "again")
-    again.settle()
     assert [one.post.id for one in again.next("kim", 5)] == [one.post.id for one in session.next("kim", 5)]
     assert again.status() == session.status()
 
 
-class SlowOrder(QueryStrategy):
-    """Waits for a sign; afterwards the last posts come first."""
-
-    def __init__(self) -> None:
-        self.go = threading.Event()
-        self.calls: list[int] = []
-
-    def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        self.calls.append(len(labels))
-        assert self.go.wait(20)
-        return np.setdiff1d(np.arange(len(pool)), labels.posts)[::-1]
-
-
-def test_nobody_waits_for_the_order(session: Session) -> None:
-    session.next("kim")
-    slow = SlowOrder()
-    session._ranker._strategy = slow
-    for _ in range(6):
-        one = session.next("kim")[0]
-        session.label("kim", one.post.id, "not")
-    before = session._ranker.latest
-    assert before is not None
-    assert before.revision == 0
-    slow.go.set()
-    session.settle()
-    # Not once for each label: what came meanwhile was taken together.
-    assert len(slow.calls) <= 2
-    assert slow.calls[-1] == 6
-    assert next_id(session) == "p39"
-    # The next process continues in the order that was computed.
-    assert [one.post.id for one in Session.open(session.folder).next("lee")] == ["p38"]
-
-
-def test_an_order_that_fails_stops_nobody(session: Session) -> None:
-    class Failing(QueryStrategy):
-        def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-            raise RuntimeError("no memory")
-
-    first, working = next_id(session), session._ranker._strategy
-    session._ranker._strategy = Failing()
-    session.label("kim", first, "not")
-    session.settle()
-    assert "no memory" in (session.status().problem or "")
-    session.label("kim", next_id(session), "not")
-    session.settle()
-    session._ranker._strategy = working
-    session.label("kim", next_id(session), "not")
-    session.settle()
-    assert session.status().problem is None
-
-
-def test_without_a_thread_the_order_is_renewed_on_the_spot(tmp_path: Path) -> None:
-    session = Session.open(fresh(tmp_path / "job"), background=False)
+def test_the_queue_is_computed_again_after_one_label_in_twenty(tmp_path: Path) -> None:
+    session = Session.open(fresh(tmp_path / "job"))
     known = []
     for _ in range(40):
         session.label("kim", next_id(session), "not")
-        assert session._ranker.latest is not None
-        known.append(session._ranker.latest.revision)
+        assert session._queue is not None
+        known.append(session._queue[0])
     assert known[:20] == list(range(20))
     assert 36 <= known[-1] <= 39
     assert len(set(known)) < 40
-
-
-def test_a_lost_or_damaged_queue_is_computed_again(session: Session) -> None:
-    expected = next_id(session)
-    for damage in (
-        "DELETE FROM queue",
-        "UPDATE queue SET posts = x'00'",
-        "UPDATE queue SET posts = x'00000000000000ff'",
-    ):
-        change(session.folder, damage)
-        assert next_id(Session.open(session.folder)) == expected
 
 
 def test_labels_come_in_from_files_once(session: Session, capsys: pytest.CaptureFixture[str]) -> None:
@@ -446,7 +381,7 @@ def test_a_session_of_a_newer_version(session: Session) -> None:
             r"damaged \(words.data, part 1\)",
         ),
         ("DELETE FROM contents WHERE name = 'settings'", "damaged"),
-        ("UPDATE events SET annotator = 'lee' WHERE kind = 'label'", "event 2 is damaged"),
+        ("UPDATE events SET annotator = 'lee' WHERE kind = 'label'", r"damaged \(event 2\)"),
         (
             "DELETE FROM events WHERE number = 2",
             "the undo of post 'p0' by 'kim' does not fit the events before it",

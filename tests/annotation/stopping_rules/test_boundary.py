@@ -9,7 +9,7 @@ from scipy.stats import binom, hypergeom
 
 from linker.annotation.pool import Labels
 from linker.annotation.stopping_rules.boundary import StoppingBoundary
-from linker.annotation.stopping_rules.recall import RecallRule
+from linker.annotation.stopping_rules.sequential_sampling import RecallRule
 
 
 def of_recall(known: int, target: float) -> Callable[[int], int]:

@@ -41,14 +41,6 @@ def test_how_many_are_left_is_not_known_until_the_interval_is_narrow() -> None:
     assert estimate(screened([1, 0], [0, 0]), 2).sentence == "No relevant post is left"
 
 
-def test_without_random_labels_the_middle_continues_the_curve() -> None:
-    # 8 finds, then 4: with as many labels to come twice, 2 and 1.
-    flags = np.r_[np.ones(8), np.zeros(12), np.ones(4), np.zeros(16)]
-    assert estimate(screened(flags, np.zeros(40)), 80).middle == 3
-    # No bend yet: the curve may continue.
-    assert estimate(screened(np.tile([1, 0], 20), np.zeros(40)), 80).middle == 20
-
-
 def test_the_middle_is_the_share_of_random_posts_times_the_rest() -> None:
     told = estimate(screened(np.r_[np.ones(10), np.zeros(90)], np.ones(100)), 1100)
     assert told.middle == pytest.approx(100, abs=1)

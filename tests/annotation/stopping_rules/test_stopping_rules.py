@@ -9,10 +9,14 @@ from scipy.stats import binom, hypergeom
 
 from benchmarks.annotation.stopping_rules import QUALITIES, Quality, ordered, repeated_test_end, tail_end
 from linker.annotation.pool import Labels
-from linker.annotation.stopping_rules.random_draws import RandomDraws
-from linker.annotation.stopping_rules.recall import RecallRule
-from linker.annotation.stopping_rules.sequential_test import SequentialTestRule, exhausted_after
-from linker.annotation.stopping_rules.simple import KneeRule, MarginalCostRule, TargetRule, knee_of
+from linker.annotation.stopping_rules.estimate import log_likelihood
+from linker.annotation.stopping_rules.sequential_sampling import (
+    MarginalCostRule,
+    RecallRule,
+    SequentialSamplingRule,
+    exhausted_after,
+)
+from linker.annotation.stopping_rules.simple import KneeRule, TargetRule, knee_of
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 from linker.config import build
 
@@ -97,11 +101,11 @@ def test_recall_is_sure_without_a_test_where_the_rest_cannot_matter() -> None:
 
 def test_the_ordering_seems_exhausted_after_a_wait() -> None:
     flags = [0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0]
-    assert exhausted_after(labels_of(flags), lambda number: 3) == 11
-    assert exhausted_after(labels_of(flags), lambda number: 5) is None
-    assert exhausted_after(labels_of([0] * 50), lambda number: 5) is None
-    assert exhausted_after(labels_of(flags), lambda number: 3, position=11) == 16
-    assert exhausted_after(labels_of(flags), lambda number: 3, position=12) == 16
+    assert exhausted_after(np.array(flags), lambda number: 3) == 11
+    assert exhausted_after(np.array(flags), lambda number: 5) is None
+    assert exhausted_after(np.zeros(50), lambda number: 5) is None
+    assert exhausted_after(np.array(flags), lambda number: 3, position=11) == 16
+    assert exhausted_after(np.array(flags), lambda number: 3, position=12) == 16
     assert not RecallRule(patience=4).decide(labels_of(flags[:11]), 1000).draw_at_random
     assert RecallRule(patience=3).decide(labels_of(flags[:11]), 1000).draw_at_random
 
@@ -126,8 +130,8 @@ def test_patience_is_no_longer_than_half_a_sample() -> None:
 )
 def test_the_likelihood_is_the_hypergeometric_one(unlabeled: int, left: int, drawn: int, hits: int) -> None:
     flags = np.array([1] * 6 + [0] * 4 + [1] * hits + [0] * (drawn - hits))
-    draws = RandomDraws.of(labels_of(flags, [0] * 10 + [1] * drawn), unlabeled + 10)
-    probability = math.exp(draws.log_likelihood(np.array([6 + left]))[0]) * math.comb(drawn, hits)
+    labels = labels_of(flags, [0] * 10 + [1] * drawn)
+    probability = math.exp(log_likelihood(labels, unlabeled + 10, 6 + left)) * math.comb(drawn, hits)
     assert probability == pytest.approx(hypergeom.pmf(hits, unlabeled, left, drawn))
 
 
@@ -135,11 +139,9 @@ def test_draws_between_labels_in_order_are_weighed_one_by_one() -> None:
     # 10 posts, 4 relevant. In order: hit. Random: 3 of 9 left, missed; 3 of 8, hit. In order: missed, leaving 2 of 6.
     # Random: missed.
     labels = labels_of([1, 0, 1, 0, 0], [0, 1, 1, 0, 1])
-    draws = RandomDraws.of(labels, 10)
-    assert (draws.size, draws.relevant) == (3, 1)
-    assert draws.log_likelihood(np.array([4]))[0] == pytest.approx(math.log(6 / 9 * 3 / 8 * 4 / 6))
+    assert log_likelihood(labels, 10, 4) == pytest.approx(math.log(6 / 9 * 3 / 8 * 4 / 6))
     # With 1 in all nothing is left to hit; with 9 the four misses have no room.
-    assert list(draws.log_likelihood(np.array([1, 9]))) == [-np.inf, -np.inf]
+    assert [log_likelihood(labels, 10, total) for total in (1, 9)] == [-math.inf, -math.inf]
 
 
 @pytest.mark.parametrize("quality", QUALITIES, ids=lambda quality: quality.name)
@@ -147,7 +149,7 @@ def test_draws_between_labels_in_order_are_weighed_one_by_one() -> None:
     "rule", [RecallRule(0.9, patience=15), MarginalCostRule(20, patience=10)], ids=["recall", "marginal_cost"]
 )
 def test_the_simulation_below_is_the_rule_asked_after_every_label(
-    rule: SequentialTestRule, quality: Quality
+    rule: SequentialSamplingRule, quality: Quality
 ) -> None:
     seed = [5, QUALITIES.index(quality)]
     relevant = ordered(150, 0.15, QUALITIES[seed[1]], np.random.default_rng(seed))
@@ -155,7 +157,7 @@ def test_the_simulation_below_is_the_rule_asked_after_every_label(
     assert (end.spent, end.found) == asked_after_every_label(rule, relevant, np.random.default_rng(seed))
 
 
-def ending_early(known: int, left: int, rest: int, rule: SequentialTestRule | None = None) -> np.ndarray:
+def ending_early(known: int, left: int, rest: int, rule: SequentialSamplingRule | None = None) -> np.ndarray:
     """A ranking that finds some posts and then seems exhausted to a rule, with others left among the rest."""
     tail = np.random.default_rng(1).permutation(np.arange(rest) < left)
     found = np.ones(known, dtype=bool)
@@ -177,7 +179,7 @@ def ending_early(known: int, left: int, rest: int, rule: SequentialTestRule | No
     ],
 )
 def test_rules_fail_no_more_often_than_stated(
-    rule: SequentialTestRule, posts: tuple[int, int, int], rate: float
+    rule: SequentialSamplingRule, posts: tuple[int, int, int], rate: float
 ) -> None:
     generator = np.random.default_rng(17)
     relevant = ending_early(*posts, rule)

@@ -120,7 +120,7 @@ def test_labeled(exports: Path) -> None:
     assert_recognized(done.stderr)
     shown = run(exports, "annotate", "next", "session", "--count", "1000", "--json").stdout.splitlines()
     suggested = {row["id"]: row for row in map(json.loads, shown)}
-    with closing(Session.open(exports / "session", background=False)) as session:
+    with closing(Session.open(exports / "session")) as session:
         for post, row in suggested.items():
             session.label("ann", post, "relevant" if "dam" in row["text"].lower() else "not")
     run(exports, "annotate", "export", "session", "--out", "labels.jsonl")

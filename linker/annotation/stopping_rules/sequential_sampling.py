@@ -1,4 +1,4 @@
-"""A sequential test on a random sample: when to start sampling, and when the sample is large enough to stop.
+"""Sequential sampling: when to start sampling at random, and when the sample is large enough to stop.
 
 Callaghan and Müller-Hansen (2020, Systematic Reviews 9:273) sample at random once the query strategy seems exhausted
 and test with the hypergeometric distribution whether too many relevant posts are left. Their error rate holds for
@@ -41,12 +41,12 @@ _MOST_HITS = 128
 
 
 def exhausted_after(
-    labels: Labels, patience: Callable[[int], int], position: int = 0, least: int = 1
+    relevant: np.ndarray, patience: Callable[[int], int], position: int = 0, least: int = 1
 ) -> int | None:
     """Return after how many labels a strategy seems exhausted for the first time.
 
     Args:
-        labels: the labels.
+        relevant: bool, one per label.
         patience: number of labels up to a relevant post → number of labels in a row without another one after which
             the strategy counts as exhausted.
         position: number of labels that came before the strategy's turn.
@@ -55,10 +55,10 @@ def exhausted_after(
     Returns:
         None: not yet, or no relevant post was found at all.
     """
-    finds = np.flatnonzero(labels.relevant)
+    finds = np.flatnonzero(relevant)
     if position:
         finds = np.append(position - 1, finds[finds >= position])
-    waits = np.diff(finds, append=len(labels)) - 1
+    waits = np.diff(finds, append=len(relevant)) - 1
     for i in np.flatnonzero(waits >= least).tolist():
         number = int(finds[i]) + 1
         if waits[i] >= (patient := patience(number)):
@@ -66,22 +66,24 @@ def exhausted_after(
     return None
 
 
-class SequentialTestRule(StoppingRule):
+class SequentialSamplingRule(StoppingRule):
     """Base of rules that stop when a random sample rejects that too many relevant posts are left.
 
     Args:
         confidence: 1 − the error rate of the test, between 0 and 1.
-        patience: the strategy counts as exhausted after at most this many labels in a row without a relevant post; see
-            `patience_of`.
+        patience: the strategy counts as exhausted after at most this many labels in a row without a relevant post.
+
+    Attributes:
+        least_patience: the least number of labels in a row without a relevant post after which sampling starts.
     """
 
     def __init__(self, confidence: float, patience: int) -> None:
         if not 0 < confidence < 1:
             raise ValueError(f"confidence is {confidence}, but must be between 0 and 1")
         at_least(1, patience=patience)
-        self.confidence = confidence
-        self.patience = patience
-        self._latest: tuple[tuple[int, int, float, int], StoppingBoundary] | None = None
+        self.confidence, self.patience = confidence, patience
+        self.least_patience = min(_LEAST_PATIENCE, patience)
+        self._latest: tuple[tuple[int, int, float], StoppingBoundary] | None = None
 
     def too_many(self, found: int, known: int, unlabeled: int) -> int:
         """Return the smallest number of relevant posts in the pool that would be too many.
@@ -98,16 +100,12 @@ class SequentialTestRule(StoppingRule):
 
         All of it where the number that is too many rises with each relevant post found, as in `recall`: a later stop
         then has a rarer error. Where it is fixed, a rule must leave something for later stops.
-
-        Args:
-            hits: relevant posts in the sample.
         """
         return 1.0
 
-    @property
-    def least_patience(self) -> int:
-        """The least number of labels in a row without a relevant post after which sampling starts."""
-        return min(_LEAST_PATIENCE, self.patience)
+    def reached(self) -> str:
+        """Return the conclusion when the rule stops, as part of a sentence."""
+        raise NotImplementedError
 
     def patience_of(self, labels: Labels, pool_size: int) -> Callable[[int], int]:
         """Return a function of the number of labels so far: the patience after the last of them, a relevant post.
@@ -129,10 +127,6 @@ class SequentialTestRule(StoppingRule):
 
         return patience
 
-    def reached(self) -> str:
-        """Return the conclusion when the rule stops, as part of a sentence."""
-        raise NotImplementedError
-
     def decide(self, labels: Labels, pool_size: int) -> Decision:
         """Decide whether labeling can stop; see `StoppingRule`."""
         rest = pool_size - len(labels)
@@ -143,23 +137,17 @@ class SequentialTestRule(StoppingRule):
         position, error = 0, 1 - self.confidence
         patience = self.patience_of(labels, pool_size)
         while True:
-            start = exhausted_after(labels, patience, position, self.least_patience)
+            start = exhausted_after(labels.relevant, patience, position, self.least_patience)
             if start is None:
                 return Decision(False, _waiting(labels, patience, position))
-            given_up = self._given_up(labels, pool_size, start)
-            if given_up is None:
+            abandoned = self._abandoned(labels, pool_size, start)
+            if abandoned is None:
                 break
-            position, error = given_up, error * (1 - _ALPHA_SPENT)
+            position, error = abandoned, error * (1 - _ALPHA_SPENT)
         drawn, known = int(labels.at_random[start:].sum()), int(labels.relevant[:start].sum())
         hits = int((labels.relevant & labels.at_random)[start:].sum())
         sampled = f"{hits:,} of {drawn:,} randomly sampled posts are relevant"
-        if labels.unreached:
-            sampled += f", and {labels.unreached:,} that the sample could not reach count as relevant"
-            if self.too_many(labels.found, known, pool_size - start) <= labels.found + labels.unreached:
-                return Decision(False, f"{sampled}: too many to stop", draw_at_random=True)
-        enough = self._boundary(pool_size - start, known, _ALPHA_SPENT * error, labels.unreached)[
-            labels.found - known
-        ]
+        enough = self.boundary(pool_size - start, known, _ALPHA_SPENT * error)[labels.found - known]
         if drawn >= enough:
             return Decision(True, f"{sampled}: {self.reached()}, with {self.confidence:.0%} confidence")
         more = min(enough - drawn, rest)
@@ -167,24 +155,20 @@ class SequentialTestRule(StoppingRule):
             False, f"{sampled}; {more:,} more without a relevant post would be enough", draw_at_random=True
         )
 
-    def _boundary(self, unlabeled: int, known: int, error: float, unreached: int = 0) -> StoppingBoundary:
-        """Return the boundary of a sample; the latest one is kept, since it is asked for after every label.
-
-        With posts that the sample could not reach, all of them relevant at worst, fewer others are too many. The test
-        still counts them among those that were sampled from, which errs on the safe side.
-        """
-        key = (unlabeled, known, error, unreached)
+    def boundary(self, unlabeled: int, known: int, error: float) -> StoppingBoundary:
+        """Return the boundary of a sample; the latest one is kept, since it is asked for after every label."""
+        key = (unlabeled, known, error)
         if self._latest is None or self._latest[0] != key:
             boundary = StoppingBoundary(
                 unlabeled,
-                lambda hits: self.too_many(known + hits, known, unlabeled) - known - unreached,
+                lambda hits: self.too_many(known + hits, known, unlabeled) - known,
                 error,
                 self.spent,
             )
             self._latest = key, boundary
         return self._latest[1]
 
-    def _given_up(self, labels: Labels, pool_size: int, start: int) -> int | None:
+    def _abandoned(self, labels: Labels, pool_size: int, start: int) -> int | None:
         """Return after how many labels the sample from `start` on was abandoned for finding too many; else None."""
         drawn = np.flatnonzero(labels.at_random[start:]) + start
         known, unlabeled = int(labels.relevant[:start].sum()), pool_size - start
@@ -195,6 +179,74 @@ class SequentialTestRule(StoppingRule):
             if (hits >= _MIN_HITS and expected >= too_many) or hits > _MOST_HITS:
                 return int(drawn[place]) + 1
         return None
+
+
+@StoppingRule.register("recall")
+class RecallRule(SequentialSamplingRule):
+    """Stop at a target recall, with the stated confidence, whatever the query strategy.
+
+    Posts are labeled in the strategy's order until it seems exhausted, then in random order, until the hypothesis that
+    recall is below the target is rejected, which may be tested after every label. At most 1 − confidence of all jobs
+    stop below the target. Recall is measured against the labels as given.
+
+    Paper: Callaghan and Müller-Hansen 2020, https://doi.org/10.1186/s13643-020-01521-4
+
+    Args:
+        target: share of all relevant posts to find, between 0 and 1.
+        confidence: share of jobs that must reach the target, between 0 and 1.
+        patience: the strategy counts as exhausted after at most this many labels in a row without a relevant post;
+            after fewer if a tenth of the unlabeled posts or half the shortest sample is less.
+    """
+
+    def __init__(self, target: float = 0.95, confidence: float = 0.95, patience: int = 200) -> None:
+        super().__init__(confidence, patience)
+        if not 0 < target < 1:
+            raise ValueError(f"target is {target}, but must be between 0 and 1")
+        self.target = target
+
+    def too_many(self, found: int, known: int, unlabeled: int) -> int:
+        """Return the smallest total that would be too many; see `SequentialSamplingRule`."""
+        # found / target may fall short of a whole number by rounding.
+        return math.floor(found / self.target + 1e-9) + 1
+
+    def reached(self) -> str:
+        """Return the conclusion; see `SequentialSamplingRule`."""
+        return f"recall is at least {self.target:.0%}"
+
+
+@StoppingRule.register("marginal_cost")
+class MarginalCostRule(SequentialSamplingRule):
+    """Stop when one more relevant post would cost too many labels (marginal cost), with the stated confidence.
+
+    Once the query strategy seems exhausted, posts are sampled at random, until the hypothesis is rejected that at least
+    one in `labels` of the posts unlabeled at that time was relevant. It is tested as in `recall`: at most
+    1 − confidence of all jobs stop although it is true. With `labels` as large as the pool, only labeling nearly
+    everything can reject it. The cost depends on `labels` and hardly on the pool: a little over three times `labels`
+    if the sample holds no relevant post.
+
+    Args:
+        labels: number of random labels per relevant post that is too expensive, at least 1.
+        confidence: share of jobs in which the cost must be that high, between 0 and 1.
+        patience: the strategy counts as exhausted after at most this many labels in a row without a relevant post;
+            after fewer if a tenth of the unlabeled posts or half the shortest sample is less.
+    """
+
+    def __init__(self, labels: int = 100, confidence: float = 0.95, patience: int = 200) -> None:
+        super().__init__(confidence, patience)
+        at_least(1, labels=labels)
+        self.labels = labels
+
+    def too_many(self, found: int, known: int, unlabeled: int) -> int:
+        """Return the smallest total that would be too many; see `SequentialSamplingRule`."""
+        return known + math.ceil(unlabeled / self.labels)
+
+    def spent(self, hits: int) -> float:
+        """Return seven tenths without a relevant post, nearly all with many; see `SequentialSamplingRule`."""
+        return float(1 - 0.3 * 0.8**hits)
+
+    def reached(self) -> str:
+        """Return the conclusion; see `SequentialSamplingRule`."""
+        return f"fewer than 1 in {self.labels:,} of the posts that the strategy left are relevant"
 
 
 def _waiting(labels: Labels, patience: Callable[[int], int], position: int) -> str:
