@@ -276,7 +276,8 @@ class Topic:
             model = build(Model, config_of(self.options, self.data, self.held_out, out)["model"])
             model.prepare(self.splits.train)
             write_json(
-                self.work / "augmented.json", vars(counts) | {"distance": moved(model, self.data.texts, out)}
+                self.work / "augmented.json",
+                counts._asdict() | {"distance": moved(model, self.data.texts, out)},
             )
         return out
 

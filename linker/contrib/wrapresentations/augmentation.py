@@ -6,9 +6,8 @@ import json
 import random
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -139,17 +138,8 @@ class MaskedLMAugmenter:
         return word if _WHOLE_WORD.fullmatch(word) else ""
 
 
-@dataclass
-class Counts:
-    """Numbers of an augmentation.
-
-    Attributes:
-        texts: texts in all.
-        kept: unchanged texts of the kept topics.
-        topic_words: replaced topic words.
-        entities: replaced names, hashtags and mentions.
-        filled: words filled in by the model.
-    """
+class Counts(NamedTuple):
+    """Numbers of texts, of those left unchanged, of replaced topic words and entities, and of words filled in."""
 
     texts: int
     kept: int
@@ -190,14 +180,14 @@ def augment(
     augmenter = MaskedLMAugmenter(network, share, seed)
     replacer = TopicReplacer(changed, seed)
     replaced = [replacer.replace(post) for post in changed]
-    texts, filled = augmenter.augment([post.id for post in changed], [result.text for result in replaced])
+    texts, filled = augmenter.augment([post.id for post in changed], [text for text, _, _ in replaced])
     new = dict(zip((post.id for post in changed), texts))
     records = ({"id": p.id, "text": new.get(p.id, p.text), "original": p.text} for p in posts)
     write_lines(out, (json.dumps(record, ensure_ascii=False) + "\n" for record in records))
     return Counts(
         len(posts),
         len(posts) - len(changed),
-        sum(result.words for result in replaced),
-        sum(result.entities for result in replaced),
+        sum(words for _, words, _ in replaced),
+        sum(entities for _, _, entities in replaced),
         filled,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,15 +13,8 @@ from linker.data.types import LinkedPosts
 from linker.training.batch_sampler import BatchSampler, PairBatch
 
 
-@dataclass(frozen=True)
-class ClassPairs:
-    """Ordered pairs of two different texts, by their rows.
-
-    Attributes:
-        first: int64, pairs: rows of the first texts.
-        second: int64, pairs: rows of the second texts.
-        same: bool, pairs: whether both are of one class.
-    """
+class ClassPairs(NamedTuple):
+    """Ordered pairs of two different texts: their rows (int64), and whether both are of one class (bool)."""
 
     first: np.ndarray
     second: np.ndarray

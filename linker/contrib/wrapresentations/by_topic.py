@@ -47,15 +47,11 @@ class ByTopicSplitter(Splitter):
             raise DataError(
                 f"splitter by_topic: no text has the topic {', '.join(unknown)}; topics: {', '.join(topics)}"
             )
-        chosen = self._dev([post for post in data.posts if post.extra["topic"] not in self.held_out])
-        parts: dict[str, set[str]] = {"train": set()}
-        parts |= {"dev": chosen} if self.dev > 0 else {}
-        parts |= {"test": set()} if self.held_out else {}
-        for post in data.posts:
-            if post.extra["topic"] in self.held_out:
-                parts["test"].add(post.id)
-            elif post.id not in chosen:
-                parts["train"].add(post.id)
+        others = [post for post in data.posts if post.extra["topic"] not in self.held_out]
+        dev = self._dev(others)
+        parts = {"train": {post.id for post in others} - dev}
+        parts |= {"dev": dev} if self.dev > 0 else {}
+        parts |= {"test": {post.id for post in data.posts} - dev - parts["train"]} if self.held_out else {}
         return Splits(**{name: require_links(_part(data, ids), name) for name, ids in parts.items()})
 
     def _dev(self, posts: list[Post]) -> set[str]:

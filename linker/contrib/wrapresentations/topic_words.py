@@ -7,7 +7,6 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from linker.data.tokenizers.patterns import URL
@@ -93,21 +92,6 @@ def topic_words(posts: Sequence[Post], limit: int = 20) -> dict[str, list[str]]:
     return characteristic
 
 
-@dataclass
-class Replaced:
-    """A text after replacement.
-
-    Attributes:
-        text: the new text.
-        words: number of replaced topic words.
-        entities: number of replaced names, hashtags and mentions.
-    """
-
-    text: str
-    words: int = 0
-    entities: int = 0
-
-
 class TopicReplacer:
     """Replaces the words and names of a topic by those of other topics.
 
@@ -126,47 +110,43 @@ class TopicReplacer:
         self._ranks = {
             topic: {word: k for k, word in enumerate(words)} for topic, words in self.words.items()
         }
-        self._entities: dict[tuple[str, Kind], list[str]] = defaultdict(list)
+        entities: dict[tuple[str, Kind], list[str]] = defaultdict(list)
         for post in posts:
             for piece in pieces(post.text):
                 if piece.kind in ("hashtag", "name"):
-                    self._entities[_topic(post), piece.kind].append(post.text[piece.start : piece.end])
-        self._others: dict[tuple[str, Kind], list[str]] = {}
+                    entities[_topic(post), piece.kind].append(post.text[piece.start : piece.end])
+        # Of the other topics, by topic and kind.
+        self._others: dict[tuple[str, Kind], list[str]] = {
+            (topic, kind): [
+                entity for (name, k), of in entities.items() if k == kind and name != topic for entity in of
+            ]
+            for topic in self.words
+            for kind in ("hashtag", "name")
+        }
 
-    def replace(self, post: Post) -> Replaced:
-        """Return the text of a post with its replacements."""
+    def replace(self, post: Post) -> tuple[str, int, int]:
+        """Return the text of a post with its replacements, and the numbers of topic words and of entities replaced."""
         rng = random.Random(f"{self.seed}:{post.id}")
         topic = _topic(post)
         others = [name for name, words in self.words.items() if name != topic and words]
         substitutes = self.words[rng.choice(others)] if others else []
-        result, parts, end = Replaced(""), [], 0
+        words = entities = end = 0
+        parts = []
         for piece in pieces(post.text):
             old = new = post.text[piece.start : piece.end]
             if piece.kind == "word":
                 rank = self._ranks[topic].get(old.lower())
                 if rank is not None and substitutes:
                     new = _cased(substitutes[rank % len(substitutes)], old)
-                    result.words += 1
+                    words += 1
             elif piece.kind == "mention":
                 new = USER
-            elif piece.kind in ("hashtag", "name") and (choice := self._of_others(topic, piece.kind)):
+            elif choice := self._others.get((topic, piece.kind)):
                 new = rng.choice(choice)
-            result.entities += piece.kind != "word" and new != old
+            entities += piece.kind != "word" and new != old
             parts += [post.text[end : piece.start], new]
             end = piece.end
-        result.text = "".join(parts) + post.text[end:]
-        return result
-
-    def _of_others(self, topic: str, kind: Kind) -> list[str]:
-        key = (topic, kind)
-        if key not in self._others:
-            self._others[key] = [
-                entity
-                for (name, k), entities in self._entities.items()
-                if k == kind and name != topic
-                for entity in entities
-            ]
-        return self._others[key]
+        return "".join(parts) + post.text[end:], words, entities
 
 
 def _topic(post: Post) -> str:

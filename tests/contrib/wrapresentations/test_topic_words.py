@@ -54,27 +54,27 @@ def test_topic_words_are_frequent_here_and_rare_elsewhere():
 def test_nothing_reveals_the_topic():
     changer = TopicReplacer(POSTS, seed=2)
     for own in POSTS[:5]:
-        new = changer.replace(own)
+        text, words, entities = changer.replace(own)
         # Each word gives way to that of its rank; the fourth goes round to the first.
-        assert new.text.startswith("the sweet to Norrland says cola, cola @USER #")
-        assert new.text.rsplit("#")[1] in ("Sugar", "Cola")
-        assert (new.words, new.entities) == (4, 3)
-    assert changer.replace(POSTS[5]).text == "the platform is cold"
+        assert text.startswith("the sweet to Norrland says cola, cola @USER #")
+        assert text.rsplit("#")[1] in ("Sugar", "Cola")
+        assert (words, entities) == (4, 3)
+    assert changer.replace(POSTS[5])[0] == "the platform is cold"
 
 
 def test_replacements_depend_on_seed_and_id_alone():
     one, other = TopicReplacer(POSTS, seed=2), TopicReplacer(POSTS[::-1], seed=2)
-    texts = [one.replace(own).text for own in POSTS[8:]]
-    assert [one.replace(own).text for own in POSTS[8:]] == texts
-    assert [other.replace(own).words for own in POSTS[8:]] == [one.replace(own).words for own in POSTS[8:]]
-    tags = {TopicReplacer(POSTS, seed=s).replace(POSTS[0]).text for s in range(8)}
+    texts = [one.replace(own)[0] for own in POSTS[8:]]
+    assert [one.replace(own)[0] for own in POSTS[8:]] == texts
+    assert [other.replace(own)[1] for own in POSTS[8:]] == [one.replace(own)[1] for own in POSTS[8:]]
+    tags = {TopicReplacer(POSTS, seed=s).replace(POSTS[0])[0] for s in range(8)}
     assert len(tags) == 2
 
 
 def test_with_one_topic_there_are_no_topic_words_and_no_other_names():
     changer = TopicReplacer(POSTS[:8])
     assert changer.words == {"trains": []}
-    assert changer.replace(POSTS[0]).text == "the sleeper to Olsen Bay leaves late, asks @USER #Trains"
+    assert changer.replace(POSTS[0])[0] == "the sleeper to Olsen Bay leaves late, asks @USER #Trains"
 
 
 def test_capitals_are_kept():
@@ -82,6 +82,6 @@ def test_capitals_are_kept():
     posts += [post(i, "b", "these trains go there") for i in range(3, 6)]
     changer = TopicReplacer(posts)
     first = changer.words["b"][changer.words["a"].index("cola") % len(changer.words["b"])]
-    new = changer.replace(posts[0]).text
+    new = changer.replace(posts[0])[0]
     assert new.startswith(first.capitalize() + " ")
     assert f" {first}. " in new
