@@ -205,12 +205,10 @@ class Recoder:
     Args:
         forced: the codec; None: recognize it.
         chosen: called with the codec as soon as it is known.
-        changed: called with a description of characters that were changed, and their number.
+        changed: counts characters that were changed, by what became of them.
     """
 
-    def __init__(
-        self, forced: str | None, chosen: Callable[[str], None], changed: Callable[[str, int], None]
-    ) -> None:
+    def __init__(self, forced: str | None, chosen: Callable[[str], None], changed: Counter[str]) -> None:
         self._chosen, self._changed = chosen, changed
         self._decoder: codecs.IncrementalDecoder | None = None
         self._kept, self._evidence = b"", b""
@@ -260,11 +258,10 @@ class Recoder:
         if _BROKEN in text:
             replacements = piece.count(_BROKEN) if self._codec == UTF_8 else 0
             if (broken := text.count(_BROKEN) - replacements) > 0:
-                self._changed(
-                    f"bytes that are not {shown_encoding(self._codec).upper()} read as \ufffd", broken
-                )
+                shown = shown_encoding(self._codec).upper()
+                self._changed[f"bytes that are not {shown} read as \ufffd"] += broken
         if b"\0" in text:
-            self._changed("NUL characters dropped", text.count(b"\0"))
+            self._changed["NUL characters dropped"] += text.count(b"\0")
             text = text.replace(b"\0", b"")
         return text
 

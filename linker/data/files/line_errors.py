@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -53,7 +53,6 @@ class InputFile:
             posts, by name.
         other_texts: number of the duplicates whose text differs from that of the post that is kept.
         changed: number of characters that could not be read as they are, by what became of them.
-        notes: information for the user, printed when the file is read.
     """
 
     def __init__(self, path: str, bad_lines: BadLines | None = None) -> None:
@@ -62,17 +61,12 @@ class InputFile:
         self.reasons: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()
         self.changed: Counter[str] = Counter()
-        self.notes: list[str] = []
         self._cleaned = self._long_ids = self._rounded_ids = 0
         self._cleaned_as = self._rounded_as = ""
 
     def count_bytes(self, number: int) -> None:
         """Count bytes that were read."""
         self.bytes += number
-
-    def count_change(self, name: str, number: int) -> None:
-        """Count characters that could not be read as they are."""
-        self.changed[name] += number
 
     def blank(self) -> None:
         """Count a line, or row, with nothing in it; it is left out."""
@@ -106,9 +100,20 @@ class InputFile:
         if self._bad_lines is not None:
             self._bad_lines.info(f"{self.shown}: {message}")
 
-    def warn_of_rounded(self) -> None:
-        """Warn if the ids seem to be rounded: at least two long ones, and nine of ten."""
-        if self._bad_lines is not None and self._rounded_ids > max(1, 0.9 * self._long_ids):
+    def report(self, notes: Iterable[str]) -> None:
+        """Print notes in one line on standard error, with the ids that were restored, and warn of rounded ids.
+
+        Ids seem to be rounded if at least two long ones do, and nine of ten.
+        """
+        if self._bad_lines is None:
+            return
+        notes = list(filter(None, notes))
+        if self._cleaned:
+            ids = counted(self._cleaned, "id")
+            notes.insert(1, f"{ids} that a program had changed restored ({self._cleaned_as})")
+        if notes:
+            self._bad_lines.info(f"{self.shown}: {', '.join(notes)}")
+        if self._rounded_ids > max(1, 0.9 * self._long_ids):
             self._bad_lines.warn(
                 f"{self.shown}: {self._rounded_ids:,} of {self._long_ids:,} long ids end as if a program "
                 f"had rounded them (such as {self._rounded_as}), and may name other posts; export ids as text"
@@ -126,25 +131,17 @@ class InputFile:
             kind: name of a record that was read.
             of: number and name of all of which these are; None: the rows.
         """
-        bad = self.reasons.total()
-        rest = filter(None, (self.left_out_note(), counted(bad, "bad line") if bad else ""))
-        read = f"{counted(self.posts, kind)} of {of or counted(self.rows, 'row')}"
-        return "; ".join(filter(None, (read, ", ".join(rest))))
-
-    def left_out_note(self) -> str:
-        """Return what was left out, such as `2 likes, 1 blank line left out`; empty if nothing was."""
         others = f" ({self.other_texts:,} with another text)" if self.other_texts else ""
-        listed = ", ".join(
+        rest = [
             f"{count:,} {_singular(name) if count == 1 else name}{others if name == DUPLICATES else ''}"
             for name, count in self.left_out.most_common()
-        )
-        return f"{listed} left out" if listed else ""
-
-    def cleaned_note(self) -> str:
-        """Return how many ids lost what a program had added, with an example; empty if none did."""
-        if not self._cleaned:
-            return ""
-        return f"{counted(self._cleaned, 'id')} that a program had changed restored ({self._cleaned_as})"
+        ]
+        if rest:
+            rest[-1] += " left out"
+        if bad := self.reasons.total():
+            rest.append(counted(bad, "bad line"))
+        read = f"{counted(self.posts, kind)} of {of or counted(self.rows, 'row')}"
+        return f"{read}; {', '.join(rest)}" if rest else read
 
 
 def counted(number: int, name: str) -> str:

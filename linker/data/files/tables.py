@@ -195,7 +195,7 @@ def _in_utf_8(file: InputFile, stream: BinaryIO, forced: str | None) -> BinaryIO
 
     head = stream.read(_FEW)
     codec = UTF_8 if head.startswith(codecs.BOM_UTF8) else utf_16_of(head) or forced
-    stream = changed(rejoined(head, stream), Recoder(codec, chosen, file.count_change))
+    stream = changed(rejoined(head, stream), Recoder(codec, chosen, file.changed))
     first = stream.readline(_GLANCE)
     ahead = first + stream.peek(_GLANCE) if b"\r" in first[:-2] else b""  # type: ignore[attr-defined]
     ends = Counter(_END.findall(_QUOTED.sub(b"", ahead)))
@@ -275,7 +275,7 @@ def line_of(line: bytes, number: int, file: InputFile) -> Line:
         text = line.decode()
     except UnicodeDecodeError:
         text = line.decode("utf-8", "replace")
-        file.count_change("bytes that are not UTF-8 read as \ufffd", text.count("\ufffd"))
+        file.changed["bytes that are not UTF-8 read as \ufffd"] += text.count("\ufffd")
     return Line(number, text.rstrip("\r\n").removeprefix("\ufeff"))
 
 

@@ -284,10 +284,9 @@ def _all_missing(
 
 def report_left_out(file: InputFile, columns: Columns, bad_lines: BadLines) -> None:
     """Report the dates and the lines that were left out while a file was read by its columns."""
-    shown, styles = file.shown, columns.date_styles.items()
-    bad_lines.note(shown, [note for ours, style in styles for note in style.notes(columns.names(ours)[0])])
+    styles = columns.date_styles.items()
+    bad_lines.note(
+        file.shown, [note for ours, style in styles for note in style.notes(columns.names(ours)[0])]
+    )
     kind = "post" if isinstance(columns, PostColumns) else "record"
-    account = file.account(kind) if file.left_out or file.reasons or not file.posts else ""
-    if notes := list(filter(None, (account, file.cleaned_note()))):
-        bad_lines.info(f"{shown}: {', '.join(notes)}")
-    file.warn_of_rounded()
+    file.report([file.account(kind)] if file.left_out or file.reasons or not file.posts else [])

@@ -75,7 +75,8 @@ def post_rows(
 ) -> Iterator[tuple[Columns, Row]]:
     """Yield the posts of a table of records, with linker's columns.
 
-    What is not a post is counted in `file.left_out` by its name. A record of an unknown shape is a bad line.
+    What is not a post is counted in `file.left_out` by its name. A record of an unknown shape is a bad line. At the
+    end, what became of all records is reported.
 
     Args:
         file: the input.
@@ -106,18 +107,12 @@ def post_rows(
                         values["author"] = hashed(values["author"])
                 values.setdefault("platform", name)  # a collector of several platforms names them itself
                 yield flat, row._replace(values=values)
-    file.notes = [_account(file, formats.title, _UNITS.get(table.format))]
-    file.notes += [*filter(None, [file.cleaned_note()]), *times.notes()]
-
-
-def _account(file: InputFile, title: str, unit: str | None) -> str:
-    """One line with the numbers of posts, records, and records left out by name; they add up."""
-    records = counted(file.rows, "row")
+    unit, records = _UNITS.get(table.format), counted(file.rows, "row")
     if unit is not None and file.rows == file.lines:
         records = counted(file.rows, unit)
     elif unit is not None:  # some have several
         records = f"{counted(file.rows, 'record')} in {counted(file.lines, unit)}"
-    return f"read as {title}: {file.account('post', records)}"
+    file.report([f"read as {formats.title}: {file.account('post', records)}", *times.notes()])
 
 
 def _posts_of(row: Row, formats: MixedFormats, file: InputFile) -> Iterator[tuple[str, Platform, Record]]:

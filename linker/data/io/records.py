@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple, Protocol, TypeVar
 
-from linker.common.console import info
 from linker.common.errors import DataError
 from linker.data.files.line_errors import BadLines, InputFile, LineError, OnError
 from linker.data.files.rows import Row, Table
@@ -171,8 +170,6 @@ def posts_of_records(shown: str, records: Sequence[Values], columns: PostColumns
         rows_of_posts = post_rows(file, table, formats, columns, deleted_by(formats, records))
         file_rows = ((file, flat, row) for flat, row in rows_of_posts)
         posts = list(_records(file_rows, lambda row, flat, source: post_from_row(row.values, flat), {}))
-        info(f"{shown}: {', '.join(file.notes)}")
-        file.warn_of_rounded()
     return posts
 
 
@@ -220,7 +217,7 @@ def _records(
     for file, columns, row in rows:
         shown = file.shown
         if removed := clean_references(row.values):
-            file.count_change(_ROUNDED_REFERENCES, removed)
+            file.changed[_ROUNDED_REFERENCES] += removed
         try:
             record = parse(row, columns, f"{shown}:{row.line}")
             if first is not None:
@@ -268,8 +265,6 @@ def iter_rows(path: str, columns: Columns, bad_lines: BadLines, deleted: set[byt
             assert isinstance(columns, PostColumns)
             for flat, row in post_rows(file, table, formats, columns, deleted):
                 yield file, flat, row
-            bad_lines.info(f"{shown}: {', '.join(file.notes)}")
-            file.warn_of_rounded()
             return
         detected = columns_of(columns, table, path)
         if table.columns is not None:

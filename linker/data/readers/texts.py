@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from linker.common.console import info
 from linker.common.errors import DataError
 from linker.data.files.line_errors import BadLines, OnError
 from linker.data.files.paths import input_files
@@ -74,7 +73,6 @@ def texts_of(paths: Sequence[str], columns: Sequence[str], on_error: OnError = "
                         if isinstance(text := row.values["text"], str):
                             file.posts += 1
                             yield text
-                    info(f"{path}: {', '.join(file.notes)}")
                     continue
                 for row in table.rows:
                     present.update(dict.fromkeys(row.values))
