@@ -20,7 +20,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from linker.annotation.formats import write
-from linker.annotation.formats.records import LabeledPost
+from linker.annotation.formats.label_format import LabeledPost
 from linker.data.labels.reading import read_labels
 from linker.data.types import Post
 

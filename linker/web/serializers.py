@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from linker.annotation.formats.records import LabeledPost
+from linker.annotation.formats.label_format import LabeledPost
 from linker.annotation.session.assignment import Suggestion
 from linker.annotation.session.status import Status
 from linker.data.types import Article, Post

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from itertools import accumulate
 from typing import Any
 
-from linker.annotation.formats.records import LabeledPost
+from linker.annotation.formats.label_format import LabeledPost
 from linker.annotation.project.settings import ProjectSettings
 from linker.annotation.session.events import Event, RefusedError
 from linker.annotation.session.session import Session

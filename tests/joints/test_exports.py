@@ -11,8 +11,7 @@ from typing import Any, cast
 import pytest
 
 from linker.annotation.formats import write
-from linker.annotation.formats.label_format import LabelFormat
-from linker.annotation.formats.records import summary_of
+from linker.annotation.formats.label_format import LabelFormat, summary_of
 from linker.annotation.session.events import Event
 from linker.annotation.session.session import Session
 from linker.common.errors import DataError

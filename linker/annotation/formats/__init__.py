@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from linker.annotation.formats.label_format import LabelFormat
-from linker.annotation.formats.records import LabeledPost
+from linker.annotation.formats.label_format import LabeledPost, LabelFormat
 from linker.data.labels.post_labels import LabelFile
 from linker.data.labels.reading import FORMATS, read_labels
 from linker.data.labels.values import LabelValue

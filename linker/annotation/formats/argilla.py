@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.annotation.formats.jsonl import about
-from linker.annotation.formats.label_format import LabelFormat, by_post, write_json
-from linker.annotation.formats.records import LabeledPost
+from linker.annotation.formats.label_format import LabeledPost, LabelFormat, by_post, write_json
 from linker.data.labels.argilla import user_id
 
 
@@ -52,39 +51,22 @@ def _record(group: Sequence[LabeledPost]) -> dict[str, Any]:
 
 
 def _settings(guidelines: str) -> dict[str, Any]:
+    texts, hidden = {"type": "text", "use_markdown": False}, {"description": None}
     options = [
-        {"value": "relevant", "text": "relevant", "description": None},
-        {"value": "not", "text": "not relevant", "description": None},
+        {"value": value, "text": text, **hidden}
+        for value, text in (("relevant",) * 2, ("not", "not relevant"))
     ]
+    choice = {"type": "label_selection", "options": options, "visible_options": None}
+    score = {"name": "score", "title": "score", "visible_for_annotators": True, "settings": {"type": "float"}}
+    question = "Is this post about the article?"
     return {
         "guidelines": guidelines or None,
-        "fields": [
-            {
-                "name": "text",
-                "title": "Post",
-                "required": True,
-                "settings": {"type": "text", "use_markdown": False},
-            }
-        ],
+        "fields": [{"name": "text", "title": "Post", "required": True, "settings": texts}],
         "questions": [
-            {
-                "name": "label",
-                "title": "Is this post about the article?",
-                "description": None,
-                "required": True,
-                "settings": {"type": "label_selection", "options": options, "visible_options": None},
-            },
-            {
-                "name": "note",
-                "title": "Note",
-                "description": None,
-                "required": False,
-                "settings": {"type": "text", "use_markdown": False},
-            },
+            {"name": "label", "title": question, **hidden, "required": True, "settings": choice},
+            {"name": "note", "title": "Note", **hidden, "required": False, "settings": texts},
         ],
-        "metadata": [
-            {"name": "score", "title": "score", "visible_for_annotators": True, "settings": {"type": "float"}}
-        ],
+        "metadata": [score],
         "vectors": [],
         "allow_extra_metadata": True,
         "distribution": {"strategy": "overlap", "min_submitted": 1},

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from linker.annotation.formats.label_format import LabelFormat, write_json_lines
-from linker.annotation.formats.records import LabeledPost
+from linker.annotation.formats.label_format import LabeledPost, LabelFormat, write_json
 from linker.data.labels.collector import text_in
 from linker.data.labels.values import LabelValue
 from linker.data.types import Post
@@ -29,7 +28,7 @@ class JsonLinesFormat(LabelFormat):
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """Write the records; return the files written."""
-        write_json_lines(path, map(flat, records))
+        write_json(path, map(flat, records), indent=None)
         return [path]
 
 
@@ -79,7 +78,7 @@ class DoccanoFormat(LabelFormat):
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """Write the records; return the files written."""
-        write_json_lines(path, map(_example, records))
+        write_json(path, map(_example, records), indent=None)
         return [path]
 
 
@@ -102,7 +101,7 @@ class ProdigyFormat(LabelFormat):
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """Write the records; return the files written."""
-        write_json_lines(path, map(_task, records))
+        write_json(path, map(_task, records), indent=None)
         return [path]
 
 

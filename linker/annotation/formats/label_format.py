@@ -4,13 +4,50 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
-from linker.annotation.formats.records import LabeledPost
 from linker.common.files import atomic_write
 from linker.config import Registrable
+from linker.data.labels.post_labels import LabelFile
 from linker.data.labels.records import ImportedLabel
+from linker.data.labels.values import LabelValue
+from linker.data.types import Post
+
+
+@dataclass(frozen=True)
+class LabeledPost:
+    """A post with the label of one annotator, as exported.
+
+    A post with two labels gives two records; an unlabeled post gives one, with `value` and `annotator` None.
+
+    Attributes:
+        post: the post.
+        article_id: id of the seed article.
+        score: the model's score, 0 to 100.
+        value: the label.
+        annotator: name of the annotator.
+        note: the annotator's note.
+        time: time of the label, with its time zone.
+        choice: name of the label in the session's label set, if several names have the same `value`.
+        machine: whether a program gave the label.
+        sample: how the post was drawn for labeling: `random`, or the query strategy; None: it was not drawn here.
+        adjudicated: whether the label settles those of several annotators.
+    """
+
+    post: Post
+    article_id: str
+    score: float
+    value: LabelValue | None = None
+    annotator: str | None = None
+    note: str | None = None
+    time: datetime | None = None
+    choice: str | None = None
+    machine: bool = False
+    sample: str | None = None
+    adjudicated: bool = False
 
 
 class LabelFormat(Registrable):
@@ -54,20 +91,31 @@ def by_post(records: Iterable[LabeledPost]) -> list[list[LabeledPost]]:
     return list(groups.values())
 
 
-def write_json(path: Path, content: Any) -> None:
-    """Write one JSON value, in ASCII, which every tool reads and which holds any text."""
+def summary_of(records: Sequence[LabeledPost]) -> str:
+    """Return how many labels of how many posts some records are, in the line that reading them prints."""
+    labels = [
+        ImportedLabel(
+            record.post.id,
+            record.annotator,
+            record.value,
+            machine=record.machine,
+            adjudicated=record.adjudicated,
+            article_ids=(record.article_id,),
+        )
+        for record in records
+        if record.value is not None
+    ]
+    return LabelFile("", labels, without=len(records) - len(labels)).counts
+
+
+def write_json(path: Path, content: Any, indent: int | None = 1) -> None:
+    """Write JSON in ASCII, which every tool reads, with question marks for halves of surrogate pairs, as in CSV.
+
+    Args:
+        path: the file.
+        content: the value; with `indent` None, values that become one line each.
+    """
     with atomic_write(path) as file:
-        json.dump(_whole(content), file, indent=1)
-        file.write("\n")
-
-
-def write_json_lines(path: Path, records: Iterable[dict[str, Any]]) -> None:
-    """Write one JSON object per line, in ASCII."""
-    with atomic_write(path) as file:
-        for record in records:
-            file.write(json.dumps(_whole(record)) + "\n")
-
-
-def _whole(content: Any) -> Any:
-    """Return JSON with question marks for halves of surrogate pairs, as in CSV: few programs read these."""
-    return json.loads(json.dumps(content, ensure_ascii=False).encode("utf-8", "replace"))
+        for value in [content] if indent else content:
+            whole = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+            file.write(json.dumps(whole, indent=indent) + "\n")

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.annotation.formats.jsonl import about
-from linker.annotation.formats.label_format import LabelFormat, by_post, write_json
-from linker.annotation.formats.records import LabeledPost
+from linker.annotation.formats.label_format import LabeledPost, LabelFormat, by_post, write_json
 from linker.common.files import atomic_write
 
 _CONFIG = """<View>

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from linker.annotation.formats.records import LabeledPost
+from linker.annotation.formats.label_format import LabeledPost
 from linker.annotation.project.project import Project
 from linker.annotation.session.session import Session
 from linker.common.errors import DataError

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timezone
 from functools import partial
 
-from linker.annotation.formats.records import LabeledPost
+from linker.annotation.formats.label_format import LabeledPost
 from linker.annotation.pool import Pool
 from linker.annotation.session.events import Event, annotator_name, now
 from linker.annotation.session.label_set import LabelSet

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linker.annotation.formats.records import LabeledPost
+from linker.annotation.formats.label_format import LabeledPost
 from linker.annotation.pool import Labels, Pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.assignment import Suggestion, assign

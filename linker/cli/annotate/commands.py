@@ -157,8 +157,7 @@ def export(
 ) -> None:
     """Write posts and labels to a file, for other programs or another session."""
     from linker.annotation.formats import write
-    from linker.annotation.formats.label_format import LabelFormat
-    from linker.annotation.formats.records import summary_of
+    from linker.annotation.formats.label_format import LabelFormat, summary_of
     from linker.common.files import check_writable
 
     name = _format(out, format_)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from linker.annotation.formats import write
-from linker.annotation.formats.records import LabeledPost
+from linker.annotation.formats.label_format import LabeledPost
 from linker.annotation.session.session import Session
 from linker.common.errors import DataError
 from linker.data.labels.reading import read_labels

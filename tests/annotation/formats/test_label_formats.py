@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linker.annotation.formats import write
-from linker.annotation.formats.label_format import LabelFormat
-from linker.annotation.formats.records import LabeledPost
+from linker.annotation.formats.label_format import LabeledPost, LabelFormat
 from linker.common.errors import ConfigError, DataError
 from linker.data.io.fields import clean_id, has_no_id
 from linker.data.labels.post_labels import relevance_of

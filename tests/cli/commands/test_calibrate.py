@@ -12,7 +12,7 @@ import pytest
 
 import linker
 from linker.annotation.formats import write
-from linker.annotation.formats.records import LabeledPost
+from linker.annotation.formats.label_format import LabeledPost
 from linker.calibration.calibration import Calibration
 from linker.cli.main import main
 from linker.data.types import Post
