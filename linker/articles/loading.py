@@ -23,23 +23,22 @@ from linker.data.types import Article
 
 Kind: TypeAlias = Literal["standard input", "address", "file", "folder", "text"]
 
-# Endings of files that can contain articles, also compressed.
-_ENDINGS = (".html", ".htm", ".xhtml", ".txt", ".md", ".json", ".jsonl", ".ndjson", ".pdf")
-_PACKED = (".gz", ".bz2", ".xz", ".zst")
-# Tables of articles, which are read when they are named.
+_HTML = (".html", ".htm", ".xhtml")
+_JSON = (".json", ".jsonl", ".ndjson")
+# Endings of files that can contain articles, also compressed; tables of articles are read when they are named.
+_ENDINGS = (*_HTML, ".txt", ".md", *_JSON, ".pdf")
 _TABLES = (".csv", ".tsv", ".xlsx", ".parquet")
 # Documents that have to be saved in another format first.
 _DOCUMENTS = (".docx", ".doc", ".odt", ".rtf", ".pages")
-# Other endings of file names, as opposed to a text of few words.
-_OTHER_ENDINGS = (*_DOCUMENTS, ".mhtml", ".mht", *_TABLES)
+# All endings of file names, as opposed to a text of few words.
+_NAMES = (*_ENDINGS, *_DOCUMENTS, ".mhtml", ".mht", *_TABLES)
+_PACKED = re.compile(r"(\.(gz|bz2|xz|zst))*$", re.IGNORECASE)
 _LONGEST_NAME = 255
 _FEW_WORDS = 8
-_URL = re.compile(r"https?://", re.IGNORECASE)
-_OTHER_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 _HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?", re.IGNORECASE)
+_MHTML = re.compile(rb"^Content-Type: multipart/related", re.MULTILINE | re.IGNORECASE)
 _FORMATS = "HTML, PDF, plain text or Markdown, JSON or a table with title and text, or a list of addresses"
-_JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
-_HTML_ENDINGS = (".html", ".htm", ".xhtml")
 _MAX_FILE = 64 << 20
 
 
@@ -93,13 +92,11 @@ def read_folder(folder: Path, force: bool = False) -> tuple[list[Article], list[
 
 
 def _in_file(source: str, force: bool) -> list[Article]:
-    if _has_ending(source, _DOCUMENTS):
-        raise DataError(
-            f"{shown_name(source)}: a word-processor document; save it as PDF or as plain text (.txt)"
-        )
-    if _has_ending(source, _TABLES):
+    name, ending = shown_name(source), _ending(source)
+    if ending in _DOCUMENTS:
+        raise DataError(f"{name}: a word-processor document; save it as PDF or as plain text (.txt)")
+    if ending in _TABLES:
         return read_articles(source)
-    name = shown_name(source)
     with open_bytes(source) as file:
         body = file.read(_MAX_FILE + 1)
     if len(body) > _MAX_FILE:
@@ -111,11 +108,16 @@ def _in_file(source: str, force: bool) -> list[Article]:
         except PageError as error:
             raise DataError(f"{name}: {error}") from error
         return [extract_article(Page("", text, "pdf", title), article_id, name, force)]
-    text = _characters(body, name)
-    has_ending = source != STANDARD_INPUT and bool(Path(source).suffix)
-    if _has_ending(source, _JSON_ENDINGS) or (not has_ending and text.lstrip().startswith("{")):
+    if not body.strip():
+        raise DataError(f"{name}: empty file; an article is {_FORMATS}")
+    if _MHTML.search(body[:2000]):
+        raise DataError(f"{name}: a web archive (MHTML); save the page as HTML instead")
+    text = decode(body)
+    if "\0" in text:
+        raise DataError(f"{name}: not text; an article is {_FORMATS}")
+    if ending in _JSON or (not ending and text.lstrip().startswith("{")):
         return _in_json(text, name, article_id)
-    if _has_ending(source, _HTML_ENDINGS) or looks_like_html(text) or stories_of_feed(text) is not None:
+    if ending in _HTML or looks_like_html(text) or stories_of_feed(text) is not None:
         return [extract_article(Page("", text, "html"), article_id, name, force)]
     return _in_text(text, article_id, force)
 
@@ -123,13 +125,9 @@ def _in_file(source: str, force: bool) -> list[Article]:
 def _in_text(text: str, article_id: str, force: bool) -> list[Article]:
     """The article that a text is, or those at the addresses of which it consists."""
     words = dict.fromkeys(text.split())
-    articles, faults = [], Faults()
-    try:
-        is_list = bool(words) and all(map(is_url, words))
-    except DataError:  # not http: a text that begins with another kind of address
-        is_list = False
-    if not is_list:
+    if not words or not all(word.lower().startswith(("http://", "https://")) for word in words):
         return [article_from_text(text, article_id)]
+    articles, faults = [], Faults()
     for url in words:
         with faults:
             articles.append(_at_address(url, force))
@@ -144,45 +142,30 @@ def _at_address(url: str, force: bool) -> Article:
     return extract_article(fetch(url, allow_private=True), url, force=force)
 
 
-def _characters(body: bytes, name: str) -> str:
-    if not body.strip():
-        raise DataError(f"{name}: empty file; an article is {_FORMATS}")
-    if re.search(rb"^Content-Type: multipart/related", body[:2000], re.MULTILINE | re.IGNORECASE):
-        raise DataError(f"{name}: a web archive (MHTML); save the page as HTML instead")
-    text = decode(body)
-    if "\0" in text:
-        raise DataError(f"{name}: not text; an article is {_FORMATS}")
-    return text
-
-
 def _in_json(text: str, name: str, article_id: str) -> list[Article]:
     """Read articles from JSON or JSON Lines; missing ids are derived from the file name."""
+    rows: list[tuple[str, Any]] = []
     try:
         whole = json.loads(text)
-        rows = [(name, row) for row in whole] if isinstance(whole, list) else [(name, whole)]
+        rows = [(name, row) for row in (whole if isinstance(whole, list) else [whole])]
     except (ValueError, RecursionError):
-        lines = [(f"{name}, line {n}", line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
-        rows = [(where, _json(line, where)) for where, line in lines]
+        for number, line in enumerate(text.split("\n"), 1):
+            try:
+                rows += [(f"{name}, line {number}", json.loads(line))] if line.strip() else []
+            except (ValueError, RecursionError) as error:
+                raise DataError(f"{name}, line {number}: broken JSON ({error})") from error
     if not rows:
         raise DataError(f"{name}: no article in this file")
-    ids = [f"{article_id}:{n}" if len(rows) > 1 else article_id for n in range(1, len(rows) + 1)]
-    return [_article(row, where, id_) for id_, (where, row) in zip(ids, rows)]
-
-
-def _json(line: str, where: str) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{where}: broken JSON ({error})") from error
-
-
-def _article(value: Any, where: str, article_id: str) -> Article:
-    if not isinstance(value, dict):
-        raise DataError(f"{where}: an article is a JSON object with the fields title and text")
-    try:
-        return article_from_row({"id": article_id, **value}, ArticleColumns())
-    except LineError as error:
-        raise DataError(f"{where}: {error}") from error
+    articles = []
+    for number, (where, row) in enumerate(rows, 1):
+        if not isinstance(row, dict):
+            raise DataError(f"{where}: an article is a JSON object with the fields title and text")
+        row = {"id": f"{article_id}:{number}" if len(rows) > 1 else article_id, **row}
+        try:
+            articles.append(article_from_row(row, ArticleColumns()))
+        except LineError as error:
+            raise DataError(f"{where}: {error}") from error
+    return articles
 
 
 def source_kind(source: str) -> Kind:
@@ -198,14 +181,19 @@ def source_kind(source: str) -> Kind:
         return "address"
     if not source.strip():
         raise DataError("the article is empty; give an address, a file, a folder or the text itself")
-    if not _is_too_long(source):
-        if os.path.isdir(source):
-            return "folder"
-        if os.path.exists(source):
-            return "file"
-    if _is_text(source):
+    if "\n" in source or any(len(part.encode()) > _LONGEST_NAME for part in source.split("/")):
         return "text"
-    raise DataError(f"{source}: file not found; {_remedy(source)}")
+    if os.path.exists(source):
+        return "folder" if os.path.isdir(source) else "file"
+    words, is_name = len(source.split()), _ending(source.strip()) in _NAMES
+    # "my page.html" names a file that does not exist.
+    if not (words <= _FEW_WORDS and is_name) and (words > 1 or word_count(source) > _FEW_WORDS):
+        return "text"
+    is_host = _HOST.fullmatch(source) and not (is_name and "/" not in source)
+    page = f"give https://{source}" if is_host else "give its whole address (https://...)"
+    raise DataError(
+        f"{source}: file not found; for a web page, {page}; for text, give more than one word, in quotes"
+    )
 
 
 def is_url(source: str) -> bool:
@@ -214,15 +202,14 @@ def is_url(source: str) -> bool:
     Raises:
         DataError: if it is an address other than http and https.
     """
-    if len(source.split()) != 1:
+    match = _SCHEME.match(source)
+    if match is None or len(source.split()) != 1:
         return False
-    if _URL.match(source):
-        return True
-    if match := _OTHER_SCHEME.match(source):
+    if match[1].lower() not in ("http", "https"):
         raise DataError(
             f"{source}: {match[1]} addresses cannot be fetched; give an http or https address or a file"
         )
-    return False
+    return True
 
 
 def check_source(source: str | Path) -> None:
@@ -246,39 +233,12 @@ def _articles_in(folder: Path) -> list[Path]:
     except OSError as error:
         raise DataError(f"{folder}: cannot be read ({error.strerror})") from error
     others = (".", "readme", "license", "licence", "posts.")
-    articles = [
-        path
-        for path in paths
-        if _has_ending(path.name, _ENDINGS) and not path.name.lower().startswith(others)
-    ]
+    articles = [p for p in paths if _ending(p.name) in _ENDINGS and not p.name.lower().startswith(others)]
     if not articles:
         raise DataError(f"{folder}: no article in this folder (expected *{', *'.join(_ENDINGS)})")
     return articles
 
 
-def _has_ending(name: str, endings: tuple[str, ...]) -> bool:
-    """Return whether a file name has one of these endings, compressed or not."""
-    name = name.lower()
-    for packed in _PACKED:
-        name = name.removesuffix(packed)
-    return name.endswith(endings)
-
-
-def _is_too_long(source: str) -> bool:
-    return "\n" in source or any(len(part.encode()) > _LONGEST_NAME for part in source.split("/"))
-
-
-def _is_text(source: str) -> bool:
-    if _is_too_long(source):
-        return True
-    words = len(source.split())
-    if words <= _FEW_WORDS and _has_ending(source.strip(), (*_ENDINGS, *_OTHER_ENDINGS)):
-        return False  # "my page.html" names a file that does not exist
-    return words > 1 or word_count(source) > _FEW_WORDS
-
-
-def _remedy(source: str) -> str:
-    is_name = "/" not in source and _has_ending(source, (*_ENDINGS, *_OTHER_ENDINGS))
-    is_host = _HOST.fullmatch(source) and not is_name
-    page = f"give https://{source}" if is_host else "give its whole address (https://...)"
-    return f"for a web page, {page}; for text, give more than one word, in quotes"
+def _ending(name: str) -> str:
+    """Return the ending of a file name in lower case, compressed or not; empty if it has none."""
+    return os.path.splitext(_PACKED.sub("", name))[1].lower()
