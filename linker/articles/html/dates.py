@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from linker.articles.html.blocks import class_and_id, text_of
-from linker.articles.html.metadata import Described, addresses_of, is_here, is_update, metas_of
+from linker.articles.html.metadata import Metadata, is_here, is_update
 from linker.data.io.dates import parse_date
 
 _PUBLISHED = frozenset(
@@ -42,19 +42,18 @@ _OTHER_STORY = re.compile(
 )
 
 
-def date_of(tree: Any, about: Described, title: Any, address: str | None) -> str | None:
+def date_of(page: Metadata, title: Any) -> str | None:
     """Return when the article was published, in ISO 8601, by what the page declares or shows; None: not there.
 
-    In this order: JSON-LD (`about`) and meta tags, a time near the element of the title (None: unknown), the address. A
-    time to come counts where there is no other.
+    In this order: JSON-LD and meta tags, a time near the element of the title (None: unknown), the address. A time to
+    come counts where there is no other.
     """
-    links = [link for link in (address, *addresses_of(tree)) if link]
-    near, far = _times(tree, title)
+    near, far = _times(page.tree, title)
     written = [
-        about.published,
-        *(content for name, content in metas_of(tree) if name in _PUBLISHED),
+        page.published,
+        *(content for name, content in page.metas if name in _PUBLISHED),
         *near,
-        *("-".join(match.groups()) for link in links for match in _DAY_IN_PATH.finditer(link)),
+        *("-".join(match.groups()) for link in page.addresses for match in _DAY_IN_PATH.finditer(link)),
         *far,
     ]
     moments = list(_moments(written))

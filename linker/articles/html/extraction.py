@@ -12,7 +12,7 @@ from linker.articles.html.blocks import key_of
 from linker.articles.html.body import heading_with, whole_body
 from linker.articles.html.dates import date_of, drop_other_stories
 from linker.articles.html.incomplete_pages import Fault, fault_of, list_fault
-from linker.articles.html.metadata import declares_article, described, further_page, host_of_page, title_of
+from linker.articles.html.metadata import Metadata
 from linker.articles.html.story_lists import stories_of, stories_of_feed
 from linker.articles.page import word_count
 
@@ -55,21 +55,17 @@ def text_of_html(html: str, url: str | None) -> HtmlText:
     tree = load_html(html)
     if tree is None:
         return HtmlText(title, text, date, address, fault_of(html, title, text), [])
-    about = described(tree, url)
-    is_article = about.is_article or declares_article(tree)
-    stories = (
-        0
-        if about.is_article and not about.is_list
-        else stories_of(tree, text, host_of_page(tree, url), is_article, about.is_list)
-    )
-    if stories:
-        return HtmlText(title, text, date, address, list_fault(stories), [])
-    extracted, title = title, title_of(tree, about, title, url)
+    about = Metadata(tree, url)
+    if about.is_list or not about.is_article:
+        is_article = about.is_article or about.meta("og:type").lower() in ("article", "news")
+        if stories := stories_of(tree, text, about.host, is_article, about.is_list):
+            return HtmlText(title, text, date, address, list_fault(stories), [])
+    extracted, title = title, about.title(title)
     if title != extracted and key_of(text.partition("\n")[0]) == key_of(title):
         text = text.partition("\n")[2].strip()  # it was taken for a subtitle
     heading = heading_with(tree, title)
     notes = []
-    if text and (further := further_page(tree)):
+    if text and (further := about.further_page()):
         notes.append(f"the article continues on {further}, which is not read")
     if text:
         text, left_out = whole_body(tree, text, about.body, heading)
@@ -77,7 +73,7 @@ def text_of_html(html: str, url: str | None) -> HtmlText:
             notes.append(
                 f"about {word_count(left_out):,} words may be missing, beginning with {left_out[:60]!r}"
             )
-    declared = date_of(tree, about, heading, url)
+    declared = date_of(about, heading)
     date = declared or (_guessed_date(tree, heading, url) if text else None)
     if text and date and not declared:
         notes.append(f"the date {date} is a guess; give --published if it is wrong")
