@@ -84,14 +84,6 @@ def test_without_the_library_the_build_continues_and_reports_it(
     assert not list((copy / KERNELS).glob("liblinker*"))
 
 
-def test_a_wheel_without_the_library_fits_all_platforms(copy: Path) -> None:
-    setup(copy, "bdist_wheel", CXX="/nonexistent/c++")
-    (wheel,) = (copy / "dist").iterdir()
-    assert wheel.name.endswith("-py3-none-any.whl")
-    assert wheel.stat().st_size <= 34_000_000, "with a library of 1 MB, at most 35 MB"
-    assert not [name for name in zipfile.ZipFile(wheel).namelist() if "cpp" in name or name.endswith(".so")]
-
-
 @needs_compiler
 def test_a_wheel_with_the_library_fits_every_python_of_this_platform(copy: Path) -> None:
     setup(copy, "bdist_wheel")
@@ -101,20 +93,14 @@ def test_a_wheel_with_the_library_fits_every_python_of_this_platform(copy: Path)
     assert LIBRARY.as_posix() in zipfile.ZipFile(wheel).namelist()
 
 
-def test_the_source_archive_holds_all_that_the_library_is_made_of(copy: Path) -> None:
-    setup(copy, "sdist")
-    (archive,) = (copy / "dist").iterdir()
-    with tarfile.open(archive) as opened:
-        names = {name.split("/", 1)[-1] for name in opened.getnames()}
-    sources = {path.relative_to(ROOT).as_posix() for path in (ROOT / KERNELS / "cpp").iterdir()}
-    assert len(sources) > 1
-    assert sources <= names
-    assert "setup.py" in names
-
-
 @needs_compiler
-def test_only_what_changed_is_compiled_again(copy: Path) -> None:
+def test_the_library_gets_the_threads_of_torch_and_is_compiled_again_when_it_changed(copy: Path) -> None:
     setup(copy, "build_ext", "--inplace")
+    loaded = library.load(copy / LIBRARY)
+    loaded.linker_isa.restype = ctypes.c_char_p
+    assert loaded.linker_isa() == b"abacus"
+    loaded.what_was_given.restype = ctypes.c_void_p
+    assert loaded.what_was_given() == library.gomp_parallel()
     first = (copy / LIBRARY).stat()
     assert setup(copy, "build_ext", "--inplace").stdout == ""
     assert (copy / LIBRARY).stat().st_ino == first.st_ino
@@ -125,16 +111,6 @@ def test_only_what_changed_is_compiled_again(copy: Path) -> None:
     os.utime(copy / LIBRARY, (first.st_mtime + 20, first.st_mtime + 20))
     setup(copy, "build_ext", "--inplace")
     assert library.load(copy / LIBRARY).linker_abi() == library.ABI
-
-
-@needs_compiler
-def test_a_loaded_library_gets_the_threads_of_torch(copy: Path) -> None:
-    setup(copy, "build_ext", "--inplace")
-    loaded = library.load(copy / LIBRARY)
-    loaded.linker_isa.restype = ctypes.c_char_p
-    assert loaded.linker_isa() == b"abacus"
-    loaded.what_was_given.restype = ctypes.c_void_p
-    assert loaded.what_was_given() == library.gomp_parallel()
 
 
 @needs_compiler
@@ -185,7 +161,9 @@ def test_no_second_pool_of_threads() -> None:
     assert (after, used) == (before, 2)
 
 
-def test_a_library_is_added_to_a_wheel_by_the_rules(copy: Path, tmp_path: Path) -> None:
+def test_a_wheel_without_the_library_fits_all_platforms_and_takes_one_by_the_rules(
+    copy: Path, tmp_path: Path
+) -> None:
     spec = importlib.util.spec_from_file_location("build_wheels", ROOT / "scripts" / "build_wheels.py")
     assert spec is not None
     assert spec.loader is not None
@@ -193,6 +171,9 @@ def test_a_library_is_added_to_a_wheel_by_the_rules(copy: Path, tmp_path: Path) 
     spec.loader.exec_module(script)
     setup(copy, "bdist_wheel", CXX="/nonexistent/c++")
     (pure,) = (copy / "dist").iterdir()
+    assert pure.name.endswith("-py3-none-any.whl")
+    assert pure.stat().st_size <= 34_000_000, "with a library of 1 MB, at most 35 MB"
+    assert not [name for name in zipfile.ZipFile(pure).namelist() if "cpp" in name or name.endswith(".so")]
     (tmp_path / "liblinker.so").write_bytes(b"a library")
     wheel = script._add_library(pure, tmp_path / "liblinker.so", "one_x86_64.two_x86_64", tmp_path)
     assert wheel.name == pure.name.replace("-any.whl", "-one_x86_64.two_x86_64.whl")
@@ -218,13 +199,15 @@ def sizes(folder: Path) -> dict[Path, int]:
     return {file.relative_to(folder): file.stat().st_size for file in folder.rglob("*") if file.is_file()}
 
 
-def test_the_bundled_models_are_installed(copy: Path) -> None:
+def test_the_bundled_models_the_recipes_and_the_sample_are_installed(copy: Path) -> None:
     setup(copy, "build_py", "--build-lib", "out")
     for original in FOLDERS.values():
         installed = copy / "out" / original.relative_to(ROOT)
         assert sizes(installed) == sizes(original)
         assert {"config.json", "README.md", "part-0"} <= {path.name for path in installed.iterdir()}
         assert max(sizes(installed).values()) > 10**6
+    for name in ("configs", "data"):
+        assert sizes(copy / "out" / "linker" / "share" / name) == sizes(ROOT / name)
 
 
 def test_an_editable_install_is_a_path_that_editors_can_follow(copy: Path) -> None:
@@ -238,12 +221,6 @@ def test_an_editable_install_is_a_path_that_editors_can_follow(copy: Path) -> No
     assert (copy / "linker" / "py.typed").is_file()
 
 
-def test_the_recipes_and_the_sample_are_installed(copy: Path) -> None:
-    setup(copy, "build_py", "--build-lib", "out")
-    for name in ("configs", "data"):
-        assert sizes(copy / "out" / "linker" / "share" / name) == sizes(ROOT / name)
-
-
 def test_a_build_without_the_recipes_fails(copy: Path) -> None:
     shutil.rmtree(copy / "configs")
     with pytest.raises(subprocess.CalledProcessError) as failed:
@@ -251,13 +228,17 @@ def test_a_build_without_the_recipes_fails(copy: Path) -> None:
     assert "configs: folder not found beside setup.py" in failed.value.stderr
 
 
-def test_an_installed_package_trains_the_documented_command_in_an_empty_folder(
+def test_the_source_archive_holds_all_that_an_installed_package_needs_in_an_empty_folder(
     copy: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     setup(copy, "sdist")
     (archive,) = (copy / "dist").iterdir()
     with tarfile.open(archive) as opened:
+        names = {name.split("/", 1)[-1] for name in opened.getnames()}
         opened.extractall(copy / "unpacked", filter="data")
+    sources = {path.relative_to(ROOT).as_posix() for path in (ROOT / KERNELS / "cpp").iterdir()}
+    assert len(sources) > 1
+    assert {"setup.py", *sources} <= names
     (source,) = (copy / "unpacked").iterdir()
     setup(source, "build_py", "--build-lib", str(copy / "installed"))
     here = tmp_path_factory.mktemp("empty")

@@ -154,8 +154,8 @@ def _ranking(url: str) -> tuple[str, ...]:
     return ("rank", "--article", url, *SAMPLE[2:], "--model", "bm25")
 
 
-def _rank(web: SlowWeb, folder: Path, tally: Tally) -> float:
-    """Rank for each address; returns the longest time in seconds."""
+def _rank(web: SlowWeb, folder: Path, tally: Tally) -> tuple[float, float]:
+    """Rank for each address; returns the longest and the usual time in seconds."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         jobs = {
             kind: pool.submit(run, _ranking(url), folder, 3 * DEADLINE, changes=web.environment)
@@ -168,14 +168,14 @@ def _rank(web: SlowWeb, folder: Path, tally: Tally) -> float:
         if not fault and ended.seconds > usual + DEADLINE + _GRACE:
             fault = f"{ended.seconds:.0f} s, {usual:.0f} s for a page that comes at once"
         tally.without(fault, f"rank, {kind}")
-    return max(job.result().seconds for job in jobs.values())
+    return max(job.result().seconds for job in jobs.values()), usual
 
 
-def _interrupt(web: SlowWeb, folder: Path, tally: Tally) -> None:
+def _interrupt(web: SlowWeb, folder: Path, tally: Tally, usual: float) -> None:
     """Press Ctrl-C while a server keeps a command waiting."""
     for kind in ("silent", "drip-body", "informational", "unknown"):
         process = start(_ranking(web.urls[kind]), folder, web.environment)
-        time.sleep(4)
+        time.sleep(max(4, usual))
         process.send_signal(2)
         ended = finish(process, DEADLINE)
         late = f"Ctrl-C took {ended.seconds:.1f} s" if ended.seconds > 5 else ""
@@ -235,8 +235,8 @@ def slow_answers(tally: Tally, folder: Path, rounds: int, chance: random.Random)
     """
     times = (DEADLINE, 30.0) if rounds > 1 else (4.0, 1.0)
     with _slow_web() as web:
-        slowest = _rank(web, folder, tally)
-        _interrupt(web, folder, tally)
+        slowest, usual = _rank(web, folder, tally)
+        _interrupt(web, folder, tally, usual)
         crawled = _crawl(web, folder, tally, *times)
         waited = _serve(web, folder, tally)
     tally.notes = (

@@ -136,11 +136,11 @@ def step(size):
 torch.set_num_threads(1)
 step(256)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-step(4096)
+step(2560)
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
 """
 
 
 def test_memory_of_mining_is_linear_in_the_pairs():
     result = subprocess.run([sys.executable, "-c", _MEMORY], capture_output=True, text=True, check=True)
-    assert int(result.stdout) < 8 * 4096**2 * 4
+    assert int(result.stdout) < 8 * 2560**2 * 4

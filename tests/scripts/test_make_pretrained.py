@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from safetensors.torch import load_file
 
 from linker.config import build, resolve
@@ -15,9 +14,8 @@ from linker.data.types import Article, LinkedPosts, Post
 from linker.models.files.archive import load_model, save_model
 from linker.models.model import Model
 from linker.models.siamese.word_siamese import WEIGHTS
+from scripts.make_pretrained import main, make_best
 from tests.helpers.tiny_transformers import tiny
-
-SCRIPT = Path(__file__).parents[2] / "scripts" / "make_pretrained.py"
 
 
 def test_the_default_model_ranks_as_before_without_the_paths_of_its_training(tmp_path: Path) -> None:
@@ -34,9 +32,7 @@ def test_the_default_model_ranks_as_before_without_the_paths_of_its_training(tmp
     whole = {"model": resolve(Model, config), "data": {"reader": "private"}}
     save_model(model, tmp_path / "trained", whole, {"MAP": 0.5}, "")
     made = tmp_path / "made"
-    subprocess.run(
-        [sys.executable, str(SCRIPT), "best", str(tmp_path / "trained"), "--out", str(made)], check=True
-    )
+    make_best(tmp_path / "trained", made)
     before, after = model.score(articles, posts), load_model(made).score(articles, posts)
     np.testing.assert_allclose(after, before, atol=0.03)
     assert before.std() > 0.3
@@ -45,14 +41,25 @@ def test_the_default_model_ranks_as_before_without_the_paths_of_its_training(tmp
     assert str(tmp_path) not in (made / "config.json").read_text()
 
 
-def test_the_small_model_has_half_precision_vectors_without_addresses(tmp_path: Path) -> None:
+def test_the_small_model_has_half_precision_vectors_without_addresses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(0)
     words = ["ferry", "harbor", "bread", "@anna", "t.co/x"]
     lines = [f"{word} {' '.join(f'{value:.4f}' for value in rng.normal(size=8))}\n" for word in words]
     (tmp_path / "vectors.txt").write_text("".join(lines))
     made = tmp_path / "made"
-    command = [sys.executable, str(SCRIPT), "distilled", str(tmp_path / "vectors.txt")]
-    subprocess.run([*command, "--dim", "4", "--out", str(made)], check=True)
+    command = [
+        "make_pretrained",
+        "distilled",
+        str(tmp_path / "vectors.txt"),
+        "--dim",
+        "4",
+        "--out",
+        str(made),
+    ]
+    monkeypatch.setattr("sys.argv", command)
+    main()
     weights = load_file(made / "part-0" / WEIGHTS)
     assert {str(tensor.dtype) for tensor in weights.values()} == {"torch.float16"}
     assert "3 words" in (made / "README.md").read_text()

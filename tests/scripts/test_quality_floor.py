@@ -1,17 +1,11 @@
 """No change may make a model worse on the sample: floors are pinned in quality_floor.json."""
 
-import importlib.util
 import json
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-spec = importlib.util.spec_from_file_location("quality_floor", ROOT / "scripts" / "quality_floor.py")
-assert spec is not None
-assert spec.loader is not None
-floor = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(floor)
+from scripts import quality_floor as floor
+
 PINNED = json.loads(floor.FLOOR.read_text())
 
 

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-import importlib.util
-import subprocess
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pytest
 
 from linker.config import build, resolve
 from linker.data.types import LinkedPosts, Post
 from linker.models.files.archive import load_model, save_model
 from linker.models.model import Model, embedding_submodel
 from linker.models.onnx.export import export_model
+from scripts import train_for_int8
 from tests.helpers.tiny_transformers import tiny
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "train_for_int8.py"
 WORDS = "ferry harbor strike doctors pay late goal wins cup bread rises fog nurses want wages".split()  # noqa: SIM905
 
 
 def texts(count: int) -> list[str]:
     rng = np.random.default_rng(0)
     return [" ".join(rng.choice(WORDS, size=rng.integers(3, 14))) for _ in range(count)]
-
-
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("train_for_int8", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def saved(folder: Path, network: Path) -> Path:
@@ -58,27 +46,29 @@ def test_the_training_computes_as_the_exported_graph(tmp_path: Path) -> None:
     export_model(folder, once, some)
     export_model(once, again, some)  # from weights that are rounded already, as those of training
     graph = vectors(again, some, for_scoring=True)
-    module = script()
-    _, part = module.transformer_of(once)
-    module.calibrate(part, some)
-    of_training = module.embeddings(part, [part.post_tokens(Post("", text)) for text in some]).numpy()
+    _, part = train_for_int8.transformer_of(once)
+    train_for_int8.calibrate(part, some)
+    of_training = train_for_int8.embeddings(part, [part.post_tokens(Post("", text)) for text in some]).numpy()
     error = np.square(vectors(once, some, for_scoring=False) - graph).sum()
     assert np.square(of_training - graph).sum() < 0.05 * error
 
 
-def test_trained_for_int8_an_exported_network_is_closer_to_float32(tmp_path: Path) -> None:
+def test_trained_for_int8_an_exported_network_is_closer_to_float32(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = saved(tmp_path / "model", tmp_path / "network")
-    some, unseen = texts(4000)[:3000], texts(4000)[3000:]
+    some, unseen = texts(1800)[:1500], texts(1800)[1500:]
     (tmp_path / "texts.txt").write_text("\n".join(some) + "\n", encoding="utf-8")
     (tmp_path / "typical.txt").write_text("\n".join(some[:100]) + "\n", encoding="utf-8")
-    command = [sys.executable, str(SCRIPT), str(folder), str(tmp_path / "trained"), "--lr", "1e-4"]
+    command = ["train_for_int8", str(folder), str(tmp_path / "trained"), "--lr", "2e-4"]
     command += ["--texts", str(tmp_path / "texts.txt"), "--typical", str(tmp_path / "typical.txt")]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert done.stderr.count("cosine") == 4
+    monkeypatch.setattr("sys.argv", command)
+    train_for_int8.main()
+    assert capsys.readouterr().err.count("cosine") == 4
     targets = vectors(folder, unseen, for_scoring=False)
     errors = []
     for trained in (folder, tmp_path / "trained"):
         out = tmp_path / f"{trained.name}-int8"
         export_model(trained, out, some[:100])
         errors.append(np.square(vectors(out, unseen, for_scoring=True) - targets).sum())
-    assert errors[1] < 0.9 * errors[0], done.stderr
+    assert errors[1] < 0.9 * errors[0]

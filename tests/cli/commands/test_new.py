@@ -27,42 +27,42 @@ def linker(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 WITHOUT_CONFIG = ("platform", "label_format")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_class_test_and_config_pass(kind: Component, tmp_path: Path) -> None:
-    made = linker(tmp_path, "config", "new", kind, "my_own")
-    assert made.returncode == 0, made.stderr
-    files = {"my_linker/__init__.py", "my_linker/my_own.py", "test_my_own.py", "my_own.jsonnet"}
-    files -= {"my_own.jsonnet"} if kind in WITHOUT_CONFIG else set()
-    assert {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")} == files
-    tested = run(tmp_path, "pytest", "-q", "-p", "no:cacheprovider", "test_my_own.py")
+DATA = ("--articles", str(ROOT / "data/articles.jsonl"), "--posts", str(ROOT / "data/posts.jsonl"))
+
+
+@pytest.fixture(scope="module")
+def components(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a new component of every kind."""
+    here = tmp_path_factory.mktemp("components")
+    for kind in KINDS:
+        made = linker(here, "config", "new", kind, f"my_{kind}")
+        assert made.returncode == 0, made.stderr
+    return here
+
+
+def test_classes_and_tests_are_written_and_pass(components: Path) -> None:
+    files = {"my_linker/__init__.py"} | {f"my_{kind}.jsonnet" for kind in KINDS if kind not in WITHOUT_CONFIG}
+    files |= {name for kind in KINDS for name in (f"my_linker/my_{kind}.py", f"test_my_{kind}.py")}
+    assert {str(path.relative_to(components)) for path in components.rglob("*.*")} == files
+    tested = run(components, "pytest", "-q", "-p", "no:cacheprovider")
     assert tested.returncode == 0, tested.stdout
-    data = ("--articles", str(ROOT / "data/articles.jsonl"), "--posts", str(ROOT / "data/posts.jsonl"))
-    included = ("--include-package", "my_linker")
-    if kind in ("strategy", "stopping_rule"):
-        option = "--strategy" if kind == "strategy" else "--stop"
-        other = ("--strategy", "lexical") if kind == "stopping_rule" else ()
-        used = linker(
-            tmp_path,
-            "annotate",
-            "simulate",
-            option,
-            "my_own.jsonnet",
-            *other,
-            *included,
-            "--model",
-            "tfidf",
-            *data,
-            "--seeds",
-            "1",
-        )
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "stopping_rule"])
+def test_its_config_is_used(kind: Component, components: Path) -> None:
+    config = f"my_{kind}.jsonnet"
+    command = ("config", "check", config)
+    if kind == "strategy":
+        rule = ("--stop", "my_stopping_rule.jsonnet", "--model", "tfidf", "--seeds", "1")
+        command = ("annotate", "simulate", "--strategy", config, *rule, *DATA)
     elif kind == "model":
-        used = linker(tmp_path, "evaluate", "my_own.jsonnet", *included, *data, "--split", "dev")
+        command = ("evaluate", config, *DATA, "--split", "dev")
     elif kind in WITHOUT_CONFIG:
-        used = linker(tmp_path, "config", "components", KINDS[kind].family, *included)
-    else:
-        used = linker(tmp_path, "config", "check", "my_own.jsonnet", *included)
+        command = ("config", "components", KINDS[kind].family)
+    used = linker(components, *command, "--include-package", "my_linker")
     assert used.returncode == 0, used.stderr
-    assert "my_own" in used.stdout
+    assert f"my_{kind}" in used.stdout
+    assert kind != "strategy" or "my_stopping_rule" in used.stdout
 
 
 def test_a_second_component_joins_the_package(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_the_components_of_a_new_plugin_are_used_by_the_commands(plugin: tuple[P
         "linker", "annotate", "simulate", "--strategy", "river_otter_strategy",
         "--stop", "river_otter_stopping_rule,in_a_row=5",
         "--model", "tfidf", "--seeds", "1",
-        "--articles", str(ROOT / "data/articles.jsonl"), "--posts", str(ROOT / "data/posts.jsonl"),
+        *DATA,
     )  # fmt: skip
     assert simulated.returncode == 0, simulated.stderr
     assert "river_otter_strategy" in simulated.stdout
