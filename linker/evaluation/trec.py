@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
-from linker.common.errors import DataError, LinkerError
+from linker.common.errors import LinkerError
 from linker.common.files import atomic_write
-from linker.data.files.streams import open_bytes
 from linker.models.order import rank_posts
 from linker.models.score_scale import UNSCALED, ScoreScale, run_score
 
-_Number = TypeVar("_Number", int, float)
 _SPACE = re.compile(r"\s")
 
 
@@ -68,75 +64,6 @@ def write_qrels(
     with atomic_write(path) as file:
         for row, column in np.argwhere(relevance > 0):
             file.write(f"{article_ids[row]} 0 {post_ids[column]} {int(relevance[row, column])}\n")
-
-
-def read_run(path: str | Path) -> dict[str, dict[str, float]]:
-    """Read a TREC run: lines of `article Q0 post rank score tag`, of which trec_eval reads article, post and score.
-
-    Args:
-        path: the file.
-
-    Returns:
-        Article id → post id → score, in the order of the file. `ir_measures` takes it as a run.
-
-    Raises:
-        DataError: if the file cannot be read, a line has other columns or a score that is not a number, or a post is
-            there twice for an article.
-    """
-    return _read(path, 6, "article Q0 post rank score tag", 4, _finite)
-
-
-def read_qrels(path: str | Path) -> dict[str, dict[str, int]]:
-    """Read TREC qrels: lines of `article 0 post label`, where labels above 0 mean relevant.
-
-    Args:
-        path: the file.
-
-    Returns:
-        Article id → post id → label, in the order of the file. `ir_measures` takes it as qrels.
-
-    Raises:
-        DataError: as `read_run`; labels are whole numbers.
-    """
-    return _read(path, 4, "article 0 post label", 3, int)
-
-
-def _read(
-    path: str | Path, width: int, columns: str, place: int, number: Callable[[str], _Number]
-) -> dict[str, dict[str, _Number]]:
-    values: dict[str, dict[str, _Number]] = {}
-    with open_bytes(str(path)) as lines:
-        for count, line in enumerate(lines, 1):
-            where = f"{path}, line {count}"
-            try:
-                fields = line.decode("utf-8").split()
-            except UnicodeDecodeError as error:
-                raise DataError(f"{where}: not UTF-8; save the file as UTF-8") from error
-            if not fields:
-                continue
-            if len(fields) != width:
-                raise DataError(f"{where}: {len(fields)} columns in place of {width}; expected {columns!r}")
-            article, post = fields[0], fields[2]
-            try:
-                value = number(fields[place])
-            except ValueError as error:
-                raise DataError(
-                    f"{where}: {fields[place][:60]!r} is not a number; expected {columns!r}"
-                ) from error
-            if post in values.setdefault(article, {}):
-                raise DataError(
-                    f"{where}: post {post!r} is there twice for {article!r}; remove one of the lines"
-                )
-            values[article][post] = value
-    if not values:
-        raise DataError(f"{path}: no lines; expected {columns!r}")
-    return values
-
-
-def _finite(text: str) -> float:
-    if not math.isfinite(value := float(text)):
-        raise ValueError(text)
-    return value
 
 
 def write_scores(

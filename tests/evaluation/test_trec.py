@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, nDCG
 
-from linker.common.errors import DataError, LinkerError
-from linker.evaluation import trec
+from linker.common.errors import LinkerError
 from linker.evaluation.metrics.ranking import per_article
 from linker.evaluation.trec import write_qrels, write_run, write_scores
 from tests.helpers.score_files import read_qrels, read_run, read_scores
@@ -104,54 +103,3 @@ def test_score_files_are_the_same_bytes_every_time(tmp_path: Path) -> None:
     for name in ("one", "two"):
         write_scores(tmp_path / name, scores(), ARTICLES, POSTS)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-
-
-def test_our_readers_and_those_of_ir_measures_agree(tmp_path: Path) -> None:
-    write_run(tmp_path / "x.run", scores(), ARTICLES, POSTS, tag="mine")
-    write_qrels(tmp_path / "q", np.random.default_rng(1).integers(0, 3, (3, 40)), ARTICLES, POSTS)
-    run, qrels = trec.read_run(tmp_path / "x.run"), trec.read_qrels(tmp_path / "q")
-    assert run == read_run(tmp_path / "x.run")
-    assert qrels == read_qrels(tmp_path / "q")
-    files = (
-        ir_measures.read_trec_qrels(str(tmp_path / "q")),
-        ir_measures.read_trec_run(str(tmp_path / "x.run")),
-    )
-    assert ir_measures.calc_aggregate([AP], qrels, run) == ir_measures.calc_aggregate([AP], *map(list, files))
-
-
-def test_files_of_other_tools_are_read(tmp_path: Path) -> None:
-    # Tabs, blank lines, ranks that do not fit the scores, negative labels: trec_eval takes all of them.
-    (tmp_path / "x.run").write_text("a\tQ0\tp1\t7\t-1e-3\tbm25\n\nb Q0 p1 0 2 bm25\r\n")
-    (tmp_path / "q").write_text("a 0 p1 2\na Q0 p2 -1\nb 0 p1 0\n")
-    assert trec.read_run(tmp_path / "x.run") == {"a": {"p1": -0.001}, "b": {"p1": 2.0}}
-    assert trec.read_qrels(tmp_path / "q") == {"a": {"p1": 2, "p2": -1}, "b": {"p1": 0}}
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        ("a Q0 p 1 2\n", "line 1: 5 columns in place of 6; expected 'article Q0 post rank score tag'"),
-        ("a Q0 p 1 2 t\na Q0 q 1 high t\n", "line 2: 'high' is not a number"),
-        ("a Q0 p 1 nan t\n", "line 1: 'nan' is not a number"),
-        ("a Q0 p 1 2 t\n\na Q0 p 2 1 t\n", "line 3: post 'p' is there twice for 'a'"),
-        ("\n", "no lines; expected"),
-    ],
-)
-def test_faults_of_runs_are_named_by_line(tmp_path: Path, content: str, told: str) -> None:
-    path = tmp_path / "x.run"
-    path.write_text(content)
-    with pytest.raises(DataError) as caught:
-        trec.read_run(path)
-    assert str(caught.value).startswith(str(path))
-    assert told in str(caught.value)
-
-
-def test_faults_of_qrels_are_named_by_line(tmp_path: Path) -> None:
-    (tmp_path / "q").write_text("a 0 p 1.5\n")
-    with pytest.raises(DataError, match=r"line 1: '1\.5' is not a number; expected 'article 0 post label'"):
-        trec.read_qrels(tmp_path / "q")
-    with pytest.raises(DataError, match="cannot be read"):
-        trec.read_qrels(tmp_path / "missing")
-    (tmp_path / "q").write_bytes(b"a 0 p 1\na 0 \xe4 1\n")
-    with pytest.raises(DataError, match="line 2: not UTF-8"):
-        trec.read_qrels(tmp_path / "q")
