@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from linker.common.errors import ConfigError, DataError, ModelError
 from linker.common.files import atomic_write, check_regular_files, read_json_object, sha256_of, write_json
-from linker.config import build
-from linker.models.files.scoring_config import scoring_config
+from linker.config import build, check, resolve
 from linker.models.model import Model
 from linker.version import __version__
 
@@ -60,10 +58,10 @@ def read_config(path: str | Path) -> dict[str, Any]:
     if not file.is_file():
         raise ModelError(f"{folder}: not a model folder, {CONFIG} is missing")
     try:
-        config = json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, OSError, RecursionError) as error:
-        raise ModelError(f"{file}: cannot be read as JSON ({error}); {_COPY}") from error
-    if not isinstance(config, dict) or not isinstance(config.get("format"), int) or "model" not in config:
+        config = read_json_object(file, _COPY)
+    except DataError as error:
+        raise ModelError(str(error)) from error
+    if not isinstance(config.get("format"), int) or "model" not in config:
         raise ModelError(f"{file}: not the config of a linker model")
     if config["format"] > FORMAT:
         raise ModelError(
@@ -139,3 +137,38 @@ def load_model(path: str | Path, for_scoring: bool = False) -> Model:
     check_manifest(folder)
     model.load_state(folder)
     return model
+
+
+def scoring_config(config: Any) -> Any:
+    """Return the config of a model that loads the same folder and gives the same scores, but cannot be trained.
+
+    `siamese` with `word_vectors` and `mean` becomes `averaged_word_vectors`; `transformer` with `precision: 'int8'`
+    becomes `onnx_transformer`. An invalid config, or one without such a component, is returned unchanged.
+
+    Args:
+        config: the section `model` of a config.
+    """
+    replaced = _without_torch(config)
+    return replaced if replaced != config and not check(Model, replaced) else config
+
+
+def _without_torch(config: Any) -> Any:
+    if isinstance(config, list):
+        return [_without_torch(item) for item in config]
+    if not isinstance(config, dict):
+        return config
+    if config.get("type") == "transformer" and config.get("precision") == "int8":
+        dropped = ("path", "pooling", "layers", "precision", "type")
+        return {"type": "onnx_transformer"} | {key: v for key, v in config.items() if key not in dropped}
+    if config.get("type") != "siamese":
+        return {key: _without_torch(value) for key, value in config.items()}
+    try:
+        whole = resolve(Model, config)
+    except ConfigError:
+        return config
+    embedder = whole["embedder"]
+    if whole["encoder"]["type"] != "mean" or embedder["type"] != "word_vectors":
+        return config
+    shared = ("tokenizer", "max_article_tokens", "max_post_tokens", "similarity", "title_weight")
+    tables = {key: embedder[key] for key in ("dim", "unknown", "buckets")}
+    return {"type": "averaged_word_vectors", **{key: whole[key] for key in shared}, **tables}

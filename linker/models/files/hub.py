@@ -7,26 +7,17 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from linker.common.console import info, stderr
 from linker.common.errors import DataError, ModelError
 from linker.common.files import read_json_object
-from linker.models.files.archive import (
-    CARD,
-    CONFIG,
-    MANIFEST,
-    METRICS,
-    check_manifest,
-    read_config,
-)
-from linker.models.files.model_card import EvaluationResults, hub_card, nested
+from linker.models.files.archive import CARD, CONFIG, MANIFEST, METRICS, check_manifest, read_config
+from linker.models.files.model_card import hub_card, walk
 from linker.version import __version__
 
 _NAME = re.compile(r"(\w[\w.-]*/\w[\w.-]*)(?:@(\w[\w./-]*))?")
-_COMMIT = re.compile(r"[0-9a-f]{40}")
 #: Weights that run no code, and text; a manifest that lists anything else is refused.
 _SUFFIXES = frozenset({".json", ".jinja", ".model", ".onnx", ".safetensors", ".txt"})
 _CONFIGS = (".json", ".jsonnet")
@@ -74,31 +65,39 @@ def download_model(name: str, connect: bool = True) -> tuple[str, Path]:
             be reached or asks for a token.
     """
     from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
-    from huggingface_hub.errors import EntryNotFoundError
+    from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
 
     repo, revision = split_hub_name(name)
-    cached = revision is not None and _COMMIT.fullmatch(revision) is not None
-    cached = cached and isinstance(try_to_load_from_cache(repo, MANIFEST, revision=revision), str)
-    get = partial(
-        hf_hub_download,
-        repo,
-        library_name="linker",
-        library_version=__version__,
-        local_files_only=not connect,
-    )
+    is_commit = revision is not None and re.fullmatch(r"[0-9a-f]{40}", revision) is not None
+    cached = is_commit and isinstance(try_to_load_from_cache(repo, MANIFEST, revision=revision), str)
+
+    def get(file: str, revision: str | None) -> Path:
+        options: dict[str, Any] = {"library_name": "linker", "library_version": __version__}
+        try:
+            return Path(
+                hf_hub_download(repo, file, revision=revision, local_files_only=not connect, **options)
+            )
+        except LocalEntryNotFoundError:
+            raise
+        except EntryNotFoundError as error:
+            raise ModelError(
+                f"{name}: not a model of linker, {file} is missing; a sentence-transformers model is used by a config "
+                '{"type": "sentence_transformer", "path": "USER/MODEL"}'
+            ) from error
+
     with _messages(name, "read", connect):
-        folder = Path(_required(get, name, CONFIG, revision)).parent
+        folder = get(CONFIG, revision).parent
         commit = folder.name
         try:
             model = read_config(folder)["model"]
         except ModelError as error:
             raise ModelError(f"{name}: not a model of linker ({error})") from error
         _check_contained(name, model)
-        for file in _listed(lambda file: Path(_required(get, name, file, commit)), name):
-            get(file, revision=commit)
+        for file in _listed(lambda file: get(file, commit), name):
+            get(file, commit)
         for file in (METRICS, CARD):
-            with suppress(EntryNotFoundError):
-                get(file, revision=commit)
+            with suppress(ModelError, EntryNotFoundError):
+                get(file, commit)
     try:
         check_manifest(folder)
     except ModelError as error:
@@ -107,8 +106,8 @@ def download_model(name: str, connect: bool = True) -> tuple[str, Path]:
             "do not use it, and write to its author"
         ) from error
     if connect and not cached:
-        place = "the local cache" if constants.HF_HUB_OFFLINE else constants.ENDPOINT
-        info(f"model {repo}: revision {commit}, from {place}")
+        origin = "the local cache" if constants.HF_HUB_OFFLINE else constants.ENDPOINT
+        info(f"model {repo}: revision {commit}, from {origin}")
     return f"{repo}@{commit}", folder
 
 
@@ -156,12 +155,10 @@ def push_model(
     config = read_config(folder)
     _check_contained(str(folder), config["model"])
     check_manifest(folder)
-    figures = None if evaluation is None else EvaluationResults.read(evaluation, folder.name)
-    card = hub_card(folder, repo, license, languages, datasets, figures)
-    paths = _absolute_paths(config)
+    card = hub_card(folder, repo, license, languages, datasets, evaluation)
     contents: dict[str, Any] = {
-        CONFIG: _without(paths, json.dumps(config, indent=2, ensure_ascii=False) + "\n").encode(),
-        CARD: _without(paths, card).encode(),
+        CONFIG: _public(json.dumps(config, indent=2, ensure_ascii=False) + "\n", config),
+        CARD: _public(card, config),
     }
     names = [CONFIG, MANIFEST, CARD, *_listed(lambda file: folder / file, str(folder))]
     names += [METRICS] if (folder / METRICS).is_file() else []
@@ -221,42 +218,21 @@ def _listed(locate: Callable[[str], Path], name: str) -> list[str]:
 
 def _check_contained(name: str, config: Any) -> None:
     """Check that a model needs no other model that its folder only names."""
-    for part in nested(config):
-        if part.get("type") == _NOT_CONTAINED:
+    for part in walk(config):
+        if isinstance(part, dict) and part.get("type") == _NOT_CONTAINED:
             raise ModelError(
                 f"{name}: has a {_NOT_CONTAINED}, whose weights are those of {part.get('path')} and not in the "
                 "folder; train a transformer from it, whose folder has them"
             )
 
 
-def _absolute_paths(config: Any) -> list[str]:
-    """Return the absolute paths in a config, wherever they are, the longest first."""
-    if isinstance(config, str):
-        return [config] if os.path.isabs(config) and Path(config).name else []
-    items = config.values() if isinstance(config, dict) else config if isinstance(config, list) else ()
-    return sorted({path for item in items for path in _absolute_paths(item)}, key=len, reverse=True)
-
-
-def _without(paths: Sequence[str], text: str) -> str:
-    """Return a text with names of files in place of their paths, as such or in JSON."""
-    for path in paths:
+def _public(text: str, config: Any) -> bytes:
+    """Return a text with the names of files in place of the absolute paths in a config, as such or in JSON."""
+    paths = {value for value in walk(config) if isinstance(value, str) and os.path.isabs(value)}
+    for path in sorted(filter(lambda path: Path(path).name, paths), key=len, reverse=True):
         for form in (path, json.dumps(path, ensure_ascii=False)[1:-1]):
             text = text.replace(form, Path(path).name)
-    return text
-
-
-def _required(get: Callable[..., str], name: str, file: str, revision: str | None) -> str:
-    from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
-
-    try:
-        return get(file, revision=revision)
-    except LocalEntryNotFoundError:
-        raise
-    except EntryNotFoundError as error:
-        raise ModelError(
-            f"{name}: not a model of linker, {file} is missing; a sentence-transformers model is used by a config "
-            '{"type": "sentence_transformer", "path": "USER/MODEL"}'
-        ) from error
+    return text.encode()
 
 
 @contextmanager
@@ -290,9 +266,12 @@ def _problem(error: Exception, repo: str, access: str, connect: bool) -> str:
     """Return what is wrong and what to do about an error of huggingface_hub; see `_messages`."""
     from huggingface_hub import constants, errors
 
-    hub = constants.ENDPOINT
+    hub, cause = constants.ENDPOINT, error
+    while isinstance(cause.__cause__, Exception):
+        cause = cause.__cause__
+    reason = (str(cause).strip() or type(cause).__name__).split("\n")[0].rstrip(".")
     login = f"set HF_TOKEN to a token that may {access} it, or type: hf auth login"
-    unreachable = f"{hub} cannot be reached ({_reason(error)}); check the connection and HF_ENDPOINT"
+    unreachable = f"{hub} cannot be reached ({reason}); check the connection and HF_ENDPOINT"
     if isinstance(error, errors.GatedRepoError):
         return f"access must be granted on {hub}/{repo} first; then {login}"
     if isinstance(error, errors.RepositoryNotFoundError):
@@ -308,12 +287,5 @@ def _problem(error: Exception, repo: str, access: str, connect: bool) -> str:
     if isinstance(error, errors.HfHubHTTPError):
         if error.response.status_code in (401, 403):
             return f"{hub} does not permit to {access} it; {login}"
-        return f"{hub} answers with an error ({_reason(error)}); try again later"
-    return unreachable if isinstance(error, OSError | errors.HTTPError) else f"refused ({_reason(error)})"
-
-
-def _reason(error: BaseException) -> str:
-    """Return the first line of the message of an error or of its last cause, without the end of a sentence."""
-    while isinstance(error.__cause__, Exception):
-        error = error.__cause__
-    return (str(error).strip() or type(error).__name__).split("\n")[0].rstrip(".")
+        return f"{hub} answers with an error ({reason}); try again later"
+    return unreachable if isinstance(error, OSError | errors.HTTPError) else f"refused ({reason})"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,64 +69,13 @@ def model_card(
     )
 
 
-@dataclass(frozen=True)
-class EvaluationResults:
-    """Results of `linker evaluate --json`.
-
-    Attributes:
-        name: name of the model in them.
-        models: metrics of all models, as fractions, the model's first.
-        size: articles and posts, in words.
-        scored: `together` or `one_at_a_time`.
-    """
-
-    name: str
-    models: dict[str, dict[str, float]]
-    size: str
-    scored: str
-
-    @classmethod
-    def read(cls, path: Path, name: str) -> EvaluationResults:
-        """Read results; the model is the one of this name, else the one that the others are compared with.
-
-        Raises:
-            DataError: if the file does not contain results of `linker evaluate`.
-        """
-        content = read_json_object(path, "give the file that `linker evaluate --json` wrote")
-        try:
-            models = {str(model): dict(metrics) for model, metrics in content["models"].items()}
-            name = name if name in models else content["baseline"]
-            size = f"{content['articles']:,} articles × {content['posts']:,} posts"
-            return cls(name, {name: models[name], **models}, size, str(content["scored"]))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise DataError(
-                f"{path}: not results of `linker evaluate`; give the file that its --json wrote"
-            ) from error
-
-    @property
-    def columns(self) -> list[str]:
-        """The metrics that a table shows."""
-        return list(_table_metrics(self.models[self.name]))
-
-    @property
-    def rows(self) -> dict[str, list[float]]:
-        """The figures of each model that has all of them."""
-        columns = self.columns
-        complete = {name: _table_metrics(metrics) for name, metrics in self.models.items()}
-        return {
-            name: [metrics[column] for column in columns]
-            for name, metrics in complete.items()
-            if metrics.keys() >= set(columns)
-        }
-
-
 def hub_card(
     folder: Path,
     name: str,
     license: str | None = None,
     languages: Sequence[str] | None = None,
     datasets: Sequence[str] | None = None,
-    evaluation: EvaluationResults | None = None,
+    evaluation: Path | None = None,
 ) -> str:
     """Return the model card for a Hugging Face hub: YAML front matter, the folder's card, and what it lacks.
 
@@ -140,10 +88,13 @@ def hub_card(
         license: identifier of the license; None: no license is guessed.
         languages: language codes; None: those of the config, if it names any.
         datasets: names of data sets on the hub.
-        evaluation: figures of the model and of baselines.
+        evaluation: results of `linker evaluate --json` of the model and of baselines.
 
     Returns:
         Markdown.
+
+    Raises:
+        DataError: if `evaluation` does not contain results of `linker evaluate`.
     """
     from huggingface_hub import ModelCard, ModelCardData
 
@@ -153,42 +104,65 @@ def hub_card(
     # Without front matter, huggingface_hub would warn.
     card = ModelCard(text if text.startswith("---") else f"---\nlibrary_name: linker\n---\n{text}")
     dev = (read_json_object(measured).get("dev") if measured.is_file() else None) or {}
-    figures = {"dev set": dev} if isinstance(dev, dict) and dev else {}
-    if evaluation is not None:
-        figures[evaluation.size] = evaluation.models[evaluation.name]
+    figures = {"dev set": _table_metrics(dev)} if isinstance(dev, dict) and dev else {}
+    table = None if evaluation is None else _evaluation_table(evaluation, folder.name)
+    if table is not None:
+        figures[table["size"]] = next(iter(table["models"].values()))
     generated = _front_matter(name, config, figures, license, languages, datasets)
     replaced = {"license": license, "language": languages, "datasets": datasets, "model-index": figures}
     edited = {key: value for key, value in card.data.to_dict().items() if not replaced.get(key)}
     front = ModelCardData(**{**generated, **edited}, ignore_metadata_errors=True)
     body = card.text.strip().replace("--model FOLDER", f"--model {name}")
     body = body.replace("linker.load(folder)", f'linker.load("{name}")')
-    sections = _rendered(config, name=name, languages=languages, evaluation=evaluation).split("\n## ")[1:]
-    headings = re.findall("^## (.*)$", body, re.MULTILINE)
-    added = [
-        f"## {text.strip()}" for text in sections if text.partition("\n")[0] not in (*headings, "Limits")
-    ]
+    sections = _rendered(config, name=name, languages=languages, evaluation=table).split("\n## ")[1:]
+    present = {*re.findall("^## (.*)$", body, re.MULTILINE), "Limits"}
+    added = [f"## {section.strip()}" for section in sections if section.partition("\n")[0] not in present]
     return f"---\n{front.to_yaml()}\n---\n\n" + "\n\n".join([body, *added]) + "\n"
+
+
+def _evaluation_table(path: Path, name: str) -> dict[str, Any]:
+    """Read results of `linker evaluate --json` for the card.
+
+    Args:
+        path: the file.
+        name: of the model; if the results have no such model, the one that the others are compared with.
+
+    Returns:
+        `models`: metrics as fractions by model, the card's first, the others only if they have all of its metrics;
+        `size`: articles and posts, in words; `scored`: `together` or `one_at_a_time`.
+    """
+    content = read_json_object(path, "give the file that `linker evaluate --json` wrote")
+    try:
+        name = name if name in content["models"] else content["baseline"]
+        own = _table_metrics(content["models"][name])
+        others = {model: _table_metrics(metrics) for model, metrics in content["models"].items()}
+        complete = {model: metrics for model, metrics in others.items() if metrics.keys() >= own.keys()}
+        rows = {model: {key: metrics[key] for key in own} for model, metrics in complete.items()}
+        size = f"{content['articles']:,} articles × {content['posts']:,} posts"
+        return {"models": {name: own, **rows}, "size": size, "scored": str(content["scored"])}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(
+            f"{path}: not results of `linker evaluate`; give the file that its --json wrote"
+        ) from error
 
 
 def _front_matter(
     name: str,
     config: dict[str, Any],
-    figures: dict[str, dict[str, Any]],
+    figures: dict[str, dict[str, float]],
     license: str | None,
     languages: Sequence[str] | None,
     datasets: Sequence[str] | None,
 ) -> dict[str, Any]:
     from huggingface_hub import EvalResult, ModelCardData
 
-    measured = [
-        (data, metric, value) for data in figures for metric, value in _table_metrics(figures[data]).items()
-    ]
     results = [
         EvalResult("text-ranking", "own", data, metric, round(value, 4), task_name="Ranking posts")
-        for data, metric, value in measured
+        for data, metrics in figures.items()
+        for metric, value in metrics.items()
     ]
-    networks = {part.get("path") for part in nested(config) if part.get("type") == "transformer"}
-    bases = [path for path in networks if isinstance(path, str) and re.fullmatch(r"\w[\w.-]*/[\w.-]+", path)]
+    parts = [part for part in walk(config) if isinstance(part, dict)]
+    networks = {str(part.get("path")) for part in parts if part.get("type") == "transformer"}
     data = ModelCardData(
         license=license,
         language=list(languages or _languages(config)) or None,
@@ -196,8 +170,8 @@ def _front_matter(
         pipeline_tag="sentence-similarity",
         tags=["linker", "news", "social-media", "information-retrieval"],
         datasets=list(datasets) if datasets else None,
-        base_model=sorted(bases) or None,
-        metrics=sorted({metric for _, metric, _ in measured}) or None,
+        base_model=sorted(path for path in networks if re.fullmatch(r"\w[\w.-]*/[\w.-]+", path)) or None,
+        metrics=sorted({result.metric_type for result in results}) or None,
         model_name=name.partition("/")[2],
         eval_results=results or None,
     )
@@ -209,18 +183,20 @@ def _rendered(
 ) -> str:
     from jinja2 import Template
 
-    template = Template((files("linker.models.files") / "model_card_template.md").read_text(encoding="utf-8"))
+    text = (files("linker.models.files") / "model_card_template.md").read_text(encoding="utf-8")
     score = _SCORES.get(config["type"], "the cosine of two embeddings")
-    known = languages or _languages(config)
-    return template.render(title=title, score=score, version=__version__, languages=known, **values) + "\n"
+    languages = languages or _languages(config)
+    return (
+        Template(text).render(title=title, score=score, version=__version__, languages=languages, **values)
+        + "\n"
+    )
 
 
-def nested(config: Any) -> Iterator[dict[str, Any]]:
-    """Yield the configs of a model and of everything in it."""
-    if isinstance(config, dict):
-        yield config
+def walk(config: Any) -> Iterator[Any]:
+    """Yield a config and everything in it: objects, lists and values."""
+    yield config
     for item in config.values() if isinstance(config, dict) else config if isinstance(config, list) else ():
-        yield from nested(item)
+        yield from walk(item)
 
 
 def _table_metrics(metrics: dict[str, Any]) -> dict[str, float]:
@@ -229,8 +205,8 @@ def _table_metrics(metrics: dict[str, Any]) -> dict[str, float]:
 
 def _languages(config: Any) -> list[str]:
     """Return the languages that a config names, ISO 639-1 codes."""
-    named = [part["languages"] for part in nested(config) if isinstance(part.get("languages"), list)]
-    return sorted({language for languages in named for language in languages})
+    named = (part.get("languages") for part in walk(config) if isinstance(part, dict))
+    return sorted({language for languages in named if isinstance(languages, list) for language in languages})
 
 
 def _size(data: LinkedPosts) -> str:

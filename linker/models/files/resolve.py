@@ -14,9 +14,8 @@ from linker.common.errors import ModelError
 from linker.common.files import real_path, sha256_of
 from linker.config import build, load_config, resolve
 from linker.config.recipes import find_config
-from linker.models.files.archive import CONFIG, load_model, read_config
+from linker.models.files.archive import CONFIG, load_model, read_config, scoring_config
 from linker.models.files.hub import download_model, is_hub_name
-from linker.models.files.scoring_config import scoring_config
 from linker.models.model import Model
 from linker.models.pretrained import FOLDERS
 from linker.models.score_scale import ScoreScale
@@ -78,15 +77,10 @@ class ModelReference:
         """
         if self.kind == "baseline":
             return self.given
-        digest = sha256()
-        if self.kind == "config":
-            config = _without_scale(load_config(self.given))
-            digest.update(json.dumps(config, sort_keys=True, default=str).encode())
-            return digest.hexdigest()
         folder = self.folder
-        model = _without_scale(read_config(folder)["model"])
-        digest.update(json.dumps(model, sort_keys=True).encode())
-        for path in sorted(folder.rglob("*")):
+        config = load_config(self.given) if self.kind == "config" else read_config(folder)["model"]
+        digest = sha256(json.dumps(_without_scale(config), sort_keys=True, default=str).encode())
+        for path in sorted(folder.rglob("*")) if self.kind == "folder" else ():
             if path.suffix in (".safetensors", ".txt", ".onnx") and not path.name.startswith("last"):
                 digest.update(path.relative_to(folder).as_posix().encode())
                 digest.update(sha256_of(path).encode())
@@ -131,7 +125,9 @@ def resolve_model(given: str | Path, connect: bool = True) -> ModelReference:
     if is_hub_name(text):
         pinned, folder = download_model(text, connect)
         return ModelReference(pinned, pinned.partition("@")[0].partition("/")[2], "folder", folder)
-    return ModelReference(text, _short_name(text), _kind(text))
+    path = Path(text)
+    name = path.stem if path.suffix in _CONFIGS else path.name or real_path(path).name
+    return ModelReference(text, name, _kind(text))
 
 
 def resolve_models(given: Sequence[str]) -> list[ModelReference]:
@@ -178,18 +174,15 @@ def _kind(given: str) -> Literal["baseline", "config", "folder"]:
             )
         resolve(Model, config)
         return "config"
-    if not (path / CONFIG).is_file():
-        problem = f"not a model folder, it has no {CONFIG}" if path.is_dir() else "model not found"
-        raise ModelError(
-            f"{given}: {problem}; a model is a folder written by `linker train`, a .jsonnet file with the "
-            f"config of a model, {', '.join(FOLDERS)}, {', '.join(BASELINES)}, or USER/MODEL on a Hugging Face hub"
-            + (
-                f", where {given}@main would be looked up"
-                if is_hub_name(f"{given}@main") and not path.is_dir()
-                else ""
-            )
-        )
-    return "folder"
+    if (path / CONFIG).is_file():
+        return "folder"
+    problem = f"not a model folder, it has no {CONFIG}" if path.is_dir() else "model not found"
+    on_hub = not path.is_dir() and is_hub_name(f"{given}@main")
+    raise ModelError(
+        f"{given}: {problem}; a model is a folder written by `linker train`, a .jsonnet file with the "
+        f"config of a model, {', '.join(FOLDERS)}, {', '.join(BASELINES)}, or USER/MODEL on a Hugging Face hub"
+        + (f", where {given}@main would be looked up" if on_hub else "")
+    )
 
 
 def _without_scale(config: Any) -> Any:
@@ -199,8 +192,3 @@ def _without_scale(config: Any) -> Any:
     if not isinstance(config, dict):
         return config
     return {key: _without_scale(value) for key, value in config.items() if key not in _SCALE}
-
-
-def _short_name(given: str) -> str:
-    path = Path(given)
-    return path.stem if path.suffix in _CONFIGS else path.name or real_path(path).name

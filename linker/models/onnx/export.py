@@ -6,6 +6,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -134,20 +135,19 @@ def _sample() -> list[str]:
 
 def ranges_of(part: TransformerModel, texts: Sequence[str]) -> Ranges:
     """Measure the ranges of the inputs of a network's linear layers."""
-    seen: dict[str, list[np.ndarray]] = {}
-    hooks = []
-    for name, module in part.network.named_modules():
-        if isinstance(module, nn.Linear) and not name.startswith("pooler"):
+    inputs: dict[str, list[np.ndarray]] = {}
 
-            def remember(module: nn.Module, inputs: tuple[Any, ...], name: str = name) -> None:
-                values: Tensor = inputs[0]
-                seen.setdefault(name, []).append(
-                    values.detach().float().reshape(-1, values.shape[-1]).numpy()
-                )
+    def remember(name: str, module: nn.Module, arguments: tuple[Tensor, ...]) -> None:
+        values = arguments[0].detach().float()
+        inputs.setdefault(name, []).append(values.reshape(-1, values.shape[-1]).numpy())
 
-            hooks.append(module.register_forward_pre_hook(remember))
+    hooks = [
+        module.register_forward_pre_hook(partial(remember, name))
+        for name, module in part.network.named_modules()
+        if isinstance(module, nn.Linear) and not name.startswith("pooler")
+    ]
+    part.eval()
     try:
-        part.eval()
         with torch.no_grad():
             # One text at a time, so that no padding is measured.
             for text in texts[:_TEXTS]:
@@ -156,7 +156,7 @@ def ranges_of(part: TransformerModel, texts: Sequence[str]) -> Ranges:
         for hook in hooks:
             hook.remove()
     low, high = dict[str, np.ndarray](), dict[str, np.ndarray]()
-    for name, values in seen.items():
+    for name, values in inputs.items():
         low[name], high[name] = np.percentile(np.concatenate(values), _PERCENTILES, axis=0).astype(np.float32)
     return Ranges(low, high)
 

@@ -8,13 +8,17 @@ compute the same as others.
 
 from __future__ import annotations
 
+import json
+import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from linker.models.onnx.builder import MICROSOFT, GraphBuilder, Tensor
+from linker.common.files import atomic_write
+
+MICROSOFT = "com.microsoft"
 
 #: Share of an activation's range that is moved to the weights; the rest stays.
 _SMOOTHING = 0.7
@@ -83,15 +87,27 @@ class BertGraph:
         embeddings: Path,
     ) -> None:
         self._config, self._weights, self._ranges = config, weights, ranges
-        self._builder = GraphBuilder(embeddings)
+        self._nodes: list[Any] = []
+        self._constants: dict[str, Any] = {}
         self._quantized: dict[str, tuple[str, str, str]] = {}
+        with open(embeddings, "rb") as file:
+            (size,) = struct.unpack("<Q", file.read(8))
+            self._header: dict[str, Any] = json.loads(file.read(size))
+        self._embeddings, self._start = embeddings.name, 8 + size
         self._build(pooling)
 
     def write(self, path: Path) -> None:
         """Write the graph; the file of embeddings must be in the same folder."""
-        inputs = [Tensor("input_ids", "int64", ["texts", "tokens"])]
-        outputs = [Tensor("embeddings", "float32", ["texts", self._config["hidden_size"]])]
-        self._builder.write(path, "bert", inputs, outputs)
+        from onnx import TensorProto, helper
+
+        ids = helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["texts", "tokens"])
+        shape = ["texts", self._config["hidden_size"]]
+        embeddings = helper.make_tensor_value_info("embeddings", TensorProto.FLOAT, shape)
+        graph = helper.make_graph(self._nodes, "bert", [ids], [embeddings], list(self._constants.values()))
+        opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
+        model = helper.make_model(graph, opset_imports=opsets, producer_name="linker", ir_version=9)
+        with atomic_write(path, "wb") as file:
+            file.write(model.SerializeToString())
 
     def _build(self, pooling: str) -> None:
         ids = self._node("Transpose", ["input_ids"], "ids", perm=[1, 0])  # (tokens, texts)
@@ -186,11 +202,10 @@ class BertGraph:
         return self._normalized(summed, norm, f"{norm}.out")
 
     def _normalized(self, x: str, norm: str, output: str) -> str:
-        epsilon = self._config["layer_norm_eps"]
-        return self._node("LayerNormalization", [x, *self._norm(norm)], output, epsilon=epsilon)
-
-    def _norm(self, name: str) -> list[str]:
-        return [self._constant(f"{name}.{key}", self._weights[f"{name}.{key}"]) for key in ("weight", "bias")]
+        weights = [
+            self._constant(f"{norm}.{key}", self._weights[f"{norm}.{key}"]) for key in ("weight", "bias")
+        ]
+        return self._node("LayerNormalization", [x, *weights], output, epsilon=self._config["layer_norm_eps"])
 
     def _linear(
         self,
@@ -255,17 +270,38 @@ class BertGraph:
         """Rows of an embedding matrix in int8, times their scales."""
         from onnx import TensorProto
 
-        matrix, scales = (
-            self._builder.weight(f"embeddings.{name}.weight{suffix}") for suffix in ("", ".scale")
-        )
+        matrix, scales = (self._stored(f"embeddings.{name}.weight{suffix}") for suffix in ("", ".scale"))
         rows = self._node("Gather", [matrix, ids], f"{name}.rows")
         floats = self._node("Cast", [rows], f"{name}.floats", to=TensorProto.FLOAT)
         return self._node("Mul", [floats, self._node("Gather", [scales, ids], f"{name}.scales")], name)
 
+    def _stored(self, name: str) -> str:
+        """Refer to a tensor of the safetensors file, and return its name."""
+        from onnx import TensorProto
+
+        entry = self._header[name]
+        begin, end = entry["data_offsets"]
+        kind = {"F32": TensorProto.FLOAT, "I8": TensorProto.INT8}[entry["dtype"]]
+        tensor = TensorProto(name=name, dims=entry["shape"], data_type=kind)
+        tensor.data_location = TensorProto.EXTERNAL
+        location = {"location": self._embeddings, "offset": self._start + begin, "length": end - begin}
+        for key, value in location.items():
+            tensor.external_data.add(key=key, value=str(value))
+        self._constants[name] = tensor
+        return name
+
     def _constant(self, name: str, value: Any) -> str:
-        return self._builder.constant(value, name)
+        """Add a small constant, an array or a NumPy number, and return its name."""
+        from onnx import numpy_helper
+
+        self._constants[name] = numpy_helper.from_array(np.asarray(value), name)
+        return name
 
     def _node(
-        self, operator: str, inputs: list[str], output: str, domain: str = "", **attributes: Any
+        self, operator: str, inputs: Sequence[str], output: str, domain: str = "", **attributes: Any
     ) -> str:
-        return self._builder.node(operator, inputs, output, domain, **attributes)
+        """Add a node, and return the name of its output."""
+        from onnx import helper
+
+        self._nodes.append(helper.make_node(operator, list(inputs), [output], domain=domain, **attributes))
+        return output

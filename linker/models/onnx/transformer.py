@@ -61,7 +61,6 @@ class OnnxTransformerModel(EmbeddingModel):
         self._folder = Path()
         self._session: Any = None
         self._threads = 1
-        self._names: frozenset[str] = frozenset()
 
     @override
     def load_state(self, folder: Path) -> None:
@@ -107,7 +106,6 @@ class OnnxTransformerModel(EmbeddingModel):
             )
         except Exception as error:  # the package raises classes of its own, derived from Exception only
             raise _damaged(folder, error) from error
-        self._names = frozenset(given.name for given in self._session.get_inputs())
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the model with the files of its graph in place of the session, for workers on other machines."""
@@ -144,19 +142,12 @@ class OnnxTransformerModel(EmbeddingModel):
         lengths = [len(text.ids) for text in texts]
 
         def run(bucket: Sequence[int]) -> None:
-            inputs = self._inputs([texts[i] for i in bucket])
-            used = {name: values for name, values in inputs.items() if name in self._names}
-            vectors[bucket] = self._session.run(None, used)[0]
+            ids = np.array([texts[i].ids for i in bucket], dtype=np.int64)  # (texts, tokens)
+            vectors[bucket] = self._session.run(None, {"input_ids": ids})[0]
 
         buckets = list(length_buckets(lengths, _TOKENS_TOGETHER, equal=True))
         in_threads(run, buckets[::-1], self._threads)  # the longest first
         return unit_length(vectors) if self.similarity == "cosine" else vectors
-
-    def _inputs(self, texts: Sequence[EncodedText]) -> dict[str, np.ndarray]:
-        ids = np.array([text.ids for text in texts], dtype=np.int64)  # (texts, tokens)
-        # The mask and the lengths are for graphs with padding.
-        lengths = np.full(len(ids), ids.shape[1], dtype=np.int32)
-        return {"input_ids": ids, "attention_mask": np.ones(ids.shape, np.float32), "lengths": lengths}
 
 
 def _damaged(folder: Path, error: Exception) -> ModelError:
