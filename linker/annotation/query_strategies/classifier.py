@@ -115,9 +115,8 @@ class ActiveLearningStrategy(QueryStrategy):
         relevant = np.concatenate(
             [labels.relevant, np.zeros(len(negatives), dtype=bool), np.ones(seeds, dtype=bool)]
         )
-        beside = _Embeddings(pool)
         words = pool.words.shape[1]
-        if not len(labels) or relevant.all() or not words + beside.dim:
+        if not len(labels) or relevant.all() or not (words or pool.vectors is not None):
             return None
         weights = np.ones(len(relevant))
         weights[len(labels) : -seeds] = _PRESUMED
@@ -125,16 +124,18 @@ class ActiveLearningStrategy(QueryStrategy):
         balance = _BALANCE if self.query == "relevance" else 1.0  # a boundary in the middle of both classes
         for one, total in ((relevant, balance), (~relevant, 1.0)):
             weights[one] *= len(relevant) * total / (1 + balance) / weights[one].sum()
-        features = sparse.hstack(
-            [
-                sparse.vstack([pool.words[examples], pool.article_words]),
-                sparse.csr_matrix(np.concatenate([beside.of_posts(examples), beside.of_articles()])),
-            ]
-        )
+        features = [sparse.vstack([pool.words[examples], pool.article_words])]
+        if pool.vectors is not None and pool.article_vectors is not None:
+            center, scale = _centering(pool.vectors)
+            embeddings = np.concatenate([pool.vectors[examples] - center, pool.article_vectors - center])
+            features.append(sparse.csr_matrix(embeddings * scale))
         classifier = self._build_classifier()
-        classifier.fit(sparse.csr_matrix(features), relevant, sample_weight=weights)
+        classifier.fit(sparse.csr_matrix(sparse.hstack(features)), relevant, sample_weight=weights)
         coefficients = classifier.coef_[0]
-        scores = pool.words @ coefficients[:words] + beside.products(coefficients[words:])
+        scores = pool.words @ coefficients[:words]
+        if pool.vectors is not None:  # without copying all embeddings
+            factors = scale * coefficients[words:]
+            scores = scores + (pool.vectors @ factors.astype(np.float32) - float(center @ factors))
         return np.asarray(scores + classifier.intercept_[0])
 
     def _build_classifier(self) -> LinearSVC | LogisticRegression:
@@ -149,40 +150,12 @@ class ActiveLearningStrategy(QueryStrategy):
         return LogisticRegression(C=self.cost, tol=1e-3, max_iter=100)
 
 
-class _Embeddings:
-    """The pool's embeddings as features, centered and scaled to a root mean square length of 1, like that of the words.
-
-    Attributes:
-        dim: number of features; 0 if the model has no embeddings.
-    """
-
-    def __init__(self, pool: Pool) -> None:
-        self._vectors, self._article_vectors, self._size = pool.vectors, pool.article_vectors, len(pool)
-        self._articles = len(pool.articles)
-        self.dim = 0 if self._vectors is None else self._vectors.shape[1]
-        if self._vectors is not None:
-            self._center = self._vectors.mean(axis=0, dtype=np.float64)
-            squares = np.einsum("ij,ij->", self._vectors, self._vectors, dtype=np.float64) / len(pool)
-            variance = float(squares - self._center @ self._center)
-            self._scale = 1 / np.sqrt(variance) if variance > 1e-9 * squares else 0.0
-
-    def of_posts(self, places: np.ndarray) -> np.ndarray:
-        """Return the features of posts: float64, posts × dim."""
-        return self._scaled(None if self._vectors is None else self._vectors[places], len(places))
-
-    def of_articles(self) -> np.ndarray:
-        """Return the features of the seed articles: float64, articles × dim."""
-        return self._scaled(self._article_vectors, self._articles)
-
-    def products(self, coefficients: np.ndarray) -> np.ndarray:
-        """Return features @ coefficients for all posts, float64, without copying the embeddings."""
-        if self._vectors is None:
-            return np.zeros(self._size)
-        factors = self._scale * coefficients
-        return np.asarray(self._vectors @ factors.astype(np.float32) - float(self._center @ factors))
-
-    def _scaled(self, vectors: np.ndarray | None, count: int) -> np.ndarray:
-        return np.zeros((count, 0)) if vectors is None else (vectors - self._center) * self._scale
+def _centering(vectors: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the center of embeddings, and the factor to a root mean square length of 1, like that of the words."""
+    center = vectors.mean(axis=0, dtype=np.float64)
+    squares = np.einsum("ij,ij->", vectors, vectors, dtype=np.float64) / len(vectors)
+    variance = float(squares - center @ center)
+    return center, float(1 / np.sqrt(variance)) if variance > 1e-9 * squares else 0.0
 
 
 def _seeds_are_articles(pool: Pool) -> bool:

@@ -35,31 +35,36 @@ def check_outputs(folder: Path, inputs: Iterable[str | Path]) -> None:
 def write_study(folder: Path, study: Study, tasks: Sequence[Task], plan: Plan) -> list[str]:
     """Write tables, curves, the summary and, with matplotlib, a plot.
 
-    Args:
-        folder: the folder for the files.
-        study: the results.
-        tasks: the simulated tasks.
-        plan: the settings of the simulation.
-
     Returns:
         Messages for the user, such as that the plot is missing.
 
     Raises:
         LinkerError: if a file cannot be written.
     """
-    _table(folder / RUNS, [outcome.record() for outcome in study.outcomes])
-    shares = [f"{step / STEPS:.2f}" for step in range(STEPS + 1)]
-    _table(
-        folder / CURVES,
-        [
-            {"task": run.task, "strategy": run.strategy, "seed": run.seed, **dict(zip(shares, run.curve))}
-            for run in study.outcomes
-        ],
-    )
+    runs, curves = [], []
+    for outcome in study.outcomes:
+        run = asdict(outcome)
+        shares = {f"{step / STEPS:.2f}": share for step, share in enumerate(run.pop("curve"))}
+        curves.append({name: run[name] for name in ("task", "strategy", "seed")} | shares)
+        labels_to = run.pop("labels_to")
+        runs.append(run | {f"labels_to_{recall:.0%}": labels for recall, labels in labels_to.items()})
+    _table(folder / RUNS, runs)
+    _table(folder / CURVES, curves)
     if study.stops:
         _table(folder / STOPS, [asdict(stop) for stop in study.stops])
+    sizes = [
+        {
+            "name": task.name,
+            "posts": task.posts,
+            "distinct": len(task.pool),
+            "relevant": task.total,
+            "relevant_distinct": int(task.relevant.sum()),
+            "copies_labeled_otherwise": task.disagreeing,
+        }
+        for task in tasks
+    ]
     content = {"linker_version": __version__, "seeds": plan.seeds, "first": plan.first, "growth": plan.growth}
-    write_json(folder / SUMMARY, {**content, "tasks": [_facts(task) for task in tasks], **summary(study)})
+    write_json(folder / SUMMARY, {**content, "tasks": sizes, **summary(study)})
     if find_spec("matplotlib") is None:
         return [f"no {PLOT}: plots need matplotlib: pip install 'article-linker[plots]'"]
     from linker.plots.recall import figure, recall
@@ -67,17 +72,6 @@ def write_study(folder: Path, study: Study, tasks: Sequence[Task], plan: Plan) -
 
     save(figure(recall(study.outcomes)), folder / PLOT)
     return []
-
-
-def _facts(task: Task) -> dict[str, Any]:
-    return {
-        "name": task.name,
-        "posts": task.posts,
-        "distinct": len(task.pool),
-        "relevant": task.total,
-        "relevant_distinct": int(task.relevant.sum()),
-        "copies_labeled_otherwise": task.disagreeing,
-    }
 
 
 def _table(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -97,7 +97,7 @@ def simulate(
         labels = Labels(places[:count], task.relevant[places[:count]], at_random[:count])
         decision = rule.decide(labels, len(pool)) if rule is not None else None
         if decision is not None and decision.stop:
-            return Run(_kept(labels), decision)
+            return Run(labels, decision)
         if count == len(pool):
             break
         if decision is not None and decision.draw_at_random:
@@ -114,11 +114,7 @@ def simulate(
                 ready, renewed = 0, count
             places[count] = order[ready]
             ready += 1
-    return Run(_kept(labels))
-
-
-def _kept(labels: Labels) -> Labels:
-    return Labels(labels.posts.copy(), labels.relevant.copy(), labels.at_random.copy())
+    return Run(labels)
 
 
 def found(task: Task, labels: Labels) -> np.ndarray:

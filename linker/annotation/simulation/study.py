@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from itertools import product
 from statistics import fmean
 from typing import Any
 
@@ -56,23 +57,16 @@ class Outcome:
         curve, size = found(task, run.labels), len(task.pool)
         steps = np.round(np.linspace(0, size, STEPS + 1)).astype(int)
         return cls(
-            task.name,
-            strategy,
-            seed,
-            size,
-            {recall: labels_to(curve, recall * task.total) for recall in RECALLS},
-            labels_to(curve, first),
-            float(run.labels.relevant[:first].mean()),
-            work_saved(curve, size, task.total),
-            tuple(float(share) for share in curve[steps] / task.total),
+            task=task.name,
+            strategy=strategy,
+            seed=seed,
+            pool_size=size,
+            labels_to={recall: labels_to(curve, recall * task.total) for recall in RECALLS},
+            labels_to_first=labels_to(curve, first),
+            precision_of_first=float(run.labels.relevant[:first].mean()),
+            work_saved=work_saved(curve, size, task.total),
+            curve=tuple((curve[steps] / task.total).tolist()),
         )
-
-    def record(self) -> dict[str, Any]:
-        """Return everything but the curve, as a table row."""
-        values = asdict(self)
-        values.pop("curve")
-        reached = values.pop("labels_to")
-        return {**values, **{f"labels_to_{recall:.0%}": labels for recall, labels in reached.items()}}
 
 
 @dataclass(frozen=True)
@@ -108,75 +102,19 @@ class Stop:
         cls, task: Task, strategy: str, seed: int, run: Run, name: str, rule: StoppingRule, recall: float
     ) -> Stop:
         """Return the figures of a run with a stopping rule; `recall` is the target of a rule without one."""
-        labels = run.labels
-        wanted = getattr(rule, "target", recall)
+        labels, wanted = run.labels, getattr(rule, "target", recall)
         return cls(
-            task.name,
-            strategy,
-            name,
-            seed,
-            len(task.pool),
-            len(labels),
-            int(labels.at_random.sum()),
-            float(task.gains[labels.posts].sum() / task.total),
-            bool(labels.found < wanted * task.relevant.sum() - 1e-9),
-            run.decision is not None,
+            task=task.name,
+            strategy=strategy,
+            rule=name,
+            seed=seed,
+            pool_size=len(task.pool),
+            labels=len(labels),
+            drawn=int(labels.at_random.sum()),
+            recall=float(task.gains[labels.posts].sum() / task.total),
+            failed=bool(labels.found < wanted * task.relevant.sum() - 1e-9),
+            stopped=run.decision is not None,
         )
-
-
-def summary(study: Study) -> dict[str, Any]:
-    """Return means over all runs of each strategy, and of each rule with each strategy, as JSON values."""
-    strategies = dict.fromkeys(outcome.strategy for outcome in study.outcomes)
-    pairs = dict.fromkeys((stop.strategy, stop.rule) for stop in study.stops)
-    return {
-        "strategies": {
-            name: _of_outcomes([run for run in study.outcomes if run.strategy == name]) for name in strategies
-        },
-        "rules": [
-            {
-                "strategy": strategy,
-                "rule": rule,
-                **_of_stops([run for run in study.stops if (run.strategy, run.rule) == (strategy, rule)]),
-            }
-            for strategy, rule in pairs
-        ],
-    }
-
-
-def share_of_labels(outcomes: Iterable[Outcome], recall: float) -> float | None:
-    """Return the mean share of the distinct posts labeled to reach a recall; None if one run never reaches it."""
-    return _mean(
-        None if (labels := run.labels_to[recall]) is None else labels / run.pool_size for run in outcomes
-    )
-
-
-def _of_outcomes(outcomes: list[Outcome]) -> dict[str, Any]:
-    return {
-        "labels_share": {f"{recall:.0%}": share_of_labels(outcomes, recall) for recall in RECALLS},
-        "never_95%": sum(run.labels_to[0.95] is None for run in outcomes),
-        "work_saved_95%": _mean(run.work_saved for run in outcomes),
-        "labels_to_first": _mean(run.labels_to_first for run in outcomes),
-        "precision_of_first": fmean(run.precision_of_first for run in outcomes),
-    }
-
-
-def _of_stops(stops: list[Stop]) -> dict[str, Any]:
-    recalls = sorted(stop.recall for stop in stops)
-    return {
-        "runs": len(stops),
-        "labels_share": fmean(stop.labels / stop.pool_size for stop in stops),
-        "drawn_share": fmean(stop.drawn / stop.pool_size for stop in stops),
-        "recall": fmean(recalls),
-        "lowest_recall": recalls[0],
-        "failure_rate": fmean(stop.failed for stop in stops),
-        "never_stopped": sum(not stop.stopped for stop in stops),
-    }
-
-
-def _mean(values: Iterable[float | int | None]) -> float | None:
-    """Return the mean; None if a value is missing, because the mean of the others would be biased."""
-    known = list(values)
-    return None if None in known else fmean(value for value in known if value is not None)
 
 
 @dataclass(frozen=True)
@@ -218,21 +156,13 @@ def study(
         plan: the settings.
         workers: number of processes; the results do not depend on it.
         done: called after each run.
-
-    Returns:
-        The results.
     """
-    runs = [
-        (number, name, seed)
-        for number in range(len(tasks))
-        for name in plan.strategies
-        for seed in range(plan.seeds)
-    ]
-    results: list[tuple[Outcome, list[Stop]] | None] = [None] * len(runs)
+    runs = list(product(range(len(tasks)), plan.strategies, range(plan.seeds)))
+    results: dict[int, tuple[Outcome, list[Stop]]] = {}
     for number, result in in_processes(_run, (tasks, plan), runs, workers):
         results[number] = result
         done()
-    ordered = [result for result in results if result is not None]
+    ordered = [results[number] for number in sorted(results)]
     return Study([outcome for outcome, _ in ordered], [stop for _, stops in ordered for stop in stops])
 
 
@@ -247,3 +177,52 @@ def _run(
         stopped = simulate(task, strategy, seed, plan.growth, rule, run)
         stops.append(Stop.of(task, name, seed, stopped, rule_name, rule, plan.recall))
     return Outcome.of(task, name, seed, run, plan.first), stops
+
+
+def summary(study: Study) -> dict[str, Any]:
+    """Return means over all runs of each strategy, and of each rule with each strategy, as JSON values."""
+    by_strategy: dict[str, list[Outcome]] = {}
+    for outcome in study.outcomes:
+        by_strategy.setdefault(outcome.strategy, []).append(outcome)
+    by_rule: dict[tuple[str, str], list[Stop]] = {}
+    for stop in study.stops:
+        by_rule.setdefault((stop.strategy, stop.rule), []).append(stop)
+    return {
+        "strategies": {
+            name: {
+                "labels_share": {f"{recall:.0%}": share_of_labels(runs, recall) for recall in RECALLS},
+                "never_95%": sum(run.labels_to[0.95] is None for run in runs),
+                "work_saved_95%": _mean(run.work_saved for run in runs),
+                "labels_to_first": _mean(run.labels_to_first for run in runs),
+                "precision_of_first": fmean(run.precision_of_first for run in runs),
+            }
+            for name, runs in by_strategy.items()
+        },
+        "rules": [
+            {
+                "strategy": strategy,
+                "rule": rule,
+                "runs": len(stops),
+                "labels_share": fmean(stop.labels / stop.pool_size for stop in stops),
+                "drawn_share": fmean(stop.drawn / stop.pool_size for stop in stops),
+                "recall": fmean(stop.recall for stop in stops),
+                "lowest_recall": min(stop.recall for stop in stops),
+                "failure_rate": fmean(stop.failed for stop in stops),
+                "never_stopped": sum(not stop.stopped for stop in stops),
+            }
+            for (strategy, rule), stops in by_rule.items()
+        ],
+    }
+
+
+def share_of_labels(outcomes: Iterable[Outcome], recall: float) -> float | None:
+    """Return the mean share of the distinct posts labeled to reach a recall; None if one run never reaches it."""
+    return _mean(
+        None if (labels := run.labels_to[recall]) is None else labels / run.pool_size for run in outcomes
+    )
+
+
+def _mean(values: Iterable[float | int | None]) -> float | None:
+    """Return the mean; None if a value is missing, because the mean of the others would be biased."""
+    figures = list(values)
+    return None if None in figures else fmean(value for value in figures if value is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from linker.annotation.build_pool import build_pool
@@ -93,18 +93,6 @@ def build_tasks(planned: Sequence[TaskSpec], model: Model) -> Iterator[Task | st
             yield name
 
 
-def _value(post: Post, column: str) -> Any:
-    known: Mapping[str, Callable[[], Any]] = {
-        "article_id": lambda: post.article_ids[0] if post.article_ids else None,
-        "split": lambda: post.split,
-    }
-    value = post.extra.get(column) if column in post.extra else known.get(column, lambda: None)()
-    if value is None or value == "":
-        columns = ", ".join([*post.extra, *known])
-        raise DataError(f"post {post.id}: no value in column {column!r} (its columns: {columns})")
-    return value
-
-
 def _labels(
     posts: Sequence[Post], rows: Sequence[Post], column: str, topic: str | None
 ) -> dict[str, dict[str, bool]]:
@@ -119,17 +107,26 @@ def _labels(
         labeled = post.extra.get(column) not in (None, "")
         return str(_value(post, topic)) if topic and labeled else None
 
-    found = labels_in_posts(rows, column, topic_of if topic else None)
+    read = labels_in_posts(rows, column, topic_of if topic else None)
     by_topic: dict[str, list[ImportedLabel]] = {}
-    for label in found.labels:
+    for label in read.labels:
         by_topic.setdefault(label.article_ids[0] if topic else "all posts", []).append(label)
-    articles = {name for label in found.labels for name in label.article_ids}
+    articles = {name for label in read.labels for name in label.article_ids}
     if topic is None and len(articles) > 1:
         raise DataError(
-            f"{found.shown}: labels of {len(articles):,} articles; add --task article_id, which makes a task of each"
+            f"{read.shown}: labels of {len(articles):,} articles; add --task article_id, which makes a task of each"
         )
     relevance = {name: relevance_of(labels) for name, labels in by_topic.items()}
     labeled = set().union(*relevance.values())
     left_out = sum(post.id not in labeled for post in posts)
-    info(found.summary + (f"; {left_out:,} posts without a label left out" if left_out else ""))
+    info(read.summary + (f"; {left_out:,} posts without a label left out" if left_out else ""))
     return {name: dict(labels) for name, labels in relevance.items() if labels}
+
+
+def _value(post: Post, column: str) -> Any:
+    fields = {"article_id": next(iter(post.article_ids), None), "split": post.split} | post.extra
+    value = fields.get(column)
+    if value is None or value == "":
+        columns = ", ".join(dict.fromkeys([*post.extra, "article_id", "split"]))
+        raise DataError(f"post {post.id}: no value in column {column!r} (its columns: {columns})")
+    return value
