@@ -110,33 +110,26 @@ class Comparison:
             return self._differences[baseline]
         others = [name for name in self.evaluations if name != baseline]
         by_article = {name: evaluation.per_article for name, evaluation in self.evaluations.items()}
-        paired = self._paired(by_article, self._has_posts, others, baseline)
-        if self.per_post:
-            paired |= self._paired(self.per_post, self._has_articles, others, baseline)
-        rows = [row for name in others for row in self._against(name, baseline, paired)]
-        p_values = {(name, metric): p for name, metric, _, _, p in rows}
-        corrected = {}
-        for metric in self.metrics(baseline):
-            values = holm([p_values[name, metric] for name in others])
-            corrected.update({(name, metric): p for name, p in zip(others, values)})
-        self._differences[baseline] = [
-            Difference(name, metric, difference, *interval, p, corrected[name, metric])
-            for name, metric, difference, interval, p in rows
-        ]
-        return self._differences[baseline]
-
-    def _against(
-        self, name: str, baseline: str, paired: Mapping[tuple[str, str], tuple[np.ndarray, float]]
-    ) -> list[tuple[str, str, float, tuple[float, float], float]]:
-        rows = []
-        metrics, reference = self.metrics(name), self.metrics(baseline)
-        for metric in metrics:
-            if (name, metric) in paired:
-                samples, p = paired[name, metric]
-            else:
+        tested = self._paired(by_article, self._has_posts, others, baseline)
+        tested |= self._paired(self.per_post, self._has_articles, others, baseline)
+        reference, linked = self.metrics(baseline), int(self._has_posts.sum())
+        for name in others:
+            for metric in self.metrics(name).keys() - {metric for of, metric in tested if of == name}:
                 samples = self._samples[name][metric] - self._samples[baseline][metric]
-                p = bootstrap_p_value(samples, int(self._has_posts.sum()))
-            rows.append((name, metric, metrics[metric] - reference[metric], percentile_interval(samples), p))
+                tested[name, metric] = samples, bootstrap_p_value(samples, linked)
+        corrected: dict[tuple[str, str], float] = {}
+        for metric in reference:
+            values = holm([tested[name, metric][1] for name in others])
+            corrected.update({(name, metric): p for name, p in zip(others, values)})
+        rows = []
+        for name in others:
+            for metric, value in self.metrics(name).items():
+                samples, p = tested[name, metric]
+                interval = percentile_interval(samples)
+                rows.append(
+                    Difference(name, metric, value - reference[metric], *interval, p, corrected[name, metric])
+                )
+        self._differences[baseline] = rows
         return rows
 
     def _paired(
@@ -149,12 +142,12 @@ class Comparison:
         """Return the resampled mean differences and the p-value of each model and metric.
 
         Args:
-            values: model → metric → one value per article, or per post.
+            values: model → metric → one value per article, or per post; may be empty.
             defined: which of the articles or posts have values: bool.
             others: the models to compare with the baseline, all on the same samples.
             baseline: name of the baseline.
         """
-        keys = [(name, metric) for name in others for metric in values[name]]
+        keys = [(name, metric) for name in others for metric in values.get(name, ())]
         if not keys:
             return {}
         columns = [values[name][metric] - values[baseline][metric] for name, metric in keys]

@@ -53,38 +53,6 @@ def measure(
     Raises:
         LinkerError: as `evaluate`.
     """
-    _check(scores, relevance, article_ids, post_ids)
-    metrics = _pair_metrics(scores, relevance, article_ids, post_ids)
-    by_article = per_article(scores, relevance, post_ids)
-    metrics.update({name: float(np.nanmean(values)) for name, values in by_article.items()})
-    relevant = relevance > 0
-    return Evaluation(
-        metrics=metrics,
-        per_article=by_article,
-        articles=len(article_ids),
-        posts=len(post_ids),
-        relevant_pairs=int(relevant.sum()),
-        articles_without_posts=int((~relevant.any(axis=1)).sum()),
-        thresholds_left_out=tuple(r for r in pairwise.THRESHOLDS if r > relevance.size),
-    )
-
-
-def _pair_metrics(
-    scores: np.ndarray, relevance: np.ndarray, article_ids: Sequence[str], post_ids: Sequence[str]
-) -> dict[str, float]:
-    by_threshold = pairwise.r_precision_at(scores, relevance, article_ids, post_ids)
-    metrics = {f"r_precision@{r}": value for r, value in by_threshold.items()}
-    if by_threshold:
-        metrics["mRP"] = float(np.mean(list(by_threshold.values())))
-    metrics["mAP"] = pairwise.average_precision(scores, relevance)
-    if not (relevance > 0).all():
-        metrics["AUC"] = pairwise.auc(scores, relevance)
-    return metrics
-
-
-def _check(
-    scores: np.ndarray, relevance: np.ndarray, article_ids: Sequence[str], post_ids: Sequence[str]
-) -> None:
     expected = (len(article_ids), len(post_ids))
     if scores.shape != expected or relevance.shape != expected:
         raise LinkerError(
@@ -97,5 +65,24 @@ def _check(
             f"the score of post {post_ids[column]!r} for article {article_ids[row]!r} is "
             f"{scores[row, column]}: scores must be finite to be ranked"
         )
-    if not (relevance > 0).any():
+    relevant = relevance > 0
+    if not relevant.any():
         raise LinkerError("none of the posts belongs to any of the articles: there is nothing to evaluate")
+    precisions = pairwise.r_precision_at(scores, relevance, article_ids, post_ids)
+    metrics = {f"r_precision@{r}": value for r, value in precisions.items()}
+    if precisions:
+        metrics["mRP"] = float(np.mean(list(precisions.values())))
+    metrics["mAP"] = pairwise.average_precision(scores, relevance)
+    if not relevant.all():
+        metrics["AUC"] = pairwise.auc(scores, relevance)
+    by_article = per_article(scores, relevance, post_ids)
+    metrics |= {name: float(np.nanmean(values)) for name, values in by_article.items()}
+    return Evaluation(
+        metrics=metrics,
+        per_article=by_article,
+        articles=len(article_ids),
+        posts=len(post_ids),
+        relevant_pairs=int(relevant.sum()),
+        articles_without_posts=int((~relevant.any(axis=1)).sum()),
+        thresholds_left_out=tuple(r for r in pairwise.THRESHOLDS if r not in precisions),
+    )

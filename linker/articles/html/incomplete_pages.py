@@ -120,25 +120,16 @@ def _visible(html: str) -> str:
         root = etree.fromstring(html.encode("utf-8", "replace"), parser)
     except (etree.LxmlError, ValueError):
         return ""
-    pieces: list[str] = []
-    events = etree.iterwalk(root, events=("start", "end")) if root is not None else ()
-    hidden = None  # the outermost element that is not shown
-    for event, element in events:
-        if event == "start" and hidden is None:
-            if _is_left_out(element):
-                hidden = element
-            else:
-                pieces.append(element.text or "")
-        elif event == "end":
-            hidden = None if element is hidden else hidden
-            if hidden is None:
-                pieces.append(element.tail or "")
-    return " ".join(pieces)
+    return "" if root is None else _text(root)
 
 
-def _is_left_out(element: Any) -> bool:
+def _text(element: Any) -> str:
+    """Return the text of an element without what is not shown."""
     if not isinstance(element.tag, str) or element.tag in _NOT_SHOWN or element.get("hidden") is not None:
-        return True
-    if element.tag == "header":  # of the site, not of the article
-        return not any(above.tag in ("article", "main") for above in element.iterancestors())
-    return bool(_HIDDEN.search(element.get("style") or ""))
+        return ""
+    # A header of the site, not of the article.
+    if element.tag == "header" and not any(up.tag in ("article", "main") for up in element.iterancestors()):
+        return ""
+    if _HIDDEN.search(element.get("style") or ""):
+        return ""
+    return " ".join([element.text or "", *(f"{_text(child)} {child.tail or ''}" for child in element)])
