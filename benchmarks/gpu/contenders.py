@@ -10,9 +10,10 @@ from torch import Tensor, nn
 from benchmarks.speed.baselines import OriginalStarTransformer, SelfAttentionEncoder
 from benchmarks.speed.workloads import DIM, HEAD_DIM, HEADS
 from linker.modules.encoders.cnn import CnnEncoder
-from linker.modules.encoders.encoder import Encoder, pad_tokens
+from linker.modules.encoders.encoder import Encoder
 from linker.modules.encoders.gru import BiGruEncoder, GruEncoder
 from linker.modules.encoders.star_transformer import StarTransformerEncoder
+from linker.modules.padding import pad_tokens
 
 _MADE: dict[str, Callable[[], Encoder]] = {
     "star transformer": lambda: StarTransformerEncoder(HEADS, HEAD_DIM, input_dim=DIM),

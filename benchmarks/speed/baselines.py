@@ -16,8 +16,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from linker.modules.encoders.attention import AttentionHeads
-from linker.modules.encoders.encoder import Encoder, pad_tokens
+from linker.modules.encoders.encoder import Encoder
 from linker.modules.encoders.star_transformer import Cycle, StarTransformerEncoder
+from linker.modules.padding import pad_tokens
 
 HALVINGS = 50
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from linker.common.errors import ConfigError, DataError
 from linker.data.files.tables import ENDINGS, format_of_name
 from linker.data.readers.reader import PairReader
 from linker.data.word_vectors.published import available, cache_folder, find_vectors, published
+from linker.models.files.model_card import walk
 
 Config = dict[str, Any]
 
@@ -46,15 +47,13 @@ def use_data(config: Config, data: str | None, articles: str | None, posts: str 
     ]
     for key in keys:
         file = files.get(key)
-        if file is not None:
-            if not _is_there(file):
-                problems.append(f"--{key} {file}: file not found")
-            reader[key] = file
-        elif data is not None:
-            try:
-                reader[key] = _found(data, key, len(keys) == 1)
-            except DataError as error:
-                problems.append(str(error))
+        try:
+            if file is not None:
+                reader[key] = _existing(f"--{key}", file, "file")
+            elif data is not None:
+                reader[key] = _input_in(data, key, len(keys) == 1)
+        except DataError as error:
+            problems.append(str(error))
     if problems:
         raise DataError("\n  ".join(dict.fromkeys(problems)))
 
@@ -72,7 +71,7 @@ def use_vectors(config: Config, source: str) -> list[str | None]:
     Raises:
         ConfigError: if the model takes no word vectors.
     """
-    holders = list(_vectors(config.get("model")))
+    holders = _with_vectors(config)
     if not holders:
         raise ConfigError("--vectors: the model of this config takes no word vectors")
     caches = []
@@ -106,7 +105,7 @@ def settle_vectors(config: Config, say: Callable[[str], None]) -> None:
         config: a complete training config.
         say: called with one line if the vectors are not the first choice of the config.
     """
-    for holder in _vectors(config.get("model")):
+    for holder in _with_vectors(config):
         vectors = holder["vectors"]
         source, otherwise = vectors.get("source"), vectors.get("otherwise")
         if otherwise is None:
@@ -120,16 +119,10 @@ def settle_vectors(config: Config, say: Callable[[str], None]) -> None:
             )
 
 
-def _vectors(model: Any) -> Iterator[Config]:
-    """Yield every part of a model's config that has a key `vectors`."""
-    if isinstance(model, dict):
-        if model.get("vectors") is not None:
-            yield model
-        for value in model.values():
-            yield from _vectors(value)
-    elif isinstance(model, list):
-        for value in model:
-            yield from _vectors(value)
+def _with_vectors(config: Config) -> list[Config]:
+    """Return every part of a config's model that has a key `vectors`."""
+    parts = (part for part in walk(config.get("model")) if isinstance(part, dict))
+    return [part for part in parts if part.get("vectors") is not None]
 
 
 def _component(holder: Config, key: str) -> Config:
@@ -142,14 +135,12 @@ def _component(holder: Config, key: str) -> Config:
     return value
 
 
-def _found(data: str, key: str, only_input: bool) -> str:
-    """Return the file or folder of an input in the argument of `--data`."""
-    folder = Path(data).expanduser()
-    if not _is_there(data):
-        raise DataError(f"--data {data}: folder not found")
-    if only_input and not folder.is_dir():
-        return data
+def _input_in(data: str, key: str, only_input: bool) -> str:
+    """Return the file or folder of an input of a reader in the argument of `--data`."""
+    folder = Path(_existing("--data", data, "folder")).expanduser()
     if not folder.is_dir():
+        if only_input:
+            return data
         raise DataError(f"--data {data}: not a folder; give single files with --articles and --posts")
     matching = [
         file for file in folder.iterdir() if file.name.split(".")[0] == key and format_of_name(file.name)
@@ -167,5 +158,8 @@ def _found(data: str, key: str, only_input: bool) -> str:
     )
 
 
-def _is_there(path: str) -> bool:
-    return "://" in path or Path(path).expanduser().exists()
+def _existing(option: str, path: str, kind: str) -> str:
+    """Return a path after checking that it exists; an address on the web is checked when it is read."""
+    if "://" not in path and not Path(path).expanduser().exists():
+        raise DataError(f"{option} {path}: {kind} not found")
+    return path

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from benchmarks.speed.baselines import EveryToken, OriginalStarTransformer, SelfAttentionEncoder
-from linker.modules.encoders.encoder import pad_tokens
 from linker.modules.encoders.star_transformer import Cycle, StarTransformerEncoder
+from linker.modules.padding import pad_tokens
 
 LENGTHS = torch.tensor([7, 1, 12, 2])
 

@@ -8,7 +8,8 @@ from typing_extensions import override
 
 from linker.common.checks import at_least
 from linker.modules.dropout import Dropout, text_numbers
-from linker.modules.encoders.encoder import Encoder, pad_tokens
+from linker.modules.encoders.encoder import Encoder
+from linker.modules.padding import pad_tokens
 
 
 @Encoder.register("cnn")

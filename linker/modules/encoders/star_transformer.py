@@ -13,9 +13,10 @@ from typing_extensions import override
 from linker.common.checks import at_least, between
 from linker.modules.dropout import token_numbers
 from linker.modules.encoders.attention import AttentionHeads, ScoreFunction
-from linker.modules.encoders.encoder import Encoder, offsets_of
+from linker.modules.encoders.encoder import Encoder
 from linker.modules.kernels.dispatch import Kernels, kernels_for
 from linker.modules.kernels.inputs import RingInput, StarInput
+from linker.modules.padding import offsets_of
 
 
 @Encoder.register("star_transformer")

@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 from linker.modules.dropout import draw_seed, dropout_mask
 from linker.modules.kernels.inputs import RingInput, StarInput
+from linker.modules.padding import pad_tokens
 from linker.modules.precision import full_precision
 
 # Ten suffice in float32; float64 stops by its tolerance.
@@ -98,10 +99,6 @@ class _Entmax(torch.autograd.Function):
         return for_scores, for_alpha
 
 
-# Texts whose lengths differ by more than this factor are padded separately.
-RATIO = 2
-
-
 class PlainKernels:
     """The operations in plain torch, with torch's gradients; see `RingInput` and `StarInput` for the letters."""
 
@@ -186,72 +183,23 @@ class PlainKernels:
             maximum, float, texts × D: over the satellites of each text;
             weights, float, tokens × H: without gradient.
         """
-        pieces = [self._star_of_group(group, star) for group in _groups(star.starts)]
-        mixtures, maxima, weights, texts, tokens = (list(column) for column in zip(*pieces))
-        return (
-            _in_order(mixtures, texts).transpose(0, 1),
-            _in_order(maxima, texts),
-            _in_order(weights, tokens).detach(),
-        )
-
-    def _star_of_group(self, group: _Group, star: StarInput) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-        """Mixture (texts × H × D), maximum (texts × D) and weights (tokens × H) of a group; its texts and tokens."""
-        padded, relay = (
-            group.pad(star.satellites, 0),
-            star.relay[group.texts],
-        )  # (texts, longest, D), (texts, D)
+        lengths = star.starts.diff()
+        padded, mask = pad_tokens(star.satellites, lengths)  # (texts, longest, D), (texts, longest)
         if star.folded is not None:
             assert star.shift is not None
-            keys = star.folded[:, group.texts].permute(1, 2, 0)  # (texts, D, H)
-            extra = star.shift[group.texts]
-            score = (padded @ keys + extra[:, None]).masked_fill(~group.mask[..., None], -torch.inf)
-            relay_score = (relay[:, None] @ keys).squeeze(1) + extra
+            keys = star.folded.permute(1, 2, 0)  # (texts, D, H)
+            scores = padded @ keys + star.shift[:, None]
+            relay_scores = (star.relay[:, None] @ keys).squeeze(1) + star.shift
         else:
             assert star.scores is not None
             assert star.relay_scores is not None
-            score, relay_score = group.pad(star.scores, -torch.inf), star.relay_scores[group.texts]
-        every = torch.cat([relay_score[:, None], score], 1).transpose(1, 2)  # (texts, H, 1 + longest)
-        weights = self.entmax(every, star.alpha[:, None])
-        mixture = weights[..., 1:] @ padded + weights[..., :1] * relay[:, None]
-        maximum = padded.masked_fill(~group.mask[..., None], -torch.inf).amax(1)
-        return mixture, maximum, weights[..., 1:].transpose(1, 2)[group.mask], group.texts, group.tokens
-
-
-class _Group:
-    """Texts of similar length, padded to texts × longest."""
-
-    def __init__(self, texts: Tensor, starts: Tensor, lengths: Tensor) -> None:
-        self.texts = texts
-        longest = torch.arange(int(lengths[texts].max()), device=texts.device)
-        self.mask = longest < lengths[texts][:, None]
-        self.tokens = (starts[texts][:, None] + longest)[self.mask]
-
-    def pad(self, x: Tensor, fill: float) -> Tensor:
-        """Pad tokens × n to texts × longest × n."""
-        padded = x.new_full((self.mask.numel(), x.shape[1]), fill)
-        index = self.mask.flatten().nonzero().squeeze(1)
-        return padded.index_copy(0, index, x[self.tokens]).view(*self.mask.shape, -1)
-
-
-def _groups(starts: Tensor) -> list[_Group]:
-    """All texts in groups whose longest text is at most RATIO times as long as the shortest, plus 8."""
-    lengths = starts.diff()
-    order = lengths.argsort(stable=True)
-    groups, first = [], 0
-    ordered = lengths[order].tolist()
-    for i in range(1, len(ordered) + 1):
-        if i == len(ordered) or ordered[i] > RATIO * ordered[first] + 8:
-            groups.append(_Group(order[first:i], starts, lengths))
-            first = i
-    return groups
-
-
-def _in_order(pieces: list[Tensor], indices: list[Tensor]) -> Tensor:
-    """Concatenate the rows of all pieces and sort them by their indices."""
-    index = torch.cat(indices)
-    back = torch.empty_like(index)
-    back[index] = torch.arange(len(index), device=index.device)
-    return torch.cat(pieces)[back]
+            scores, relay_scores = pad_tokens(star.scores, lengths)[0], star.relay_scores
+        outside = ~mask[..., None]
+        every = torch.cat([relay_scores[:, None], scores.masked_fill(outside, -torch.inf)], 1)
+        weights = self.entmax(every.transpose(1, 2), star.alpha[:, None])  # (texts, H, 1 + longest)
+        mixture = weights[..., 1:] @ padded + weights[..., :1] * star.relay[:, None]  # (texts, H, D)
+        maximum = padded.masked_fill(outside, -torch.inf).amax(1)
+        return mixture.transpose(0, 1), maximum, weights[..., 1:].transpose(1, 2)[mask].detach()
 
 
 def _split(flat: Tensor, heads: int) -> Tensor:

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, distributed, nn
 from torch.distributed import PrefixStore, Store
 from torch.distributed.rendezvous import rendezvous
+from typing_extensions import override
 
 from linker.common.console import stderr
 from linker.common.errors import LinkerError
@@ -72,22 +73,18 @@ class ProcessGroup(DistributedContext):
         super().__init__(device_for(place.local_rank))
         self.rank, self.size = place.rank, place.size
 
+    @override
     @_collective
     def gather(self, rows: Tensor, shares: list[list[int]]) -> Tensor:
-        """See `DistributedContext.gather`."""
-        longest = max(map(len, shares))
-        padded = rows.new_zeros(longest, *rows.shape[1:])
-        padded[: len(rows)] = rows
-        parts = [torch.empty_like(padded) for _ in range(self.size)]
-        distributed.all_gather(parts, padded)
+        parts = self._gather_padded(rows, list(map(len, shares)))
         whole = rows.new_empty(sum(map(len, shares)), *rows.shape[1:])
         for part, share in zip(parts, shares):
-            whole[torch.tensor(share, dtype=torch.int64, device=rows.device)] = part[: len(share)]
+            whole[torch.tensor(share, dtype=torch.int64, device=rows.device)] = part
         return whole
 
+    @override
     @_collective
     def sum_gradients(self, parameters: Sequence[nn.Parameter], counted_once: Sequence[nn.Parameter]) -> None:
-        """See `DistributedContext.sum_gradients`."""
         everything = [*parameters, *counted_once]
         # A parameter that no process used must have no gradient, so that the optimizer skips it.
         used = torch.tensor([p.grad is not None for p in everything], dtype=torch.int32, device=self.device)
@@ -99,31 +96,35 @@ class ProcessGroup(DistributedContext):
         pending = []
         for parameter, flag in zip(everything, used.tolist()):
             if flag:
-                if parameter.grad is None:
-                    parameter.grad = torch.zeros_like(parameter)
-                parameter.grad = parameter.grad.contiguous()
+                gradient = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+                parameter.grad = gradient.contiguous()
                 pending.append(distributed.all_reduce(parameter.grad, async_op=True))
         for work in pending:
             work.wait()
 
+    @override
     @_collective
     def all_reduce_max(self, *values: int) -> list[int]:
-        """See `DistributedContext.all_reduce_max`."""
         largest = torch.tensor(values, dtype=torch.int64)
         distributed.all_reduce(largest, distributed.ReduceOp.MAX)
         return largest.tolist()
 
+    @override
     @_collective
     def all_gather_object(self, value: Any) -> list[Any]:
-        """See `DistributedContext.all_gather_object`."""
+        # JSON, unlike torch's function of this name, which unpickles what it receives.
         data = torch.frombuffer(bytearray(json.dumps(value).encode()), dtype=torch.uint8)
-        lengths = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size)]
-        distributed.all_gather(lengths, torch.tensor([len(data)]))
-        padded = torch.zeros(max(int(length) for length in lengths), dtype=torch.uint8)
-        padded[: len(data)] = data
-        parts = [torch.empty_like(padded) for _ in range(self.size)]
+        lengths = self._gather_padded(torch.tensor([len(data)]), [1] * self.size)
+        parts = self._gather_padded(data, [int(length) for length in lengths])
+        return [json.loads(part.numpy().tobytes()) for part in parts]
+
+    def _gather_padded(self, rows: Tensor, counts: list[int]) -> list[Tensor]:
+        """Return the rows of all processes by rank, of which each has another number."""
+        padded = rows.new_zeros(max(counts), *rows.shape[1:])
+        padded[: len(rows)] = rows
+        parts = [torch.empty_like(padded) for _ in counts]
         distributed.all_gather(parts, padded)
-        return [json.loads(part[: int(length)].numpy().tobytes()) for part, length in zip(parts, lengths)]
+        return [part[:count] for part, count in zip(parts, counts)]
 
 
 @contextmanager
@@ -140,8 +141,7 @@ def process_group() -> Iterator[DistributedContext]:
         yield DistributedContext(device_for(0))
         return
     group = ProcessGroup(place)
-    if place.rank:
-        stderr.quiet = True
+    stderr.quiet = stderr.quiet or place.rank > 0
     agent = os.environ.get(AGENT) == "True"
     if agent:
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
@@ -166,7 +166,10 @@ def process_group() -> Iterator[DistributedContext]:
             print(f"error: {problem}", file=sys.stderr, flush=True)
         os._exit(CONNECTION_LOST)
     except Exception as error:
-        if not _is_first(store, place.rank):
+        first = str(place.rank).encode()
+        with suppress(RuntimeError):  # the store is gone, and with it any other process that could report
+            first = store.compare_set("failure", "", str(place.rank))
+        if first != str(place.rank).encode():
             time.sleep(_REPORT_SECONDS)
             os._exit(CONNECTION_LOST)
         # Once the error is printed: threads of gloo that still run would abort the end of the process.
@@ -190,13 +193,6 @@ def _connect(place: DistributedEnvironment) -> Store:
             f"process {place.rank} cannot reach {place.host}:{place.port} ({reason})"
         ) from error
     return PrefixStore("linker", store)
-
-
-def _is_first(store: Store, rank: int) -> bool:
-    """Return whether this process is the first that fails; only then may it print why."""
-    with suppress(RuntimeError):  # The store is gone, and with it any other reporter.
-        return store.compare_set("failure", "", str(rank)) == str(rank).encode()
-    return True
 
 
 def _end_with(parent: int) -> None:
