@@ -176,17 +176,13 @@ def row_keys(signed: np.ndarray) -> np.ndarray:
     return keys
 
 
-def duplicate_groups(texts: Sequence[str], threshold: float = 0.8) -> np.ndarray:
+def duplicate_groups(texts: Sequence[str]) -> np.ndarray:
     """Group near-duplicates around representatives.
 
     A text joins the most similar earlier representative if the Jaccard index of their normal forms' shingles of five
-    characters is at least `threshold`; otherwise it becomes a representative. So every text of a group is similar to
-    the first one. Candidates come from MinHash (Broder 1997) with banding: of pairs that just reach a threshold of
-    0.8, 1 in 500 is missed; no pair below the threshold is joined.
-
-    Args:
-        texts: the texts.
-        threshold: minimum Jaccard index, 0 to 1.
+    characters is at least 0.8; otherwise it becomes a representative. So every text of a group is similar to the first
+    one. Candidates come from MinHash (Broder 1997) with banding: of pairs that just reach 0.8, 1 in 500 is missed; no
+    pair below is joined.
 
     Returns:
         int64, one per text: index of its representative, its own if it is one.
@@ -198,11 +194,11 @@ def duplicate_groups(texts: Sequence[str], threshold: float = 0.8) -> np.ndarray
     groups = np.array([first.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.int64)
     distinct = np.array([i for i in first.values() if forms[i]], dtype=np.int64)
     joined = np.arange(len(texts), dtype=np.int64)
-    joined[distinct] = distinct[_leaders([forms[i] for i in distinct], threshold)]
+    joined[distinct] = distinct[_leaders([forms[i] for i in distinct])]
     return joined[groups]
 
 
-def _leaders(forms: Sequence[str], threshold: float) -> np.ndarray:
+def _leaders(forms: Sequence[str]) -> np.ndarray:
     """For each of the distinct normal forms the index of its representative."""
     leaders = np.arange(len(forms))
     buckets: list[defaultdict[int, list[int]]] = [defaultdict(list) for _ in range(BANDS)]
@@ -214,9 +210,9 @@ def _leaders(forms: Sequence[str], threshold: float) -> np.ndarray:
         keys = bands.tolist()
         candidates = sorted({other for bucket, key in zip(buckets, keys) for other in bucket.get(key, ())})
         estimates = (signed[candidates] == signed[i]).mean(axis=1) if candidates else np.zeros(0)
-        best, highest = None, threshold
+        best, highest = None, LIKE
         # Estimates from 48 numbers have a standard error of 0.06; more than three of them below, no exact comparison.
-        for at in np.flatnonzero(estimates >= threshold - 0.2):
+        for at in np.flatnonzero(estimates >= LIKE - 0.2):
             other = shingles[candidates[at]]
             shared = len(np.intersect1d(of_text, other, assume_unique=True))
             jaccard = shared / (len(of_text) + len(other) - shared)

@@ -65,12 +65,11 @@ def open_address(address: str) -> Iterator[IO[bytes]]:
         LinkerError: if a package is missing.
     """
     with _readable_errors(address):
+        system, path = _file_system(address)
         if _scheme(address) in _OBJECT_STORES:
-            system, path = _arrow(address)
             file = system.open_input_stream(path, compression=None, buffer_size=_REQUEST_BYTES)
-        else:
-            system, path = _fsspec(address)
-            file = system.open(path, "rb", block_size=_REQUEST_BYTES)
+        else:  # pyarrow would hide why it cannot be opened
+            file = system.handler.fs.open(path, "rb", block_size=_REQUEST_BYTES)
 
     def read(size: int) -> bytes:
         with _readable_errors(address):
@@ -92,16 +91,12 @@ def files_below(address: str, levels: int | None) -> list[str]:
     Raises:
         DataError: see `open_address`.
     """
-    with _readable_errors(address):
-        if _scheme(address) in _OBJECT_STORES:
-            from pyarrow.fs import FileSelector, FileType
+    from pyarrow.fs import FileSelector, FileType
 
-            system, path = _arrow(address)
-            selector = FileSelector(path, recursive=levels != 1, allow_not_found=True)
-            paths = [info.path for info in system.get_file_info(selector) if info.type == FileType.File]
-        else:
-            system, path = _fsspec(address)
-            paths = system.find(path, maxdepth=levels)
+    with _readable_errors(address):
+        system, path = _file_system(address)
+        selector = FileSelector(path, recursive=levels != 1, allow_not_found=True)
+        paths = [info.path for info in system.get_file_info(selector) if info.type == FileType.File]
     start = path.rstrip("/") + "/"
     return [name.removeprefix(start) for name in paths if name.startswith(start)]
 
@@ -114,15 +109,12 @@ def kind_of(address: str) -> str | None:
     """
     if is_page(address):
         return "file"
-    with _readable_errors(address):
-        if _scheme(address) in _OBJECT_STORES:
-            from pyarrow.fs import FileType
+    from pyarrow.fs import FileType
 
-            system, path = _arrow(address)
-            kind = system.get_file_info(path).type
-            return {FileType.File: "file", FileType.Directory: "folder"}.get(kind)
-        system, path = _fsspec(address)
-        return "folder" if system.isdir(path) else "file" if system.exists(path) else None
+    with _readable_errors(address):
+        system, path = _file_system(address)
+        kind = system.get_file_info(path).type
+    return {FileType.File: "file", FileType.Directory: "folder"}.get(kind)
 
 
 class _Stream(io.RawIOBase):
@@ -150,45 +142,36 @@ def _scheme(address: str) -> str:
     return address.partition("://")[0].lower()
 
 
-def _arrow(address: str) -> tuple[Any, str]:
-    """The pyarrow file system of an address, and the path in it."""
+def _file_system(address: str) -> tuple[Any, str]:
+    """The file system of an address, in pyarrow's interface, and the path in it."""
     from pyarrow import fs
 
     scheme, _, path = address.partition("://")
-    bucket, _, key = path.partition("/")
-    user, _, name = bucket.rpartition("@")
-    if scheme.lower() == "s3" and user == "anonymous":
-        region = fs.resolve_s3_region(name)
-        return fs.S3FileSystem(anonymous=True, region=region), f"{name}/{key}"
-    # Only the bucket is parsed: in a key `?`, `#` and `%` have no special meaning.
-    return fs.FileSystem.from_uri(f"{scheme.lower()}://{bucket}")[0], f"{name}/{key}".rstrip("/")
-
-
-def _fsspec(address: str) -> tuple[Any, str]:
-    """The fsspec file system of an address, and the path in it."""
+    if scheme.lower() in _OBJECT_STORES:
+        bucket, _, key = path.partition("/")
+        user, _, name = bucket.rpartition("@")
+        if scheme.lower() == "s3" and user == "anonymous":
+            region = fs.resolve_s3_region(name)
+            return fs.S3FileSystem(anonymous=True, region=region), f"{name}/{key}"
+        # Only the bucket is parsed: in a key `?`, `#` and `%` have no special meaning.
+        return fs.FileSystem.from_uri(f"{scheme.lower()}://{bucket}")[0], f"{name}/{key}".rstrip("/")
+    options: dict[str, Any] = {}
     try:
         import fsspec
-    except ModuleNotFoundError as error:
-        raise LinkerError(_missing(address)) from error
-    options: dict[str, Any] = {}
-    if is_page(address):
-        try:
+
+        if is_page(address):
             from aiohttp import ClientTimeout
-        except ModuleNotFoundError as error:
-            raise LinkerError(_missing(address)) from error
-        # No total timeout: reading may take hours while posts are encoded. Proxies come from the environment.
-        timeout = ClientTimeout(total=None, sock_connect=30, sock_read=300)
-        options = {"client_kwargs": {"timeout": timeout, "trust_env": True}}
+
+            # No total timeout: reading may take hours while posts are encoded. Proxies come from the environment.
+            timeout = ClientTimeout(total=None, sock_connect=30, sock_read=300)
+            options = {"client_kwargs": {"timeout": timeout, "trust_env": True}}
+    except ModuleNotFoundError as error:
+        raise LinkerError(
+            f"{without_secrets(address)}: {_scheme(address)} addresses need packages that are not installed: "
+            "pip install 'article-linker[cloud]'"
+        ) from error
     system, path = fsspec.core.url_to_fs(address, **options)
-    return system, path
-
-
-def _missing(address: str) -> str:
-    shown = without_secrets(address)
-    return (
-        f"{shown}: {_scheme(address)} addresses need packages that are not installed: "
-        "pip install 'article-linker[cloud]'"
-    )
+    return fs.PyFileSystem(fs.FSSpecHandler(system)), path
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -149,9 +149,9 @@ def open_table(
             with parquet_table(file, stream) as table:
                 yield table
         elif head[:4] in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
-            yield without_headers(spreadsheet_table(file, stream, names.count, sheet), file)
+            yield _without_headers(spreadsheet_table(file, stream, names.count, sheet), file)
         else:
-            yield without_headers(_text_file(file, stream, names, forced), file)
+            yield _without_headers(_text_file(file, stream, names, forced), file)
 
 
 def _text_file(file: InputFile, stream: BinaryIO, names: _Names, forced: str | None) -> Table:
@@ -218,8 +218,12 @@ def _format(first: bytes, named: Format | None, names: _Names, path: str) -> For
             or is_keyed(text, names.is_post)
         ):
             return "json"
-    if named == "json" or (is_object and (named != "txt" or _is_json(first))):
+    if named == "json" or (is_object and named != "txt"):
         return "jsonl"
+    if is_object:  # in a file of texts
+        with suppress(ValueError):
+            json.loads(first)
+            return "jsonl"
     if named == "txt" and names.are_in(first, "\t"):
         # Excel's "Text (Tab delimited)" and "Unicode text", whose cells are quoted as in CSV.
         return "tsv" if b"," in first or b";" in first else "csv"
@@ -239,14 +243,6 @@ def _format(first: bytes, named: Format | None, names: _Names, path: str) -> For
     )
 
 
-def _is_json(line: bytes) -> bool:
-    try:
-        json.loads(line)
-    except ValueError:
-        return False
-    return True
-
-
 def _lines(first: bytes, stream: BinaryIO, file: InputFile, blank: int) -> Iterator[Line]:
     """Lines without line ends, after some blank ones.
 
@@ -257,26 +253,17 @@ def _lines(first: bytes, stream: BinaryIO, file: InputFile, blank: int) -> Itera
     file.lines = blank
     rest = iter(lambda: stream.readline(MAX_LINE + 1), b"")
     for number, line in enumerate(chain([first] if first else [], rest), start=blank + 1):
-        yield line_of(line, number, file)
-
-
-def line_of(line: bytes, number: int, file: InputFile) -> Line:
-    """Return a line of a file without its line end, and count it.
-
-    Raises:
-        DataError: if it is too long.
-    """
-    if len(line) > MAX_LINE:
-        raise DataError(
-            f"{file.shown}, line {number}: longer than {MAX_LINE >> 20} MiB; split the file into lines"
-        )
-    file.lines = number
-    try:
-        text = line.decode()
-    except UnicodeDecodeError:
-        text = line.decode("utf-8", "replace")
-        file.changed["bytes that are not UTF-8 read as \ufffd"] += text.count("\ufffd")
-    return Line(number, text.rstrip("\r\n").removeprefix("\ufeff"))
+        if len(line) > MAX_LINE:
+            raise DataError(
+                f"{file.shown}, line {number}: longer than {MAX_LINE >> 20} MiB; split the file into lines"
+            )
+        file.lines = number
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            text = line.decode("utf-8", "replace")
+            file.changed["bytes that are not UTF-8 read as \ufffd"] += text.count("\ufffd")
+        yield Line(number, text.rstrip("\r\n").removeprefix("\ufeff"))
 
 
 def _text_table(file: InputFile, lines: Iterator[Line]) -> Table:
@@ -290,7 +277,7 @@ def _text_table(file: InputFile, lines: Iterator[Line]) -> Table:
     return Table("txt", ["text"], rows())
 
 
-def without_headers(table: Table, file: InputFile) -> Table:
+def _without_headers(table: Table, file: InputFile) -> Table:
     """Leave out and count rows that repeat the header, as in `cat a.csv b.csv` and pandas' `to_csv(mode="a")`.
 
     A header of the same columns in another order is a bad line, as the rows below it would be read by the wrong names.

@@ -174,7 +174,7 @@ class _Detection:
             elif ours in present:
                 if ours == "text":
                     self._note_fuller_text()
-                if ours == "id":
+                elif ours == "id":
                     self._prefer_better_id()
             elif ours != "lang" or "language" not in present:  # `language_of` reads the latter
                 self._find(ours, [name for name in present if name not in taken])
@@ -193,7 +193,14 @@ class _Detection:
         if ours == "created_at" and not fitting:
             fitting = self._dated(free, [name for name in free if name in named])
         if not fitting:
-            self._missing(ours, free, [name for name in free if name in named])
+            if ours == "id":
+                unfit = next(
+                    (f' ("{name}" has empty or repeated values)' for name in free if name in named), ""
+                )
+                self.names["id"] = None
+                self.notes.append(f"ids are made from the content of posts{unfit}")
+            elif ours == "text" and (longest := _longest(free, self._rows)):
+                self.likely["text"] = longest
             return
         names = fitting[:1]
         if ours == "text":
@@ -220,14 +227,6 @@ class _Detection:
             )
         return dated if len(dated) == 1 else []
 
-    def _missing(self, ours: str, free: Sequence[str], named: Sequence[str]) -> None:
-        if ours == "id":
-            unfit = f' ("{named[0]}" has empty or repeated values)' if named else ""
-            self.names["id"] = None
-            self.notes.append(f"ids are made from the content of posts{unfit}")
-        elif ours == "text" and (longest := _longest(free, self._rows)):
-            self.likely["text"] = longest
-
     def _suggest(self, ours: str) -> None:
         """Find the column that is meant if the user named one that is missing."""
         if ours in self._present:
@@ -251,14 +250,9 @@ class _Detection:
 
     def _note_fuller_text(self) -> None:
         """Note a column with full texts if those of `text` are truncated, as in old tweets."""
-
-        def length(value: Any) -> int:
-            return len(value) if isinstance(value, str) else 0
-
         for name in self._present:
-            if normal(name) in FULLER and any(
-                length(row.get(name)) > length(row.get("text")) for row in self._rows
-            ):
+            texts = ((row.get(name), row.get("text")) for row in self._rows) if normal(name) in FULLER else ()
+            if any(isinstance(full, str) and len(full) > len(text or "") for full, text in texts):
                 self.notes.append(f'text from "text" (longer: "{name}"; use it with --column text={name})')
                 return
 
@@ -328,7 +322,6 @@ def _longest(names: Sequence[str], rows: Rows) -> str | None:
 
 
 def _strings(values: Mapping[str, Any], above: str) -> Iterator[tuple[str, str]]:
-    """All strings in nested objects with their dotted paths, at most five levels deep."""
     for name, value in values.items():
         path = f"{above}{name}"
         if isinstance(value, str):
@@ -394,7 +387,6 @@ def _clock_of(name: str, present: Sequence[str], rows: Sequence[Row]) -> str | N
 
 
 def _at_times(rows: Iterable[Row], name: str, clock: str) -> Iterator[Row]:
-    """Yield rows with the times of day from another column in that of dates."""
     for row in rows:
         row.values[name] = at_time(row.values.get(name), row.values.get(clock))
         yield row

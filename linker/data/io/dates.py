@@ -154,9 +154,15 @@ def _moment(value: Any, day_first: bool | None) -> datetime | None:
         if not _NUMBER.fullmatch(text):
             return _written(text, day_first)
         value = float(text.replace(",", ".")) if "." in text or "," in text else int(text)
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return _counted(value)
-    return None
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    # Days as Excel counts them, the digits of a date, or time since 1970.
+    if is_serial(value):
+        return _EXCEL + timedelta(milliseconds=round(value * 86_400_000))
+    if value == value // 1 and (match := _COMPACT.fullmatch(str(int(value)))):
+        return _compact(match)
+    per_second = next((units for least, most, units in _UNITS if least <= value < most), None)
+    return None if per_second is None else _EPOCH + timedelta(microseconds=round(value * 10**6 / per_second))
 
 
 def _plain(text: str) -> str:
@@ -166,18 +172,6 @@ def _plain(text: str) -> str:
         text = re.sub("[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]", "", text)
         text = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
     return text.strip(" \t\n='\"")
-
-
-def _counted(value: float) -> datetime | None:
-    """A number: digits of a date, time since 1970, or days as Excel counts them."""
-    if is_serial(value):
-        return _EXCEL + timedelta(milliseconds=round(value * 86_400_000))
-    if value == value // 1 and (match := _COMPACT.fullmatch(str(int(value)))):
-        return _compact(match)
-    for smallest, largest, per_second in _UNITS:
-        if smallest <= value < largest:
-            return _EPOCH + timedelta(microseconds=round(value * 10**6 / per_second))
-    return None
 
 
 def is_serial(value: Any) -> bool:
@@ -222,9 +216,14 @@ def _without_clock(text: str) -> tuple[str, re.Match[str] | None]:
 
 
 def _at(day: tuple[int, int, int], clock: re.Match[str]) -> datetime | None:
+    hour = int(clock["hour"])
+    if clock["half"]:
+        if not 1 <= hour <= 12:
+            raise ValueError(f"{hour} is not an hour of a 12-hour clock")
+        hour = hour % 12 + (12 if clock["half"] in "pP" else 0)
     moment = datetime(
         *day,
-        _hour(int(clock["hour"]), clock["half"]),
+        hour,
         int(clock["minute"] or clock["minute_fr"] or clock["minute_de"] or 0),
         int(clock["second"] or 0),
         int((clock["fraction"] or "")[:6].ljust(6, "0")),
@@ -271,7 +270,14 @@ def _day(text: str, day_first: bool | None) -> tuple[int, int, int] | None:
     if match := _DOTTED.fullmatch(text):
         return _century(match["year"]), int(match["month"]), int(match["day"])
     if match := _EITHER.fullmatch(text):
-        return _either(match, day_first)
+        first, second = int(match["first"]), int(match["second"])
+        if day_first is None:
+            if first < 13 and second < 13 and first != second:
+                raise AmbiguousDateError(
+                    f"{text!r} is ambiguous (day or month first?); write it like 2015-05-26"
+                )
+            day_first = first > 12
+        return _century(match["year"]), second if day_first else first, first if day_first else second
     return _named_day(text)
 
 
@@ -316,29 +322,8 @@ def _century(year: str) -> int:
     return int(year) + (0 if len(year) == 4 else 2000 if int(year) < 70 else 1900)
 
 
-def _either(match: re.Match[str], day_first: bool | None) -> tuple[int, int, int]:
-    first, second = int(match["first"]), int(match["second"])
-    if day_first is None:
-        if first < 13 and second < 13 and first != second:
-            raise AmbiguousDateError(
-                f"{match[0]!r} is ambiguous (day or month first?); write it like 2015-05-26"
-            )
-        day_first = first > 12
-    day, month = (first, second) if day_first else (second, first)
-    return _century(match["year"]), month, day
-
-
 def _in_utc(moment: datetime) -> datetime:
     return moment.replace(tzinfo=timezone.utc) if moment.tzinfo is None else moment.astimezone(timezone.utc)
-
-
-def _hour(hour: int, half: str | None) -> int:
-    """Convert to the 24-hour clock; `half` is `a` (am), `p` (pm) or None."""
-    if half is None:
-        return hour
-    if not 1 <= hour <= 12:
-        raise ValueError(f"{hour} is not an hour of a 12-hour clock")
-    return hour % 12 + (12 if half in "pP" else 0)
 
 
 def _offset(written: str) -> timedelta:

@@ -152,26 +152,20 @@ def labels_of(values: Values, columns: Columns, ours: str) -> list[str]:
     """
     for name in columns.names(ours):
         value = values.get(name)
-        if isinstance(value, str) and not is_missing(value):
-            items = _listed(value)
-        elif is_missing(value):
+        if is_missing(value):
             continue
-        else:
-            items = value
+        items = value
+        if isinstance(value, str):
+            items = value.split("|")
+            if value.lstrip().startswith("["):
+                try:
+                    items = json.loads(value)
+                except ValueError:
+                    items = None
         if not isinstance(items, list):
             raise _wrong_type(name, value, "a list of ids (in CSV and TSV: a|b)")
         return [clean_id(item, name) for item in items]
     return []
-
-
-def _listed(value: str) -> Any:
-    """The items of `a|b` or `["a", "b"]`; None for broken JSON."""
-    if not value.lstrip().startswith("["):
-        return value.split("|")
-    try:
-        return json.loads(value)
-    except ValueError:
-        return None
 
 
 def first_of(values: Values, columns: Columns, ours: str) -> str | None:
@@ -278,9 +272,8 @@ def clean_references(values: Values) -> int:
         The number of ids that were removed, as a program has rounded them: they would name another post.
     """
     removed = 0
-    for name in [name for name in values if _is_reference(name)]:
-        value = values[name]
-        if isinstance(value, (str, float)) and value != "":
+    for name, value in values.items():
+        if _is_reference(name) and isinstance(value, (str, float)) and value != "":
             try:
                 values[name] = clean_id(value, name)
             except LineError as error:

@@ -111,7 +111,14 @@ def delimited_table(
         DataError: if the header is missing or faulty.
     """
     csv.field_size_limit(MAX_LINE)
-    head, is_all = _head(lines)
+    head: list[Line] = []
+    size, is_all = 0, False
+    while len(head) < _HEAD_LINES and size < _HEAD_CHARACTERS and not is_all:
+        if (line := next(lines, None)) is None:
+            is_all = True
+        else:
+            head.append(line)
+            size += len(line.text)
     while head and not head[0].text.strip():
         head.pop(0)
         file.blank()
@@ -165,19 +172,6 @@ def is_delimited(
     )
 
 
-def _head(lines: Iterator[Line]) -> tuple[list[Line], bool]:
-    """The first lines, and whether these are all."""
-    head: list[Line] = []
-    size = 0
-    while len(head) < _HEAD_LINES and size < _HEAD_CHARACTERS:
-        line = next(lines, None)
-        if line is None:
-            return head, True
-        head.append(line)
-        size += len(line.text)
-    return head, False
-
-
 def _layout(
     head: list[Line], delimiter: str, is_all: bool, known_names: Callable[[Sequence[str]], int]
 ) -> Layout:
@@ -199,12 +193,15 @@ def layout_of(
     """
     records = [record for record in records if any(map(str.strip, record.cells)) or record.error]
     first, *_ = records
-    candidates = [
-        layout
-        for place, record in enumerate(records[:_DEEPEST_HEADER])
-        if not record.error
-        for layout in [_with_header(record, records[place + 1 :], delimiter, known_names)]
-    ]
+    candidates = []
+    for number, record in enumerate(records[:_DEEPEST_HEADER], 1):
+        if record.error:
+            continue
+        columns, below = _trimmed(record.cells), records[number:]
+        fitting = sum(_fits(other.cells, len(columns)) for other in below) / len(below) if below else 1.0
+        if fitting < 0.5 and _has_row_names(below, len(columns)):
+            columns, fitting = ["", *columns], 1.0
+        candidates.append(Layout(delimiter, columns, record, known_names(columns), fitting))
     if not candidates:
         return Layout(delimiter, _trimmed(first.cells), first, 0, 0.0)
     top = candidates[0]
@@ -212,23 +209,13 @@ def layout_of(
         top = candidates[1]  # below a row with the names of groups of columns
     if top.known and (top.fitting >= 0.5 or (len(top.columns) > 1 and top.known > 1)):
         return top
-    fitting = [layout for layout in candidates[1:] if layout.fitting >= 0.5 and len(layout.columns) > 1]
-    best = max(fitting, key=lambda layout: layout.known, default=None)
+    others = [layout for layout in candidates[1:] if layout.fitting >= 0.5 and len(layout.columns) > 1]
+    best = max(others, key=lambda layout: layout.known, default=None)
     if best is not None and best.known > (top.fitting >= 0.5):
         return best
     if top.fitting < 0.5 and not top.known:
-        return next((layout for layout in fitting if _are_names(layout.columns)), top)
+        return next((layout for layout in others if _are_names(layout.columns)), top)
     return top
-
-
-def _with_header(
-    record: TextRow, below: list[TextRow], delimiter: str, known_names: Callable[[Sequence[str]], int]
-) -> Layout:
-    columns = _trimmed(record.cells)
-    fitting = sum(_fits(other.cells, len(columns)) for other in below) / len(below) if below else 1.0
-    if fitting < 0.5 and _has_row_names(below, len(columns)):
-        columns, fitting = ["", *columns], 1.0
-    return Layout(delimiter, columns, record, known_names(columns), fitting)
 
 
 def _trimmed(cells: list[str]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
 from linker.common.limited_process import LimitedProcess
-from linker.data.files.formats.delimited import Layout, TextRow, checked_header, layout_of
+from linker.data.files.formats.delimited import TextRow, checked_header, layout_of
 from linker.data.files.line_errors import InputFile, LineError
 from linker.data.files.rows import Row, Table
 
@@ -55,12 +55,15 @@ def spreadsheet_table(
         raise DataError(
             f'{shown}: no sheet "{sheet}" with cells; name one of {", ".join(names)} with --sheet'
         )
-    wanted = [
-        candidate for candidate in sheets if sheet is None or candidate["name"].casefold() == sheet.casefold()
-    ]
-    layouts = [_layout(candidate, known_names) for candidate in wanted]
-    place = max(range(len(wanted)), key=lambda place: (layouts[place].known, layouts[place].fitting >= 0.5))
-    chosen, layout = wanted[place], layouts[place]
+    layouts = []
+    for candidate in sheets:
+        if sheet is None or candidate["name"].casefold() == sheet.casefold():
+            rows_of_text = [
+                TextRow(number, list(map(_text, cells)))
+                for number, cells in enumerate(candidate["head"], candidate["first"] + 1)
+            ]
+            layouts.append((candidate, layout_of(rows_of_text, known_names)))
+    chosen, layout = max(layouts, key=lambda pair: (pair[1].known, pair[1].fitting >= 0.5))
     header = layout.header.line
     columns = checked_header(
         [name or f"column {number}" for number, name in enumerate(layout.columns, 1)], file, header
@@ -76,11 +79,6 @@ def spreadsheet_table(
         file.left_out["lines above the header"] += len(above)
     rows.send(chosen["name"])
     return Table("xlsx", columns, _rows(rows, columns, chosen["first"] + 1, header, file), tuple(notes))
-
-
-def _layout(sheet: dict[str, Any], known_names: Callable[[Sequence[str]], int]) -> Layout:
-    rows = enumerate(sheet["head"], sheet["first"] + 1)
-    return layout_of([TextRow(number, list(map(_text, cells))) for number, cells in rows], known_names)
 
 
 def _text(value: Any) -> str:
