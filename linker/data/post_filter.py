@@ -55,7 +55,7 @@ class Filter:
         if not self:
             return None
         self.left_out(posts)
-        return np.array([i for i, post in enumerate(posts) if self._passes(post)], dtype=np.int64)
+        return np.array([i for i, post in enumerate(posts) if self.passes(post)], dtype=np.int64)
 
     def left_out(self, posts: Sequence[Post]) -> list[str]:
         """Describe how many posts are excluded because of their language, or because they lack a time.
@@ -115,7 +115,8 @@ class Filter:
             )
         return [f"left out by --lang {' '.join(self.languages)}: {', '.join(parts)}"] if parts else []
 
-    def _passes(self, post: Post) -> bool:
+    def passes(self, post: Post) -> bool:
+        """Return whether a post meets the conditions, `where` apart."""
         if self.languages and language_of_post(post) not in self.languages:
             return False
         if not self.by_time:

@@ -12,8 +12,8 @@ from linker.annotation.session.session import Session
 from linker.cli.main import main
 from linker.models.files.resolve import resolve_model
 from linker.models.pretrained import BEST
-from linker.web.ranking_api import RankingApi
-from linker.web.served_sessions import ServedSessions
+from linker.web.api.rankings import Rankings
+from linker.web.api.sessions import Sessions
 from scripts.lint.commands import COMMANDS
 
 POSTS = [
@@ -67,7 +67,7 @@ def test_sessions_and_the_page_use_it(
     files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert inspect.signature(Session.create).parameters["model"].default == BEST
-    assert RankingApi(ServedSessions()).models()[0] == BEST
+    assert Rankings(Sessions()).models()[0] == BEST
     shown = run(
         monkeypatch, capsys, "annotate", "start", "job", "--article", "article.txt", "--posts", "posts.jsonl"
     )

@@ -13,7 +13,7 @@ import pytest
 import linker
 from linker.annotation.session.session import Session
 from linker.cli.main import main
-from linker.web.app import create_app
+from linker.web.app import Served, create_app
 from tests.web.conftest import Client
 
 ARTICLE = {
@@ -100,7 +100,7 @@ def test_every_command_the_page_and_python_agree(
         )
         first = session.next("kim")[0]
         assert first.score == pytest.approx(expected[first.post.id], abs=1e-3)
-        client = Client(create_app([session]))
+        client = Client(create_app(Served([session])))
         text = f"{ARTICLE['title']}\n\n{ARTICLE['text']}"
         asked = {"article": text, "source": "session:job", "model": model, "top": 20}
         answer = client.post("/api/rank", json=asked).json()

@@ -12,8 +12,6 @@ for name in ("fcntl", "termios", "tty", "pwd", "grp", "resource"):
 for package in ("linker.common", "linker.corpus", "linker.annotation", "linker.web", "linker.plots"):
     found = importlib.import_module(package)
     for module in pkgutil.walk_packages(found.__path__, package + "."):
-        if module.name == "linker.web.mcp_server":
-            continue  # its SDK chooses by platform
         importlib.import_module(module.name)
         print(module.name)
 """

@@ -16,8 +16,9 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 from linker.annotation.session.session import Session
-from linker.web import server as serving
-from linker.web.app import create_app
+from linker.web.app import Served, create_app
+from linker.web.server import listening
+from linker.web.server.access import Access
 from tests.helpers.sessions import events_in
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -28,8 +29,26 @@ needs_browser = pytest.mark.skipif(
 PATIENCE = 15.0
 
 
+class Server:
+    """`linker serve` in a thread."""
+
+    def __init__(self, served: Served, token: str | None = None, port: int = 0) -> None:
+        listener = listening.bind("127.0.0.1", port)
+        self.port = listener.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/"
+        self._server = listening.make_server(create_app(served, Access(port=self.port, token=token)))
+        self.thread = threading.Thread(target=self._server.run, args=([listener],), daemon=True)
+        self.thread.start()
+
+    def stop(self) -> None:
+        """End as if killed: clients are not notified."""
+        self._server.should_exit = self._server.force_exit = True
+        self.thread.join(20)
+        assert not self.thread.is_alive()
+
+
 class Site:
-    """`linker serve` in a thread, for one session."""
+    """A server of one session, which can be started again."""
 
     def __init__(self, session: Session, token: str | None = None) -> None:
         self.folder = session.folder
@@ -40,22 +59,13 @@ class Site:
     def start(self) -> None:
         """Open the session again and listen where the server listened before."""
         self.session = Session.open(self.folder)
-        listener = serving.bind("127.0.0.1", self.port)
-        self.port = listener.getsockname()[1]
-        self.server = serving.make_server(create_app([self.session], self.token, port=self.port))
-        self.thread = threading.Thread(target=self.server.run, args=([listener],), daemon=True)
-        self.thread.start()
+        self.server = Server(Served([self.session]), self.token, self.port)
+        self.url, self.port = self.server.url, self.server.port
 
     def stop(self) -> None:
-        """End as if killed: the browser is not notified."""
-        self.server.should_exit = self.server.force_exit = True
-        self.thread.join(20)
-        assert not self.thread.is_alive()
+        """End as if killed."""
+        self.server.stop()
         self.session.close()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/"
 
     def done(self) -> list[tuple[str, str, str | None, str]]:
         """What was done, (kind, post, value, annotator), without assignments."""

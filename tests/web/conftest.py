@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from linker.annotation.session.session import Session
 from linker.data.types import Article, Post
-from linker.web.app import create_app
+from linker.web.app import Served, create_app
 from tests.helpers.browser import Browser, Site
 
 ARTICLE = Article(
@@ -107,7 +107,7 @@ def session(make_session: Callable[..., Session]) -> Session:
 @pytest.fixture
 def client(session: Session) -> Client:
     """A client of a server with that session."""
-    return Client(create_app([session]))
+    return Client(create_app(Served([session])))
 
 
 @pytest.fixture(scope="session")
@@ -140,5 +140,5 @@ def serve(make_session: Callable[..., Session]) -> Iterator[Callable[..., Site]]
 
     yield start
     for site in sites:
-        if site.thread.is_alive():
+        if site.server.thread.is_alive():
             site.stop()

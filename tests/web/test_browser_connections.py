@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from linker.web.session_api import SessionApi
+from linker.web.api.sessions import ServedSession, SyncBody
 from tests.helpers.browser import Browser, Site, needs_browser
 
 pytestmark = [needs_browser, pytest.mark.slow]
@@ -89,17 +89,17 @@ def test_an_answer_that_is_lost_leads_to_no_second_label(
 ) -> None:
     site = serve()
     browser.open(site.url)
-    sync = SessionApi.sync
+    sync = ServedSession.sync
     lost: list[object] = []
 
-    def losing(api: SessionApi, annotator: str, actions: list, *rest: Any) -> dict:
-        answer = sync(api, annotator, actions, *rest)
-        if actions and len(lost) < 2:
-            lost.append(actions)
+    def losing(served: ServedSession, body: SyncBody, *rest: Any) -> dict:
+        answer = sync(served, body, *rest)
+        if body.actions and len(lost) < 2:
+            lost.append(body)
             raise OSError("the answer is lost")
         return answer
 
-    monkeypatch.setattr(SessionApi, "sync", losing)
+    monkeypatch.setattr(ServedSession, "sync", losing)
     browser.press("n")
     browser.wait(lambda: len(lost) == 2)
     browser.saved()

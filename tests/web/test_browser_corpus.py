@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,10 +12,9 @@ pytest.importorskip("lance", reason="a corpus needs the extra `corpus`")
 
 from linker.corpus.builder import build_corpus
 from linker.data.io.columns import PostColumns
-from linker.web import server as serving
-from linker.web.app import create_app
-from linker.web.corpus_search import CorpusSearch
-from tests.helpers.browser import Browser, needs_browser
+from linker.web.api.corpus_search import CorpusSearch
+from linker.web.app import Served
+from tests.helpers.browser import Browser, Server, needs_browser
 from tests.web.conftest import ARTICLE, make_posts
 from tests.web.test_browser_look import NAMELESS, TWICE
 from tests.web.test_corpus_search import write
@@ -33,14 +31,9 @@ def url(tmp_path: Path) -> Iterator[str]:
         "distilled",
         PostColumns(),
     )
-    listener = serving.bind("127.0.0.1", 0)
-    port = listener.getsockname()[1]
-    server = serving.make_server(create_app(port=port, corpus=CorpusSearch(tmp_path / "otters")))
-    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{port}/"
-    server.should_exit = server.force_exit = True
-    thread.join(20)
+    server = Server(Served(corpus=CorpusSearch(tmp_path / "otters")))
+    yield server.url
+    server.stop()
 
 
 def search(browser: Browser) -> None:

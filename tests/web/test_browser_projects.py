@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -13,10 +12,9 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from linker.annotation.project.project import ProjectsFolder
-from linker.web import server as serving
-from linker.web.app import create_app
-from linker.web.projects_api import ProjectsApi
-from tests.helpers.browser import Browser, needs_browser
+from linker.web.api.projects import Projects
+from linker.web.app import Served
+from tests.helpers.browser import Browser, Server, needs_browser
 from tests.web.conftest import ARTICLE, make_posts
 from tests.web.test_browser_look import NAMELESS, TWICE
 
@@ -30,29 +28,14 @@ IDS = {post.text: post.id for post in POSTS}
 DISPUTED = "p3"
 
 
-class Projects:
-    """`linker serve` in a thread, for a folder of projects."""
-
-    def __init__(self, root: Path, model: str | None = None) -> None:
-        self.projects = ProjectsApi(ProjectsFolder(root))
-        listener = serving.bind("127.0.0.1", 0)
-        port = listener.getsockname()[1]
-        self.server = serving.make_server(create_app(port=port, model=model, projects=self.projects))
-        self.thread = threading.Thread(target=self.server.run, args=([listener],), daemon=True)
-        self.thread.start()
-        self.url = f"http://127.0.0.1:{port}/"
-
-    def stop(self) -> None:
-        self.server.should_exit = self.server.force_exit = True
-        self.thread.join(20)
-        self.projects.close()
-
-
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Projects]:
-    one = Projects(tmp_path / "projects", "bm25")
-    yield one
-    one.stop()
+def url(tmp_path: Path) -> Iterator[str]:
+    """The address of a server of a folder of projects."""
+    projects = Projects(ProjectsFolder(tmp_path / "projects"))
+    server = Server(Served(projects=projects, model="bm25"))
+    yield server.url
+    server.stop()
+    projects.close()
 
 
 @pytest.fixture
@@ -134,9 +117,9 @@ def downloaded(browser: Browser, format_: str, resolved: bool = False) -> bytes:
 
 
 def test_a_whole_project_by_two_people(
-    browser: Browser, other_browser: Browser, site: Projects, posts_file: Path, tmp_path: Path
+    browser: Browser, other_browser: Browser, url: str, posts_file: Path, tmp_path: Path
 ) -> None:
-    browser.driver.get(site.url)
+    browser.driver.get(url)
     browser.wait(lambda: browser.all(".projects .empty"))
     browser.one(".page-top .primary").click()
     fill_in(
@@ -171,7 +154,7 @@ def test_a_whole_project_by_two_people(
     lee.wait(lambda: len(lee.all(".list > li")) == 12)
     assert "Kim" not in lee.text(".list")
     lee.run("localStorage.clear()")
-    assert label_all(lee, site.url, "Lee", lambda text: text in RELEVANT and IDS[text] != DISPUTED) == 12
+    assert label_all(lee, url, "Lee", lambda text: text in RELEVANT and IDS[text] != DISPUTED) == 12
 
     browser.driver.refresh()
     browser.wait(lambda: browser.text("#alpha") != "")
@@ -188,7 +171,8 @@ def test_a_whole_project_by_two_people(
     raw.write_bytes(downloaded(browser, "csv"))
     with raw.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 24
+    assert [row["post_id"] for row in rows if row["adjudicated"]] == [DISPUTED]
+    assert len(rows) == 24 + 1
     given = {(row["annotator"], row["post_id"]): row["label"] for row in rows}
     assert given["Kim", DISPUTED] == "relevant"
     assert given["Lee", DISPUTED] == "not"
@@ -206,12 +190,12 @@ def test_a_whole_project_by_two_people(
     browser.wait(lambda: "you may stop" in browser.text(".projects"))
 
 
-def test_bad_posts_are_reported_and_replaced(browser: Browser, site: Projects, tmp_path: Path) -> None:
+def test_bad_posts_are_reported_and_replaced(browser: Browser, url: str, tmp_path: Path) -> None:
     bad, good = tmp_path / "bad" / "posts.jsonl", tmp_path / "posts.jsonl"
     bad.parent.mkdir()
     bad.write_text('{"id": "1", "text": "otters"}\n{"id": "2"\n')
     good.write_text("".join(json.dumps({"id": one.id, "text": one.text}) + "\n" for one in POSTS))
-    browser.driver.get(f"{site.url}#new")
+    browser.driver.get(f"{url}#new")
     fill_in(browser, bad, model="bm25")
     browser.one("main form [type=submit]").click()
     browser.wait(lambda: "line 2" in browser.text(".problem-box"))
@@ -223,8 +207,8 @@ def test_bad_posts_are_reported_and_replaced(browser: Browser, site: Projects, t
     assert "Not known yet" in browser.text("#left")
 
 
-def test_own_labels_have_keys_and_names(browser: Browser, site: Projects, posts_file: Path) -> None:
-    browser.driver.get(f"{site.url}#new")
+def test_own_labels_have_keys_and_names(browser: Browser, url: str, posts_file: Path) -> None:
+    browser.driver.get(f"{url}#new")
     fill_in(browser, posts_file, model="bm25", people="Kim")
     browser.one("#labels-scale").click()
     create(browser)
@@ -253,9 +237,9 @@ def test_own_labels_have_keys_and_names(browser: Browser, site: Projects, posts_
 
 
 def test_labels_that_differ_by_name_only_are_listed_apart(
-    browser: Browser, other_browser: Browser, site: Projects, posts_file: Path
+    browser: Browser, other_browser: Browser, url: str, posts_file: Path
 ) -> None:
-    browser.driver.get(f"{site.url}#new")
+    browser.driver.get(f"{url}#new")
     fill_in(browser, posts_file, model="bm25", people="Kim\nLee", per_post="2 people")
     browser.one("#labels-scale").click()
     create(browser)
@@ -285,10 +269,10 @@ def test_labels_that_differ_by_name_only_are_listed_apart(
 
 @pytest.mark.parametrize("colors", ["light", "dark"])
 def test_everything_has_a_name_and_fits_on_a_phone(
-    browser: Browser, site: Projects, posts_file: Path, colors: str
+    browser: Browser, url: str, posts_file: Path, colors: str
 ) -> None:
     browser.prefer(colors)
-    browser.driver.get(f"{site.url}#new")
+    browser.driver.get(f"{url}#new")
     fill_in(browser, posts_file, model="bm25", people="Kim\nLee", per_post="2 people", guidelines="- **a**")
     browser.one("#labels-own").click()
     fits = "return document.documentElement.scrollWidth <= innerWidth"
@@ -310,6 +294,6 @@ def test_everything_has_a_name_and_fits_on_a_phone(
     browser.size(1280, 900)
     create(browser)
     check()
-    browser.driver.get(f"{site.url}#start")
+    browser.driver.get(f"{url}#start")
     browser.wait(lambda: browser.all(".projects .meter"))
     check()

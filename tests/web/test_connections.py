@@ -18,9 +18,10 @@ import pytest
 
 from linker.annotation.session.session import Session
 from linker.ranking.data_frames import frame_of
-from linker.web import server
-from linker.web.app import create_app
-from linker.web.ranking_api import RankingApi
+from linker.web.api.rankings import Rankings
+from linker.web.app import Served
+from linker.web.server import listening
+from tests.helpers.browser import Server
 
 HALF = b"GET /api/about HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 
@@ -28,17 +29,11 @@ HALF = b"GET /api/about HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 @contextmanager
 def served(session: Session) -> Iterator[int]:
     """A server in a thread; the value is its port."""
-    listener = server.bind("127.0.0.1", 0)
-    port = listener.getsockname()[1]
-    running = server.make_server(create_app([session], port=port))
-    thread = threading.Thread(target=running.run, args=([listener],), daemon=True)
-    thread.start()
+    server = Server(Served([session]))
     try:
-        yield port
+        yield server.port
     finally:
-        running.should_exit = True
-        thread.join(20)
-        assert not thread.is_alive()
+        server.stop()
 
 
 def connected(port: int, sent: bytes = HALF) -> socket.socket:
@@ -63,14 +58,14 @@ def status(port: int) -> int:
 def test_requests_that_stop_in_the_middle_are_given_up(
     session: Session, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    monkeypatch.setattr(server, "_SILENT_SECONDS", 0.3)
+    monkeypatch.setattr(listening, "_SILENT_SECONDS", 0.3)
     with served(session) as port, connected(port, sent) as client:
         assert client.recv(100) == b""
 
 
 def test_labels_do_not_wait_for_rankings(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     ended = threading.Event()
-    monkeypatch.setattr(RankingApi, "rank", lambda *_: ended.wait(30) and {})
+    monkeypatch.setattr(Rankings, "rank", lambda *_: ended.wait(30) and {})
     with served(session) as port:
         body = b'{"article": "x", "source": "posts"}'
         ask = b"POST /api/rank HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Linker: 1\r\n"
@@ -82,7 +77,7 @@ def test_labels_do_not_wait_for_rankings(session: Session, monkeypatch: pytest.M
 
 
 def test_too_many_rankings_are_refused(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("linker.web.ranking_queue.MOST_WAITING", 0)
+    monkeypatch.setattr("linker.web.api.ranking_queue.MOST_WAITING", 0)
     with served(session) as port:
         answer = httpx.post(
             f"http://127.0.0.1:{port}/api/rank",
@@ -100,8 +95,8 @@ def test_ctrl_c_ends_a_server_that_ranks(make_session: Callable[..., Session]) -
     session.close()
     # A ranking that takes a minute.
     code = (
-        "import sys, time; from linker.web.ranking_api import RankingApi; from linker.cli.main import main\n"
-        "RankingApi.rank = lambda *_: time.sleep(60)\n"
+        "import sys, time; from linker.web.api.rankings import Rankings; from linker.cli.main import main\n"
+        "Rankings.rank = lambda *_: time.sleep(60)\n"
         f"sys.argv = ['linker', 'serve', {str(session.folder)!r}, '--port', '0']; main()"
     )
     process = subprocess.Popen(

@@ -21,12 +21,13 @@ from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
 from linker.data.io.columns import PostColumns
 from linker.data.post_filter import Filter
-from linker.data.types import Article, Post
+from linker.data.types import Post
 from linker.ranking.request import RankRequest
-from linker.ranking.results import Ranking
-from linker.web import corpus_search
-from linker.web.app import create_app
-from linker.web.corpus_search import CorpusQuery, CorpusSearch
+from linker.web.api import corpus_search
+from linker.web.api.corpus_search import CorpusSearch
+from linker.web.api.rankings import read_article
+from linker.web.app import Served, create_app
+from linker.web.server.access import Access
 from tests.web.conftest import ARTICLE, Client, make_posts
 
 TEXT = f"{ARTICLE.title}\n\n{ARTICLE.text}"
@@ -56,7 +57,7 @@ def corpus(folder: Path) -> CorpusSearch:
 
 @pytest.fixture
 def client(corpus: CorpusSearch) -> Iterator[Client]:
-    with Client(create_app(corpus=corpus)) as one:
+    with Client(create_app(Served(corpus=corpus))) as one:
         yield one
 
 
@@ -150,7 +151,7 @@ def test_exports_leave_no_file(client: Client, tmp_path: Path, monkeypatch: pyte
         ({"article": TEXT, "since": "soon"}, 422, "body.since"),
         ({"article": TEXT, "since": 1_400_000_000}, 422, "write dates like"),
         ({"article": TEXT, "threshold": True}, 422, "body.threshold"),
-        ({"article": TEXT, "top": "5"}, 422, "body.top: '5' is not a number"),
+        ({"article": TEXT, "top": "5"}, 422, "body.top: Input should be a valid integer"),
         ({"article": TEXT, "copies": "yes"}, 422, "body.copies"),
         ({"article": ""}, 422, "body.article"),
         ({"article": "  "}, 400, "the article is empty"),
@@ -209,7 +210,7 @@ def test_no_request_is_a_fault_of_the_server(client: Client, sent: dict[str, obj
 
 def test_a_token_is_needed_where_there_is_one(corpus: CorpusSearch) -> None:
     token = "0123456789abcdef"
-    with Client(create_app(corpus=corpus, token=token)) as client:
+    with Client(create_app(Served(corpus=corpus), Access(token=token))) as client:
         assert client.post("/api/corpus/search", json={"article": TEXT}).status_code == 401
         assert client.get("/api/openapi.json").status_code == 401
         given = {"Authorization": f"Bearer {token}"}
@@ -220,41 +221,12 @@ def test_added_posts_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     posts = make_posts(12)
     folder = tmp_path / "growing"
     build_corpus(folder, [str(write(tmp_path / "a.jsonl", posts[:6]))], "distilled", PostColumns())
-    with Client(create_app(corpus=CorpusSearch(folder))) as client:
+    with Client(create_app(Served(corpus=CorpusSearch(folder)))) as client:
         assert len(found(client, top=50)["posts"]) == 6
         add_to_corpus(folder, [str(write(tmp_path / "b.jsonl", posts))], None, PostColumns())
         monkeypatch.setattr(corpus_search, "_REFRESH_SECONDS", 0.0)
         assert len(found(client, top=50)["posts"]) == 12
         assert client.get("/api/corpus").json()["posts"] == 12
-
-
-def test_an_equal_search_is_not_made_again_until_posts_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-    whole = Corpus.answer
-
-    def answer(corpus: Corpus, articles: list[Article], request: RankRequest) -> Ranking:
-        asked.append(articles[0].text)
-        return whole(corpus, articles, request)
-
-    monkeypatch.setattr(Corpus, "answer", answer)
-    monkeypatch.setattr(corpus_search, "_REFRESH_SECONDS", 0.0)
-    monkeypatch.setattr(corpus_search, "_KEPT", 3)
-    posts, folder = make_posts(12), tmp_path / "growing"
-    build_corpus(folder, [str(write(tmp_path / "a.jsonl", posts[:6]))], "distilled", PostColumns())
-    with Client(create_app(corpus=CorpusSearch(folder))) as client:
-        first = found(client)
-        assert found(client) == first
-        assert len(asked) == 1
-        pages = [found(client, top=2, offset=offset) for offset in (0, 2, 4)]
-        assert [post for page in pages for post in page["posts"]] == first["posts"]
-        assert len(asked) == 4
-        assert found(client) == first  # three pages took its place
-        assert len(asked) == 5
-        add_to_corpus(folder, [str(write(tmp_path / "b.jsonl", posts))], None, PostColumns())
-        assert len(found(client)["posts"]) == 12
-        assert len(asked) == 6
 
 
 def test_searches_at_once_are_those_made_one_by_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,7 +236,7 @@ def test_searches_at_once_are_those_made_one_by_one(folder: Path, monkeypatch: p
     ]
 
     def search(corpus: CorpusSearch, text: str) -> dict:
-        return corpus.search(CorpusQuery(text, RankRequest(top=5, explain=True)))
+        return corpus.search(read_article(text), RankRequest(top=5, explain=True))
 
     served = CorpusSearch(folder)  # nothing is loaded yet
     with ThreadPoolExecutor(len(texts)) as pool:
@@ -281,6 +253,6 @@ def test_the_description_names_every_endpoint(client: Client) -> None:
 
 
 def test_without_a_corpus_there_is_nothing_to_search() -> None:
-    with Client(create_app()) as client:
+    with Client(create_app(Served())) as client:
         assert client.get("/api/about").json()["corpus"] is False
         assert client.post("/api/corpus/search", json={"article": TEXT}).status_code in (404, 405)

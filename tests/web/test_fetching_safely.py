@@ -19,8 +19,8 @@ import pytest
 
 from linker.articles import transport
 from linker.data.types import Post
-from linker.web import ranking_api
-from linker.web.app import create_app
+from linker.web.api import rankings
+from linker.web.app import Served, create_app
 from tests.web.conftest import Client
 
 PUBLIC, OTHER_PUBLIC = "93.184.216.34", "198.41.0.4"
@@ -106,7 +106,7 @@ def internet(monkeypatch: pytest.MonkeyPatch) -> Iterator[Internet]:
 
 @pytest.fixture(scope="module")
 def client() -> Client:
-    return Client(create_app([], posts=[Post("1", "otters at the weir"), Post("2", "a late bus")]))
+    return Client(create_app(Served(posts=[Post("1", "otters at the weir"), Post("2", "a late bus")])))
 
 
 def refused(client: Client, address: str) -> str:
@@ -300,7 +300,7 @@ def test_a_body_without_an_end_is_given_up(client: Client, internet: Internet) -
 def test_slow_drips_end_at_the_deadline(
     client: Client, internet: Internet, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    monkeypatch.setattr(ranking_api, "_FETCH_SECONDS", 0.4)
+    monkeypatch.setattr(rankings, "_FETCH_SECONDS", 0.4)
 
     def drip(handler: BaseHTTPRequestHandler) -> None:
         if where == "silence":

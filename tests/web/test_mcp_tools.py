@@ -11,7 +11,7 @@ import linker
 from linker.common.errors import LinkerError
 from linker.corpus.builder import build_corpus
 from linker.data.io.columns import PostColumns
-from linker.web.mcp_tools import Tools
+from linker.web.mcp import Tools
 
 ARTICLE = "Otters return to the river\n\nTwo otters were filmed below the weir at Marrow."
 TEXTS = ["two otters below the weir!", "the bus is late again", "otters, at last, in the river", "soup"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timezone
 
 from linker.data.types import Post
-from linker.web.post_context import PostContext
+from linker.web.api.post_context import PostContext
 
 
 def post(number: int, **extra: object) -> Post:

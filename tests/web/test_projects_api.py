@@ -16,9 +16,11 @@ import pytest
 from linker.annotation.project.project import ProjectsFolder, key_of, safe_name
 from linker.annotation.session.session import Session
 from linker.data.readers.articles_and_posts import ArticlesAndPosts
+from linker.web.api.projects import Projects
+from linker.web.app import Served as Contents
 from linker.web.app import create_app
-from linker.web.projects_api import ProjectsApi
-from linker.web.security import MAX_BODY, MAX_UPLOAD
+from linker.web.server.access import Access
+from linker.web.server.security import MAX_BODY, MAX_UPLOAD
 from tests.helpers.sessions import events_in
 from tests.web.conftest import ARTICLE, Client, make_posts
 
@@ -49,8 +51,8 @@ class Served:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.projects = ProjectsApi(ProjectsFolder(root))
-        self.app = create_app(projects=self.projects)
+        self.projects = Projects(ProjectsFolder(root))
+        self.app = create_app(Contents(projects=self.projects))
         self.owner = Client(self.app)
 
     def create(self, **values: Any) -> dict[str, Any]:
@@ -443,7 +445,7 @@ def test_settings_change_while_people_label_and_a_removed_link_is_void(ready: Se
     details = ready.owner.post(f"/api/projects/{KEY}", json=change).json()
     assert [one["name"] for one in details["people"]] == ["Ada", "Cy"]
     assert ada.get(f"/api/sessions/{KEY}").json()["question"] == "Otters?"
-    protected = Client(create_app(token="a-token-of-some-length", projects=ready.projects))
+    protected = Client(create_app(Contents(projects=ready.projects), Access(token="a-token-of-some-length")))
     protected.headers["Authorization"] = bo.headers["Authorization"]
     assert protected.get("/api/about").status_code == 401
     assert (
@@ -471,7 +473,7 @@ def test_the_server_starts_again_with_its_projects_and_tokens(ready: Served) -> 
 
 
 def test_a_server_token_protects_the_owner_and_logs_people_in(ready: Served) -> None:
-    app = create_app(token="a-token-of-some-length", projects=ready.projects)
+    app = create_app(Contents(projects=ready.projects), Access(token="a-token-of-some-length"))
     token = ready.person("Ada").headers["Authorization"].removeprefix("Bearer ")
     client = Client(app)
     assert client.get("/api/projects").status_code == 401

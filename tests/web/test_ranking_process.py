@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 import pytest
 
+from linker.annotation.worker import Worker
 from linker.common.errors import LinkerError
-from linker.common.limited_process import LimitedProcess
 from linker.data.types import Article, Post
 from linker.ranking.ranker import load
-from linker.web.ranking_process import RankingProcess
-from linker.web.serializers import ranking_view
+from linker.web.api import ranking_process
+from linker.web.api.ranking_process import RankingProcess
+from linker.web.api.views import ranking_view
 
 ARTICLE = Article(
     "a",
@@ -33,98 +33,80 @@ POSTS = [
 ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def process() -> Iterator[RankingProcess]:
     made = RankingProcess()
     yield made
-    made._end()
+    made._worker.stop()
 
 
 def ids(process: RankingProcess, posts: Sequence[Post], source: str = "posts") -> list[str]:
     return [post["id"] for post in process.rank("bm25", ARTICLE, source, posts, 10)["posts"]]
 
 
-def test_a_ranking_is_that_of_this_process(process: RankingProcess) -> None:
+def child(process: RankingProcess) -> SpawnProcess:
+    assert process._worker._process is not None
+    return process._worker._process
+
+
+def end(*_: object) -> None:
+    os._exit(1)
+
+
+def test_a_ranking_is_that_of_this_process_at_a_lower_priority(process: RankingProcess) -> None:
     expected = ranking_view(load("bm25").rank(ARTICLE, POSTS, top=2, explain=True), ARTICLE, 3)
-    found = process.rank("bm25", ARTICLE, "posts", POSTS, 2)
-    assert found["posts"] == [
-        {**one, "parts": [list(part) for part in one["parts"]]} for one in expected["posts"]
-    ]
-    assert found["article"] == expected["article"]
-    assert (found["total"], found["model"], found["meaning"]) == (3, "bm25", expected["meaning"])
+    assert process.rank("bm25", ARTICLE, "posts", POSTS, 2) == expected
+    if hasattr(os, "nice"):
+        assert os.getpriority(os.PRIO_PROCESS, child(process).pid or 0) >= min(os.nice(0) + 5, 19)
 
 
 def test_posts_are_sent_once_and_again_when_they_change(
     process: RankingProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent: list[int] = []
-    send = LimitedProcess.send
+    sent: list[str] = []
+    call = Worker.call
 
-    def count(self: LimitedProcess, message: dict[str, object], body: bytes = b"") -> None:
-        sent.append(len(message.get("posts", ())))  # type: ignore[arg-type]
-        send(self, message, body)
+    def count(worker: Worker, function: object, *arguments: object) -> object:
+        sent.append(function.__name__)  # type: ignore[attr-defined]
+        return call(worker, function, *arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(LimitedProcess, "send", count)
-    monkeypatch.setattr("linker.web.ranking_process._AT_ONCE", 2)
-    assert set(ids(process, POSTS)) == {"1", "2", "3"}
-    assert set(ids(process, POSTS)) == {"1", "2", "3"}
-    assert sent == [2, 1, 0, 0]
-    assert ids(process, POSTS[:1]) == ["1"]
-    assert set(ids(process, POSTS[1:], "others")) == {"2", "3"}
+    monkeypatch.setattr(Worker, "call", count)
+    monkeypatch.setattr(ranking_process, "_AT_ONCE", 2)
+    posts = [*POSTS]
+    for _ in range(2):
+        assert set(ids(process, posts)) == {"1", "2", "3"}
+    assert sent == ["_forget", "_add", "_add", "_rank", "_rank"]
+    assert ids(process, posts[:1]) == ["1"]
+    assert set(ids(process, posts[1:], "others")) == {"2", "3"}
     with pytest.raises(LinkerError, match="no post"):
         ids(process, [])
 
 
-def test_errors_are_messages_and_the_next_ranking_works(process: RankingProcess, tmp_path: Path) -> None:
+def test_errors_are_messages_and_the_process_goes_on(process: RankingProcess, tmp_path: Path) -> None:
     with pytest.raises(LinkerError, match="nowhere"):
         process.rank(str(tmp_path / "nowhere"), ARTICLE, "posts", POSTS, 1)
-    assert process._process is not None
-    first = process._process._child
+    first = child(process)
     assert set(ids(process, POSTS)) == {"1", "2", "3"}
-    assert process._process._child is first
-
-
-def test_a_process_that_was_killed_is_replaced(process: RankingProcess) -> None:
-    ids(process, POSTS)
-    assert process._process is not None
-    process._process._child.kill()
-    process._process._child.wait()
-    assert set(ids(process, POSTS)) == {"1", "2", "3"}
+    assert child(process) is first
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals")
-def test_a_ranking_whose_process_is_killed_says_so(
-    process: RankingProcess, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    receive = LimitedProcess.receive
-
-    def killed(self: LimitedProcess) -> dict[str, object] | None:
-        os.kill(self._child.pid, signal.SIGKILL)
-        return receive(self)
-
+def test_a_process_that_ends_is_replaced(process: RankingProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids(process, POSTS)
     with monkeypatch.context() as patch:
-        patch.setattr(LimitedProcess, "receive", killed)
+        patch.setattr(ranking_process, "_rank", end)
         with pytest.raises(LinkerError, match=r"the ranking was interrupted.*try again"):
             ids(process, POSTS)
     assert set(ids(process, POSTS)) == {"1", "2", "3"}
+    child(process).kill()
+    child(process).join()
+    assert set(ids(process, POSTS)) == {"1", "2", "3"}
 
 
-@pytest.mark.skipif(not hasattr(os, "nice"), reason="no priorities")
-def test_rankings_have_a_lower_priority_than_labels(process: RankingProcess) -> None:
-    ids(process, POSTS)
-    assert process._process is not None
-    assert os.getpriority(os.PRIO_PROCESS, process._process._child.pid) >= min(os.nice(0) + 5, 19)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_the_process_ends_with_the_server() -> None:
     made = RankingProcess()
-    ids(made, POSTS)
-    assert made._process is not None
-    child = made._process._child
+    made._worker.call(os.getpid)
+    ended = child(made)
     del made
-    for _ in range(100):
-        if child.poll() is not None:
-            break
-        time.sleep(0.1)
-    assert child.poll() is not None
+    ended.join(10)
+    assert not ended.is_alive()

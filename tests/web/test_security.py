@@ -11,10 +11,10 @@ import pytest
 import linker.web
 from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
-from linker.web import server as serving
-from linker.web.app import create_app
-from linker.web.security import MAX_BODY, allowed_hosts
-from linker.web.server import address, public_host
+from linker.web.app import Served, create_app
+from linker.web.server.access import Access, new_token
+from linker.web.server.listening import bind, is_loopback
+from linker.web.server.security import MAX_BODY
 from tests.web.conftest import Client
 
 TOKEN = "a-token-of-some-length"
@@ -48,9 +48,9 @@ def test_a_name_that_somebody_else_points_here_is_turned_away(client: Client, ho
 def test_a_server_on_a_network_goes_by_its_own_names_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("socket.gethostname", lambda: "Lab7")
     monkeypatch.setattr("socket.getfqdn", lambda: "lab7.uni.example")
-    assert allowed_hosts("0.0.0.0") == {"0.0.0.0", "lab7", "lab7.uni.example"}
-    assert allowed_hosts("127.0.0.1") == {"127.0.0.1"}
-    assert allowed_hosts("localhost") == {"localhost"}
+    assert Access("0.0.0.0").names == {"localhost", "0.0.0.0", "lab7", "lab7.uni.example"}
+    assert Access("127.0.0.1").names == {"localhost", "127.0.0.1"}
+    assert Access("localhost").names == {"localhost"}
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_large_bodies_are_refused_announced_or_not(client: Client) -> None:
 
 @pytest.fixture
 def guarded(session: Session) -> Client:
-    return Client(create_app([session], TOKEN, "0.0.0.0", 8123))
+    return Client(create_app(Served([session]), Access("0.0.0.0", 8123, TOKEN)))
 
 
 def test_without_the_token_there_is_the_page_and_nothing_on_it(guarded: Client) -> None:
@@ -133,38 +133,36 @@ def test_signing_in_sets_a_cookie_that_scripts_and_other_sites_do_not_get(guarde
     assert guarded.get("/api/about").status_code == 200
 
 
-def test_elsewhere_than_on_loopback_there_is_always_a_token() -> None:
-    assert serving.validate_token(None, loopback=True) is None
-    made = {serving.validate_token(None, loopback=False) for _ in range(3)}
+def test_tokens_cannot_be_guessed_and_fit_into_addresses() -> None:
+    made = {Access(token=new_token()).token for _ in range(3)}
     assert len(made) == 3
     assert all(token and len(token) >= 32 for token in made)
-    assert serving.validate_token(TOKEN, loopback=True) == TOKEN
     for bad in ("", "short", "with spaces in the token", "ümlauts-in-the-token", "hash#in#the#token##"):
         with pytest.raises(LinkerError, match="--token"):
-            serving.validate_token(bad, loopback=True)
+            Access(token=bad)
 
 
 @pytest.mark.parametrize(("host", "loopback"), [("127.0.0.1", True), ("localhost", True), ("0.0.0.0", False)])
 def test_what_is_loopback_is_seen_at_the_socket(host: str, loopback: bool) -> None:
-    with serving.bind(host, 0) as listener:
-        assert serving.is_loopback(listener) is loopback
+    with bind(host, 0) as listener:
+        assert is_loopback(listener) is loopback
         port = listener.getsockname()[1]
         with pytest.raises(LinkerError, match=f"--port {port}: is in use"):
-            serving.bind("127.0.0.1", port)
+            bind("127.0.0.1", port)
 
 
 def test_hosts_that_are_not_this_machine() -> None:
     with pytest.raises(LinkerError, match="--host"):
-        serving.bind("203.0.113.7", 0)
+        bind("203.0.113.7", 0)
     with pytest.raises(LinkerError, match="host not found"):
-        serving.bind("no such host", 0)
+        bind("no such host", 0)
 
 
 def test_addresses_that_can_be_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("socket.gethostname", lambda: "lab7")
-    assert serving.address("127.0.0.1", 8123, None) == "http://127.0.0.1:8123/"
-    assert serving.address("::1", 8123, "t") == "http://[::1]:8123/#token=t"
-    assert serving.address("0.0.0.0", 8123, "t") == "http://lab7:8123/#token=t"
+    assert Access("127.0.0.1", 8123).address == "http://127.0.0.1:8123/"
+    assert Access("::1", 8123, TOKEN).address == f"http://[::1]:8123/#token={TOKEN}"
+    assert Access("0.0.0.0", 8123, TOKEN).address == f"http://lab7:8123/#token={TOKEN}"
 
 
 # What the page may load
@@ -220,17 +218,15 @@ def test_scripts_put_in_text_as_text_only_and_find_all_their_modules() -> None:
 
 
 def test_a_proxy_serves_the_page_under_its_own_name(session: Session) -> None:
-    name = public_host("https://Label.lab.example/")
-    client = Client(create_app([session], TOKEN, public_name=name))
+    access = Access(token=TOKEN, public_url="https://Label.lab.example/")
+    client = Client(create_app(Served([session]), access))
     public = {"Host": "label.lab.example", "Origin": "https://label.lab.example"}
     assert client.get("/", headers=public).status_code == 200
     assert client.get("/", headers={"Host": "other.example"}).status_code == 421
     assert client.post("/api/login", json={"token": TOKEN}, headers=public).status_code == 200
     other = {**public, "Origin": "https://other.example"}
     assert client.post("/api/login", json={"token": TOKEN}, headers=other).status_code == 403
-    assert address("127.0.0.1", 8123, TOKEN, "https://label.lab.example") == (
-        f"https://label.lab.example/#token={TOKEN}"
-    )
+    assert access.address == f"https://Label.lab.example/#token={TOKEN}"
 
 
 @pytest.mark.parametrize(
@@ -238,4 +234,4 @@ def test_a_proxy_serves_the_page_under_its_own_name(session: Session) -> None:
 )
 def test_public_urls_are_those_of_hosts(url: str) -> None:
     with pytest.raises(LinkerError, match="--public-url"):
-        public_host(url)
+        Access(public_url=url)

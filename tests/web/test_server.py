@@ -90,7 +90,7 @@ def test_no_browser_is_opened_where_none_is_wanted_or_there_is_no_screen(
         monkeypatch.setenv("DISPLAY", ":99")
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
-    monkeypatch.setattr("linker.web.server.serve", lambda app, listener, started: started())
+    monkeypatch.setattr("linker.web.server.listening.serve", lambda app, listener, started: started())
     monkeypatch.setattr(
         sys, "argv", ["linker", "serve", "--projects", str(tmp_path), "--port", "0", *arguments]
     )

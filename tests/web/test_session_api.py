@@ -10,8 +10,8 @@ import pytest
 from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
 from linker.data.types import Post
-from linker.web.app import create_app
-from linker.web.serializers import highlight_segments, status_view
+from linker.web.api.views import highlight_segments, status_view
+from linker.web.app import Served, create_app
 from tests.helpers.sessions import events_in
 from tests.web.conftest import Client
 
@@ -70,7 +70,7 @@ def test_an_action_is_done_once_over_a_restart_of_the_server(client: Client, ses
     ]
     client.sync(*actions)
     with Session.open(session.folder) as again:
-        restarted = Client(create_app([again]))
+        restarted = Client(create_app(Served([again])))
         done = restarted.sync(*actions)["done"]
         assert [one.get("post") for one in done] == [one, two, two]
         restarted.sync(restarted.action("label", two, "skip", id="another-one"))
@@ -83,7 +83,7 @@ def test_an_undo_without_a_label_stays_without_effect(client: Client, session: S
     assert client.sync(undo)["done"][0]["post"] is None
     client.sync(client.action("label", post, "relevant"))
     with Session.open(session.folder) as again:  # the server was started again meanwhile
-        assert Client(create_app([again])).sync(undo)["done"][0]["post"] is None
+        assert Client(create_app(Served([again]))).sync(undo)["done"][0]["post"] is None
     assert events(session) == [("undo", ""), ("label", post)]
 
 
@@ -190,7 +190,7 @@ def test_half_characters_nulls_and_long_texts_are_served(make_session: Callable[
         "otters 🦦 <script>alert(1)</script>",
     ]
     session = make_session([Post(f"h{i}", text) for i, text in enumerate(hostile)])
-    client = Client(create_app([session]))
+    client = Client(create_app(Served([session])))
     shown = {post["id"]: "".join(text for text, _ in post["parts"]) for post in client.sync(count=4)["next"]}
     assert [shown[f"h{i}"] for i in range(4)] == hostile
 
@@ -214,7 +214,7 @@ def test_long_curves_keep_their_end(session: Session) -> None:
 
 def test_sessions_of_one_name_have_their_own_addresses(make_session: Callable[..., Session]) -> None:
     first, second = make_session(name="a/same"), make_session(name="b/same")
-    client = Client(create_app([first, second]))
+    client = Client(create_app(Served([first, second])))
     keys = [one["key"] for one in client.get("/api/about").json()["sessions"]]
     assert keys == ["same", "same-2"]
     client.sync(client.action("label", "p3", "relevant"), key="same-2")
@@ -227,7 +227,7 @@ def test_the_agreement_by_name_is_shown_for_label_sets_that_need_names(
     make_session: Callable[..., Session],
 ) -> None:
     labels = [{"name": str(n), "value": "relevant" if n > 1 else "not"} for n in range(4)]
-    client = Client(create_app([make_session(labels=labels, overlap=1.0)]))
+    client = Client(create_app(Served([make_session(labels=labels, overlap=1.0)])))
     for who, names in (("Ada", "03"), ("Ben", "13")):
         for post, name in zip(("p0", "p3"), names):
             value = "relevant" if name > "1" else "not"
@@ -250,11 +250,11 @@ def test_the_agreement_by_name_is_shown_for_label_sets_that_need_names(
     (machine,) = client.get("/api/sessions/otters/agreement").json()["machines"]
     assert machine["kappa"] == 1
     assert 0 < machine["alpha_of_names"] < 1
-    plain = Client(create_app([make_session(name="plain")]))
+    plain = Client(create_app(Served([make_session(name="plain")])))
     assert plain.get("/api/sessions/plain/agreement").json()["names"] is False
 
 
-# RankingApi a ranking
+# Rankings
 
 
 def rank(client: Client, article: str, source: str = "session:otters", **more: object) -> tuple[int, dict]:
@@ -285,7 +285,7 @@ def test_the_default_model_ranks_and_only_listed_ones_do(client: Client, tmp_pat
 
 
 def test_pasted_posts_are_ranked_without_a_session() -> None:
-    client = Client(create_app([], posts=[Post("a", "served otters")]))
+    client = Client(create_app(Served(posts=[Post("a", "served otters")])))
     sources = [one["key"] for one in client.get("/api/about").json()["sources"]]
     assert sources == ["posts", "pasted"]
     status, answer = rank(client, "Otters at the weir", "pasted", posts="late bus\n\n  otters!  \n")

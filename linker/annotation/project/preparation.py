@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from linker.annotation.project.project import Project
-from linker.annotation.project.scoring import Scoring
 from linker.annotation.session.session import Session
 from linker.annotation.session.session_file import SessionFile
+from linker.annotation.worker import InterruptedWorkError, Worker
 from linker.common.errors import DataError, LinkerError
 from linker.data.files.line_errors import BadLines
 from linker.data.io.columns import PostColumns
@@ -47,7 +47,7 @@ class Preparations:
         self._threads: dict[str, threading.Thread] = {}
         self._guard = threading.Lock()
         self._one_at_a_time = threading.Lock()
-        self._scoring: Scoring | None = None
+        self._worker = Worker()
         self._closed = False
 
     def progress(self, key: str) -> Progress:
@@ -79,9 +79,7 @@ class Preparations:
         """Begin no further preparation; one that runs is given up, and begins again with the next server."""
         with self._guard:
             self._closed = True
-            scoring = self._scoring
-        if scoring is not None:
-            scoring.stop()
+        self._worker.stop()
 
     def _work(self, project: Project) -> None:
         try:
@@ -112,14 +110,18 @@ class Preparations:
         self._finish(project)
 
     def _score(self, project: Project) -> None:
-        with self._guard:
-            if self._closed:
-                return
-            self._scoring = Scoring(project.session_folder, project.settings.model)
+        from linker.annotation.session.create import rescore  # imports what only scoring needs
+
+        if self._closed:
+            return
         try:
-            self._scoring.wait()
+            self._worker.call(rescore, project.session_folder, project.settings.model)
+        except InterruptedWorkError as error:
+            raise LinkerError(
+                "scoring the posts was interrupted; it begins again with the next start of the server"
+            ) from error
         finally:
-            self._scoring = None
+            self._worker.stop()  # which frees the memory of the model
 
     def _show(self, project: Project, step: str) -> None:
         self._progress[project.key] = Progress(step)

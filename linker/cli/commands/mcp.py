@@ -39,8 +39,7 @@ def mcp(
     if sys.stdin is None:
         raise LinkerError("standard input is closed, on which the assistant's program sends its requests")
     from linker.models.files.resolve import resolve_model
-    from linker.web.mcp_server import create_server
-    from linker.web.mcp_tools import Tools
+    from linker.web.mcp import Tools, create_server
 
     model = resolve_model(model).pinned(model)  # so that a hub is asked once
     tools = Tools(allow or [Path()], model, reading.columns())

@@ -108,9 +108,10 @@ def serve(
     from linker.annotation.project.project import ProjectsFolder
     from linker.annotation.session.session import Session
     from linker.models.files.resolve import resolve_model
-    from linker.web import server
-    from linker.web.app import create_app
-    from linker.web.projects_api import ProjectsApi
+    from linker.web.api.projects import Projects
+    from linker.web.app import Served, create_app
+    from linker.web.server import listening
+    from linker.web.server.access import Access, new_token
 
     if len({real_path(folder) for folder in sessions or []}) < len(sessions or []):
         raise LinkerError("same session given twice; give each once")
@@ -121,55 +122,44 @@ def serve(
         raise LinkerError(f"--projects {projects}: is a file; give a folder")
     searched = None
     if corpus is not None:
-        from linker.web.corpus_search import CorpusSearch
+        from linker.web.api.corpus_search import CorpusSearch
 
         searched = CorpusSearch(corpus, model)
-    public_name = None if public_url is None else server.public_host(public_url)
-    listener = _listen(host, port)
-    with contextlib.closing(listener), contextlib.ExitStack() as opened:
-        only_here = server.is_loopback(listener) and public_name is None
-        token = server.validate_token(token, only_here)
-        port = listener.getsockname()[1]
+    with contextlib.closing(_listen(host, port)) as listener, contextlib.ExitStack() as opened:
+        only_here = listening.is_loopback(listener) and public_url is None
+        if token is None and not only_here:
+            token = new_token()
+        access = Access(host, listener.getsockname()[1], token, public_url)
         candidates = reading.read(posts) if posts else []
-        served = None
+        served_projects = None
         if projects is not None:
-            served = ProjectsApi(ProjectsFolder(projects), reachable=not only_here)
-            opened.callback(served.close)
-        labeled = [Session.open(folder) for folder in sessions or []]
-        for session in labeled:
-            opened.callback(session.close)
-        app = create_app(
-            labeled,
-            token,
-            host,
-            port,
-            model,
-            candidates,
-            served,
-            searched,
-            public_name,
-        )
+            served_projects = Projects(ProjectsFolder(projects), reachable=not only_here)
+            opened.callback(served_projects.close)
+        labeled = []
+        for folder in sessions or []:
+            labeled.append(Session.open(folder))
+            opened.callback(labeled[-1].close)
+        app = create_app(Served(labeled, served_projects, model, candidates, searched), access)
 
         def started() -> None:
-            address = server.address(host, port, token, public_url)
-            print(f"{address}\nCtrl-C stops the server.", flush=True)
-            if served is not None and not no_browser:
-                _open_browser(address)
+            print(f"{access.address}\nCtrl-C stops the server.", flush=True)
+            if projects is not None and not no_browser:
+                _open_browser(access.address)
 
-        server.serve(app, listener, started)
+        listening.serve(app, listener, started)
     print("stopped; all labels are saved", file=sys.stderr)
 
 
 def _listen(host: str, port: int | None) -> socket.socket:
     """Listen on the port, or on the usual one, or on a free one if that is in use."""
-    from linker.web import server
+    from linker.web.server.listening import bind
 
     if port is not None:
-        return server.bind(host, port)
+        return bind(host, port)
     try:
-        return server.bind(host, _PORT)
+        return bind(host, _PORT)
     except LinkerError:
-        return server.bind(host, 0)
+        return bind(host, 0)
 
 
 def _open_browser(address: str) -> None:

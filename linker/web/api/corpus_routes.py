@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header
-from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 
 from linker.data.io.dates import parse_date
 from linker.data.post_filter import Filter
 from linker.ranking.request import RankRequest
-from linker.version import __version__
-from linker.web.corpus_search import CorpusQuery, CorpusSearch, ExportFormat
-from linker.web.ranking_queue import RankingQueue
-from linker.web.serializers import AsciiJsonResponse
+from linker.web.api.corpus_search import CorpusSearch, ExportFormat
+from linker.web.api.ranking_queue import RankingQueue
+from linker.web.api.rankings import read_article
+from linker.web.api.views import AsciiJsonResponse, download
 
 MOST_POSTS, MOST_EXPORTED = 200, 100_000
 _ARTICLE = 1 << 20
@@ -39,17 +38,6 @@ _SIGNED = Annotated[
 ]
 
 
-def _number(value: object) -> object:
-    """Return a number of a JSON document as it is.
-
-    Raises:
-        ValueError: if the value is a string or a boolean, which pydantic would convert.
-    """
-    if isinstance(value, (str, bool)):
-        raise ValueError(f"{str(value)[:60]!r} is not a number")
-    return value
-
-
 def _moment(value: object) -> datetime | None:
     """Return the time in a string of a JSON document.
 
@@ -63,14 +51,13 @@ def _moment(value: object) -> datetime | None:
     return parse_date(value)
 
 
-_Whole = Annotated[int, BeforeValidator(_number)]
 _Moment = Annotated[datetime | None, BeforeValidator(_moment)]
 
 
 class Search(BaseModel):
     """An article, and which posts of the corpus to rank for it."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     article: str = Field(
         min_length=1,
@@ -87,31 +74,40 @@ class Search(BaseModel):
     languages: list[str] = Field(
         default_factory=list, max_length=100, description="Only posts in these languages, such as en."
     )
-    threshold: Annotated[float | None, BeforeValidator(_number)] = Field(
-        None, ge=0, le=100, description="Only posts with at least this score."
-    )
+    threshold: float | None = Field(None, ge=0, le=100, description="Only posts with at least this score.")
     copies: bool = Field(
-        False, strict=True, description="List near-duplicates one by one instead of the best of each group."
+        False, description="List near-duplicates one by one instead of the best of each group."
     )
     ignore_dates: bool = Field(
-        False, strict=True, description="Rank by text alone, without the dates of article and posts."
+        False, description="Rank by text alone, without the dates of article and posts."
     )
+
+    def request(self, top: int, offset: int = 0, explain: bool = False) -> RankRequest:
+        """Return the options of the ranking."""
+        conditions = Filter(self.since, self.until, tuple(self.languages))
+        return RankRequest(
+            top=top,
+            offset=offset,
+            threshold=self.threshold,
+            explain=explain,
+            filter=conditions if conditions else None,
+            copies=self.copies,
+            ignore_dates=self.ignore_dates,
+        )
 
 
 class SearchPage(Search):
     """A search, and the page of its results to return."""
 
-    top: _Whole = Field(20, ge=1, le=MOST_POSTS, description="Number of posts to return.")
-    offset: _Whole = Field(0, ge=0, le=MOST_EXPORTED, description="Number of the best posts to skip.")
-    explain: bool = Field(
-        False, strict=True, description="Add the words and the parts of the score that decided."
-    )
+    top: int = Field(20, ge=1, le=MOST_POSTS, description="Number of posts to return.")
+    offset: int = Field(0, ge=0, le=MOST_EXPORTED, description="Number of the best posts to skip.")
+    explain: bool = Field(False, description="Add the words and the parts of the score that decided.")
 
 
 class Export(Search):
     """A search, and the file to write its results to."""
 
-    top: _Whole = Field(1_000, ge=1, le=MOST_EXPORTED, description="Number of posts to write.")
+    top: int = Field(1_000, ge=1, le=MOST_EXPORTED, description="Number of posts to write.")
     format: ExportFormat = Field("csv", description="Format of the file.")
 
 
@@ -178,65 +174,33 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 
 def corpus_routes(corpus: CorpusSearch, queue: RankingQueue) -> APIRouter:
-    """Create the routes of a corpus.
+    """Return the routes of a corpus, whose searches `queue` runs. The OpenAPI document describes them."""
+    router = APIRouter(prefix="/api/corpus")
 
-    Args:
-        corpus: the corpus.
-        queue: runs the searches.
-    """
-    router = APIRouter(prefix="/api", tags=["corpus"])
-
-    @router.get("/corpus", response_model=About, summary="Describe the corpus")
+    @router.get("", response_model=About, summary="Describe the corpus")
     async def about() -> Response:
         return AsciiJsonResponse(await queue.run(corpus.about))
 
-    @router.post(
-        "/corpus/search", response_model=Results, responses=_PROBLEMS, summary="Rank posts for an article"
-    )
+    @router.post("/search", response_model=Results, responses=_PROBLEMS, summary="Rank posts for an article")
     async def search(body: SearchPage, signed: _SIGNED) -> Response:
-        wanted = _request(body, body.top, body.offset, body.explain)
-        return AsciiJsonResponse(
-            await queue.run(partial(corpus.search, CorpusQuery(body.article, wanted, body.published)))
-        )
+        def work() -> dict[str, Any]:
+            request = body.request(body.top, body.offset, body.explain)
+            return corpus.search(read_article(body.article, body.published), request)
+
+        return AsciiJsonResponse(await queue.run(work))
 
     @router.post(
-        "/corpus/export",
+        "/export",
         response_class=FileResponse,
         responses={**_PROBLEMS, 200: {"content": {kind: {} for kind in _TYPES.values()}}},
         summary="Write a ranking to a file",
     )
     async def export(body: Export, signed: _SIGNED) -> Response:
-        query = CorpusQuery(body.article, _request(body, body.top), body.published)
-        path = await queue.run(partial(corpus.export, query, body.format))
-        return FileResponse(
-            path,
-            media_type=_TYPES[body.format],
-            filename=f"posts.{body.format}",
-            background=BackgroundTask(path.unlink, missing_ok=True),
-        )
+        def write(path: Path) -> Path:
+            article = read_article(body.article, body.published)
+            return corpus.export(article, body.request(body.top), path, body.format)
 
-    @router.get("/openapi.json", include_in_schema=False)
-    def description() -> Response:
-        return AsciiJsonResponse(
-            get_openapi(
-                title="linker corpus",
-                version=__version__,
-                summary="Rank the posts of a corpus for a news article.",
-                routes=router.routes,
-            )
-        )
+        name = f"posts.{body.format}"
+        return await queue.run(partial(download, name, write, _TYPES[body.format]))
 
     return router
-
-
-def _request(body: Search, top: int, offset: int = 0, explain: bool = False) -> RankRequest:
-    conditions = Filter(body.since, body.until, tuple(body.languages))
-    return RankRequest(
-        top=top,
-        offset=offset,
-        threshold=body.threshold,
-        explain=explain,
-        filter=conditions if conditions else None,
-        copies=body.copies,
-        ignore_dates=body.ignore_dates,
-    )

@@ -1,24 +1,23 @@
-"""JSON views of suggestions, posts, articles and progress."""
+"""JSON views of posts, articles, rankings and progress, and the responses that carry them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from starlette.responses import Response
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse, Response
 
-from linker.annotation.formats.label_format import LabeledPost
-from linker.annotation.session.assignment import Suggestion
 from linker.annotation.session.status import Status
 from linker.data.types import Article, Post
 from linker.ranking.results import Ranking
 from linker.ranking.words import Span
 
 _CURVE_POINTS = 240
-
-Part = tuple[str, int]
 
 
 class AsciiJsonResponse(Response):
@@ -31,20 +30,39 @@ class AsciiJsonResponse(Response):
         return json.dumps(content, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
-def highlight_segments(text: str, marks: Sequence[Span]) -> list[Part]:
+def download(name: str, write: Callable[[Path], Path], media_type: str) -> FileResponse:
+    """Return a response with a temporary file.
+
+    Args:
+        name: name of the file.
+        write: writes to the path that it gets, or beside it, and returns the path of the file.
+        media_type: the content type.
+    """
+    folder = TemporaryDirectory(prefix="linker-export-")
+    try:
+        file = write(Path(folder.name) / name)
+    except BaseException:
+        folder.cleanup()
+        raise
+    return FileResponse(
+        file, media_type=media_type, filename=file.name, background=BackgroundTask(folder.cleanup)
+    )
+
+
+def highlight_segments(text: str, marks: Sequence[Span]) -> list[tuple[str, int]]:
     """Split a text into (segment, marked), since browsers count characters differently from Python."""
-    found: list[Part] = []
+    segments: list[tuple[str, int]] = []
     end = 0
     for start, stop in sorted(marks):
         if start < end:
             continue
         if start > end:
-            found.append((text[end:start], 0))
-        found.append((text[start:stop], 1))
+            segments.append((text[end:start], 0))
+        segments.append((text[start:stop], 1))
         end = stop
-    if end < len(text) or not found:
-        found.append((text[end:], 0))
-    return found
+    if end < len(text) or not segments:
+        segments.append((text[end:], 0))
+    return segments
 
 
 def post_view(post: Post, marks: Sequence[Span] = ()) -> dict[str, Any]:
@@ -57,26 +75,8 @@ def post_view(post: Post, marks: Sequence[Span] = ()) -> dict[str, Any]:
     }
 
 
-def suggestion_view(suggestion: Suggestion) -> dict[str, Any]:
-    """Return the view of a suggestion."""
-    return {
-        **post_view(suggestion.post, suggestion.marks),
-        "copies": suggestion.copies,
-        "score": suggestion.score,
-        "position": suggestion.position,
-        "random": suggestion.at_random,
-        "note": suggestion.note,
-        "words": suggestion.article_words,
-    }
-
-
-def labeled_view(post: LabeledPost, names: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
-    """Return the view of a post with its labels, as (annotator, value, name)."""
-    return {**post_view(post.post), "score": post.score, "labels": names, "note": post.note or ""}
-
-
 def article_view(article: Article) -> dict[str, Any]:
-    """Return the view of a seed article."""
+    """Return the view of an article."""
     return {
         "title": article.title,
         "text": article.text,
@@ -96,12 +96,12 @@ def ranking_view(ranking: Ranking, article: Article, total: int) -> dict[str, An
         "meaning": ranking.meaning,
         "posts": [
             {
-                **post_view(one.post, one.explanation.post_spans if one.explanation else ()),
-                "rank": one.rank,
-                "score": one.score,
-                "shares": one.explanation.decided_by if one.explanation else "",
+                **post_view(ranked.post, ranked.explanation.post_spans if ranked.explanation else ()),
+                "rank": ranked.rank,
+                "score": ranked.score,
+                "shares": ranked.explanation.decided_by if ranked.explanation else "",
             }
-            for one in ranking
+            for ranked in ranking
         ],
     }
 

@@ -9,8 +9,11 @@ import os
 import re
 import secrets
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from urllib.parse import quote
+
+from starlette.requests import Request
 
 from linker.common.errors import LinkerError
 
@@ -30,14 +33,9 @@ class Visitor:
     name: str | None = None
     project: str = ""
 
-    @property
-    def is_owner(self) -> bool:
-        """Whether this is the owner of the server."""
-        return self.name is None
-
     def may(self, method: str, path: str) -> bool:
         """Return whether a request is permitted: a person labels in one session, and sees nothing else."""
-        if self.is_owner:
+        if self.name is None:
             return True
         session = re.escape(f"/api/sessions/{self.project}")
         readable = rf"/api/about|{session}(?:/status|/posts)?"
@@ -45,6 +43,12 @@ class Visitor:
 
 
 OWNER = Visitor()
+
+
+def visitor_of(request: Request) -> Visitor:
+    """Return who sent a request, as the middleware found."""
+    visitor: Visitor = request.state.visitor
+    return visitor
 
 
 class PersonTokens:
@@ -56,7 +60,6 @@ class PersonTokens:
 
     def __init__(self, root: Path) -> None:
         self._path = root / _SECRET
-        self._secret: bytes | None = None
 
     def token(self, project: str, person_id: str) -> str:
         """Return the token of a person: 32 letters, digits, `-` and `_`.
@@ -64,24 +67,21 @@ class PersonTokens:
         Raises:
             LinkerError: if the secret cannot be read or written.
         """
-        if self._secret is None:
-            self._secret = self._read()
         digest = hmac.digest(self._secret, f"{quote(project)}/{person_id}".encode(), hashlib.sha256)
         return base64.urlsafe_b64encode(digest[:24]).decode()
 
-    def _read(self) -> bytes:
+    @cached_property
+    def _secret(self) -> bytes:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             try:
-                file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                with open(self._path, "xb", opener=partial(os.open, mode=0o600)) as file:
+                    file.write(secrets.token_bytes(_BYTES))
+                    file.flush()
+                    os.fsync(file.fileno())
             except FileExistsError:
-                secret = self._path.read_bytes()
-            else:
-                secret = secrets.token_bytes(_BYTES)
-                with os.fdopen(file, "wb") as new:
-                    new.write(secret)
-                    new.flush()
-                    os.fsync(new.fileno())
+                pass
+            secret = self._path.read_bytes()
         except OSError as error:
             raise LinkerError(f"{self._path}: cannot be read or written ({error.strerror})") from error
         if len(secret) != _BYTES:

@@ -1,4 +1,4 @@
-"""Bind the socket and run uvicorn."""
+"""The socket of the server, and uvicorn on it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import asyncio
 import errno
 import ipaddress
 import logging
-import secrets
 import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from urllib.parse import urlsplit
 
 import h11
 import uvicorn
@@ -19,9 +17,7 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from linker.common.errors import LinkerError
-from linker.web.security import is_ip
 
-SHORTEST_TOKEN = 16
 _LAST_SECONDS = 1
 _SWITCH_SECONDS = 0.0005
 _SILENT_SECONDS = 60.0
@@ -64,51 +60,6 @@ def bind(host: str, port: int) -> socket.socket:
 def is_loopback(listener: socket.socket) -> bool:
     """Return whether only this machine can reach the socket."""
     return ipaddress.ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback
-
-
-def validate_token(given: str | None, loopback: bool) -> str | None:
-    """Return the token to use: the given one, or a new one if other machines can reach the server.
-
-    Args:
-        given: the token of `--token`, if any.
-        loopback: whether only this machine can reach the server.
-
-    Raises:
-        LinkerError: if the token is short enough to be guessed, or cannot be part of an address.
-    """
-    if given is None:
-        return None if loopback else secrets.token_urlsafe(24)
-    if len(given) < SHORTEST_TOKEN or not (
-        given.isascii() and given.replace("-", "").replace("_", "").isalnum()
-    ):
-        raise LinkerError(
-            f"--token: needs {SHORTEST_TOKEN} or more letters, digits, - and _; leave it out to get a new one"
-        )
-    return given
-
-
-def public_host(url: str) -> str:
-    """Return the host name of the address at which a proxy serves the page.
-
-    Raises:
-        LinkerError: if it is not the address of a host.
-    """
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise LinkerError(f"--public-url {url}: not an address; give one such as https://label.example")
-    if parts.path.strip("/") or parts.query or parts.fragment:
-        raise LinkerError(f"--public-url {url}: has a path; serve the page at the root of a host name")
-    return parts.hostname.lower()
-
-
-def address(host: str, port: int, token: str | None, public_url: str | None = None) -> str:
-    """Return the address of the page, with the token after `#`, which browsers never send to a server."""
-    if public_url is not None:
-        return f"{public_url.rstrip('/')}/" + (f"#token={token}" if token else "")
-    if host in ("0.0.0.0", "::"):
-        host = socket.gethostname()
-    shown = f"[{host}]" if is_ip(host) and ":" in host else host
-    return f"http://{shown}:{port}/" + (f"#token={token}" if token else "")
 
 
 class _Protocol(H11Protocol):

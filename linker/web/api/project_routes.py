@@ -1,0 +1,248 @@
+"""Routes of projects: create, prepare, share and finish them. Only for the owner."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict, replace
+from itertools import zip_longest
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+
+from linker.annotation.formats.label_format import LabelFormat
+from linker.annotation.project.project import ARTICLES, Project, file_names
+from linker.annotation.project.settings import MODELS, USUAL_LABELS, ProjectSettings, people_of
+from linker.annotation.project.training_set import write_training_set
+from linker.common.errors import Faults, LinkerError
+from linker.common.files import real_path
+from linker.data.files.tables import ENDINGS
+from linker.data.types import Article
+from linker.models.pretrained import BEST
+from linker.web.api.projects import Projects
+from linker.web.api.rankings import read_article
+from linker.web.api.views import AsciiJsonResponse
+from linker.web.server.security import MAX_UPLOAD
+
+_MOST_ARTICLES = 20
+_RECIPE = "configs/minilm/finetune.jsonnet"
+_Text = Annotated[str, Field(max_length=1 << 20)]
+
+
+class LabelBody(BaseModel):
+    """A label of a label set."""
+
+    name: str
+    value: Literal["relevant", "not", "skip"]
+
+
+class ProjectBody(BaseModel):
+    """A new project; `articles` are texts or addresses, `published` their dates in the same order."""
+
+    title: str
+    articles: list[_Text]
+    published: list[str] = Field(default_factory=list, max_length=200)
+    question: str
+    guidelines: str = ""
+    model: str
+    people: list[str] = Field(default_factory=list, max_length=200)
+    labels_per_post: int = 1
+    overlap: float = 1.0
+    labels: list[LabelBody]
+    target: float = 0.95
+
+    def settings(self) -> ProjectSettings:
+        """Return the settings, with the articles as they were read.
+
+        Raises:
+            LinkerError: with all that is wrong.
+        """
+        faults = Faults()
+        articles: list[Article] = []
+        with faults:
+            if len(self.articles) > _MOST_ARTICLES:
+                raise LinkerError(f"articles: {len(self.articles)}; at most {_MOST_ARTICLES}")
+        texts = self.articles[:_MOST_ARTICLES]
+        dates = self.published[: len(texts)]
+        for number, (text, published) in enumerate(zip_longest(texts, dates, fillvalue=""), 1):
+            with faults:
+                if text.strip():
+                    article = read_article(text, published)
+                    articles.append(article if article.url else replace(article, id=f"article-{number}"))
+        # The other settings are checked with a stand-in, so that all faults are reported at once.
+        if not articles and faults.messages:
+            articles = [Article("none", "none")]
+        values = self.model_dump(exclude={"articles", "published", "people", "labels"})
+        with faults:
+            settings = ProjectSettings(
+                articles=tuple(articles),
+                people=people_of(self.people),
+                labels=tuple(label.model_dump() for label in self.labels),
+                **values,
+            )
+            settings.check()
+        faults.raise_if_any()
+        return settings
+
+
+class ChangeBody(BaseModel):
+    """Settings that may change while people label; what is missing stays."""
+
+    title: str | None = None
+    question: str | None = None
+    guidelines: str | None = None
+    people: list[str] | None = Field(None, max_length=200)
+
+
+def project_routes(projects: Projects) -> APIRouter:
+    """Return the routes of projects."""
+    router = APIRouter(prefix="/api/projects", include_in_schema=False)
+
+    def details(key: str) -> AsciiJsonResponse:
+        return AsciiJsonResponse(details_view(projects, projects.project(key)))
+
+    router.get("/{key}")(details)
+
+    @router.get("")
+    def overview() -> AsciiJsonResponse:
+        return AsciiJsonResponse(
+            {
+                "folder": str(projects.folder.root),
+                "projects": [summary_view(projects, key) for key in projects.folder.project_keys()],
+                "models": list(MODELS),
+                "labels": list(USUAL_LABELS),
+                "endings": list(ENDINGS),
+                "upload_bytes": MAX_UPLOAD,
+                "question": ProjectSettings.question,
+            }
+        )
+
+    @router.post("")
+    def create(body: ProjectBody) -> AsciiJsonResponse:
+        project = projects.folder.create(body.settings())
+        projects.update(project)
+        return details(project.key)
+
+    @router.post("/_training")  # no project has this key
+    def training_set() -> AsciiJsonResponse:
+        labeled = [(projects.project(served.key), served.session) for served in projects.all()]
+        written = write_training_set(projects.folder.root, labeled)
+        command = ["linker", "train", _RECIPE, "--data", str(real_path(written.folder))]
+        return AsciiJsonResponse(
+            {
+                "projects": written.projects,
+                "posts": written.posts,
+                "relevant": written.relevant,
+                "command": shlex.join(command),
+            }
+        )
+
+    @router.post("/{key}")
+    def change(key: str, body: ChangeBody) -> AsciiJsonResponse:
+        with projects.guard:
+            project = projects.project(key)
+            values = body.model_dump(exclude={"people"}, exclude_none=True)
+            if body.people is not None:
+                values["people"] = people_of(body.people, project.settings.people)
+            project.change(**values)
+            projects.update(project)
+        return details(key)
+
+    @router.post("/{key}/files")
+    async def upload(
+        key: str, request: Request, name: Annotated[str, Query(min_length=1, max_length=1000)]
+    ) -> AsciiJsonResponse:
+        try:
+            with projects.project(key).upload(name) as file:
+                async for block in request.stream():
+                    await run_in_threadpool(file.write, block)
+        except ClientDisconnect as error:
+            raise LinkerError(f"{name[:100]}: the upload was cut off; drop the file again") from error
+        return await run_in_threadpool(details, key)
+
+    @router.post("/{key}/start")
+    def start(key: str) -> AsciiJsonResponse:
+        projects.preparations.begin(projects.project(key))
+        return AsciiJsonResponse(summary_view(projects, key))
+
+    return router
+
+
+def summary_view(projects: Projects, key: str) -> dict[str, Any]:
+    """Return a project with its state and progress: an entry of the list of projects."""
+    try:
+        project = projects.project(key)
+        progress = projects.preparations.progress(key)
+        entry: dict[str, Any] = {
+            "key": key,
+            "title": project.settings.title,
+            "created": project.settings.created,
+            "step": progress.step,
+            "error": progress.error,
+            "notes": projects.preparations.notes(key),
+        }
+        if not project.is_ready:
+            return {**entry, "state": "preparing" if progress.step else "draft"}
+        session = projects.get(key).session
+        status = session.status()
+    except LinkerError as error:
+        return {"key": key, "title": key, "state": "broken", "error": str(error)}
+    if copies := len(session.posts) - status.posts:
+        note = f"{copies:,} near-duplicate{'s' * (copies > 1)} of other posts: labeled with them"
+        entry["notes"] = [*entry["notes"], note]
+    return {
+        **entry,
+        "state": "finished" if status.decision.stop and not status.waiting else "labeling",
+        "posts": status.posts,
+        "labeled": status.labeled,
+        "relevant": status.relevant,
+        "waiting": status.waiting,
+        "disputed": status.disputed,
+        "decision": {"stop": status.decision.stop, "reason": status.decision.reason},
+        "estimate": {**asdict(status.estimate), "sentence": status.estimate.sentence},
+    }
+
+
+def details_view(projects: Projects, project: Project) -> dict[str, Any]:
+    """Return a project with its settings, people, links and state.
+
+    `commands` use the labels, and are typed where the server was started.
+    """
+    settings = project.settings
+    session = shlex.quote(str(project.session_folder))
+    sources = [f"--article {shlex.quote(str(project.folder / ARTICLES))}"]
+    sources += [f"--posts {shlex.quote(str(path))}" for path in project.uploads()]
+    if settings.model != BEST:
+        sources.append(f"--model {settings.model}")
+    return {
+        **summary_view(projects, project.key),
+        "articles": [
+            {
+                "title": article.title or article.text[:80],
+                "url": article.url,
+                "words": len(article.text.split()),
+            }
+            for article in settings.articles
+        ],
+        "question": settings.question,
+        "guidelines": settings.guidelines,
+        "model": settings.model,
+        "labels": list(settings.labels),
+        "labels_per_post": settings.labels_per_post,
+        "overlap": settings.overlap,
+        "target": settings.target,
+        "people": [
+            {"name": person.name, "token": projects.tokens.token(project.key, person.id)}
+            for person in settings.people
+        ],
+        "files": file_names(project.uploads()),
+        "folder": str(project.folder),
+        "reachable": projects.reachable,
+        "formats": LabelFormat.available(),
+        "commands": {
+            "export": f"linker annotate export {session} --resolved --out labels.csv",
+            "rank": f"linker rank {' '.join(sources)} --labels labels.csv --threshold recall=0.9 --out relevant.csv",
+        },
+    }

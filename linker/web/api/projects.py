@@ -1,0 +1,115 @@
+"""The projects of a folder: their sessions, preparations and people."""
+
+from __future__ import annotations
+
+import threading
+
+from linker.annotation.project.preparation import Preparations, needs_scores
+from linker.annotation.project.project import Project, ProjectsFolder
+from linker.annotation.session.session import Session
+from linker.common.errors import LinkerError
+from linker.web.api.sessions import NoSessionError, ServedSession, Sessions
+from linker.web.server.visitors import PersonTokens, Visitor
+
+
+class Projects(Sessions):
+    """Serves the sessions of a folder of projects, each opened when it is asked for first.
+
+    Args:
+        folder: the folder of projects.
+        reachable: whether other machines can reach the server, so that links to it work there.
+
+    Attributes:
+        guard: held while projects or their sessions change.
+        preparations: prepares their sessions.
+        tokens: tokens of their people.
+    """
+
+    def __init__(self, folder: ProjectsFolder, reachable: bool = False) -> None:
+        super().__init__()
+        self.folder = folder
+        self.reachable = reachable
+        self.tokens = PersonTokens(folder.root)
+        self.guard = threading.RLock()
+        self.preparations = Preparations(self._ready)
+        self._projects: dict[str, Project] = {}
+        self._people: dict[str, Visitor] = {}
+        for key in folder.project_keys():
+            try:
+                project = self.project(key)
+                self.update(project)
+                if project.is_ready and needs_scores(project):
+                    self.preparations.begin(project)  # a server before this one was stopped meanwhile
+            except LinkerError:
+                pass  # the list shows what is wrong
+
+    def close(self) -> None:
+        """Close all sessions."""
+        self.preparations.close()
+        with self.guard:
+            for served in self._by_key.values():
+                served.session.close()
+            self._by_key.clear()
+
+    def project(self, key: str) -> Project:
+        """Return a project.
+
+        Raises:
+            NoSessionError: if there is none of this key, or it is damaged.
+        """
+        with self.guard:
+            if key not in self._projects:
+                try:
+                    self._projects[key] = self.folder.open(key)
+                except LinkerError as error:
+                    raise NoSessionError(str(error)) from error
+            return self._projects[key]
+
+    def update(self, project: Project) -> None:
+        """Serve a project that is new, or whose people or texts have changed."""
+        with self.guard:
+            self._projects[project.key] = project
+            others = {
+                token: person for token, person in self._people.items() if person.project != project.key
+            }
+            self._people = others | {
+                self.tokens.token(project.key, person.id): Visitor(person.name, project.key)
+                for person in project.settings.people
+            }
+            if project.key in self._by_key:
+                self._by_key[project.key].project = project.settings
+
+    def visitor(self, token: str) -> Visitor | None:
+        """Return the annotator of a token; None if it is unknown."""
+        return self._people.get(token)
+
+    def get(self, key: str) -> ServedSession:
+        """Return the session of a project.
+
+        Raises:
+            NoSessionError: if there is none.
+            LinkerError: if it cannot be read.
+        """
+        with self.guard:
+            if key not in self._by_key:
+                project = self.project(key)
+                if not project.is_ready:
+                    raise NoSessionError(f"the project {key!r} has no posts to label yet")
+                self._by_key[key] = ServedSession(Session.open(project.session_folder), key, project.settings)
+            return self._by_key[key]
+
+    def all(self) -> list[ServedSession]:
+        """Return the sessions that people can label in; the list of projects shows what is wrong with others."""
+        served = []
+        for key in self.folder.project_keys():
+            try:
+                served.append(self.get(key))
+            except LinkerError:
+                continue
+        return served
+
+    def _ready(self, project: Project) -> None:
+        """Serve the session of a project, or its new scores."""
+        with self.guard:
+            self._by_key.pop(project.key, None)  # not closed: a request in progress may still use it
+            self.get(project.key)

@@ -1,0 +1,82 @@
+"""Rankings in a process of their own, so that the server stays fast (decision 113)."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from linker.annotation.worker import InterruptedWorkError, Worker
+from linker.common.errors import LinkerError
+from linker.data.types import Article, Post
+
+if TYPE_CHECKING:
+    from linker.ranking.ranker import Ranker
+
+# Packing a part holds the interpreter, and labels wait for it.
+_AT_ONCE = 1_000
+# Those of the process that ranks.
+_posts: dict[str, list[Post]] = {}
+_rankers: dict[str, Ranker] = {}
+
+
+class RankingProcess:
+    """Ranks in a process of lower priority, one ranking at a time; it starts with the first one. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._worker = Worker()
+        self._sent: dict[str, Sequence[Post]] = {}
+        weakref.finalize(self, self._worker.stop)
+
+    def rank(
+        self, model: str, article: Article, source: str, posts: Sequence[Post], top: int
+    ) -> dict[str, Any]:
+        """Rank posts.
+
+        Args:
+            model: name or path of a model.
+            article: the query.
+            source: name of the posts; they are sent once, unless it gets others.
+            posts: the posts.
+            top: number of posts to return.
+
+        Returns:
+            The ranking as `linker.web.api.views.ranking_view`.
+
+        Raises:
+            LinkerError: if they cannot be ranked, or the process was ended.
+        """
+        with self._lock:
+            if not self._worker.is_running():
+                self._sent.clear()
+            try:
+                if self._sent.get(source) is not posts:
+                    self._worker.call(_forget, source)
+                    for start in range(0, len(posts), _AT_ONCE):
+                        self._worker.call(_add, source, posts[start : start + _AT_ONCE])
+                    self._sent[source] = posts
+                return self._worker.call(_rank, model, article, source, top)
+            except InterruptedWorkError as error:
+                raise LinkerError(
+                    "the ranking was interrupted, perhaps for lack of memory; try again, or with fewer posts"
+                ) from error
+
+
+def _forget(source: str) -> None:
+    _posts[source] = []
+
+
+def _add(source: str, part: Sequence[Post]) -> None:
+    _posts[source] += part
+
+
+def _rank(model: str, article: Article, source: str, top: int) -> dict[str, Any]:
+    from linker.ranking.ranker import load  # what only the process needs
+    from linker.web.api.views import ranking_view
+
+    if model not in _rankers:
+        _rankers[model] = load(model)
+    posts = _posts[source]
+    return ranking_view(_rankers[model].rank(article, posts, top=top, explain=True), article, len(posts))

@@ -1,0 +1,154 @@
+"""Rankings of posts for an article that a visitor gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from linker.annotation.project.settings import MODELS
+from linker.articles.extraction import article_from_text, extract_article
+from linker.articles.fetching import fetch
+from linker.articles.loading import is_url
+from linker.articles.publication import publication_date
+from linker.common.errors import DataError, LinkerError
+from linker.data.types import Article, Post
+from linker.models.pretrained import BEST
+from linker.web.api.ranking_process import RankingProcess
+from linker.web.api.ranking_queue import RankingQueue
+from linker.web.api.sessions import NoSessionError, Sessions
+from linker.web.api.views import AsciiJsonResponse
+
+_FETCH_SECONDS = 15.0
+_MAX_PAGE = 5 << 20
+_MAX_POSTS = 5000
+_PASTED = "pasted"
+#: Ranks tens of thousands of posts in two seconds, while a larger model is at work on them.
+_PRELIMINARY = "bm25"
+_MOST_ARTICLES = 8
+
+
+class RankBody(BaseModel):
+    """An article, and the posts to rank for it.
+
+    Attributes:
+        article: a text, or the address of a page; only pages of the public internet are fetched, no file is read.
+        source: key of one of `Rankings.sources`.
+        posts: the posts, one per line, if they are pasted.
+        top: number of posts to return.
+        model: one of `Rankings.models`; empty: the default.
+        preliminary: rank by shared words, in a second or two; the same request without it gives the final ranking.
+        published: when the article was published; empty: by the page.
+    """
+
+    article: str
+    source: str
+    posts: str = ""
+    top: int = Field(20, ge=1, le=200)
+    model: str = Field("", max_length=4096)
+    preliminary: bool = False
+    published: str = Field("", max_length=40)
+
+
+class Rankings:
+    """Ranks posts for the page "Rank".
+
+    Args:
+        sessions: the sessions whose posts can be ranked.
+        model: default model; None: `best`.
+        posts: posts of no session.
+    """
+
+    def __init__(self, sessions: Sessions, model: str | None = None, posts: Sequence[Post] = ()) -> None:
+        self._sessions = sessions
+        self._default = model or BEST
+        self._posts = posts
+        self._process = RankingProcess()
+        # Of preliminary rankings, so that a page is not fetched again for the final one.
+        self._articles: dict[tuple[str, str], Article] = {}
+
+    def sources(self) -> list[dict[str, Any]]:
+        """Return the sources of posts."""
+        sources: list[dict[str, Any]] = []
+        if self._posts:
+            sources.append({"key": "posts", "title": "posts of this server", "posts": len(self._posts)})
+        for served in self._sessions.all():
+            title = served.project.title if served.project else served.session.name
+            posts = len(served.session.posts)
+            sources.append({"key": f"session:{served.key}", "title": title, "posts": posts})
+        return [*sources, {"key": _PASTED, "title": "posts that I paste", "posts": None}]
+
+    def models(self) -> list[str]:
+        """Return the models to choose from, the default first."""
+        models = [(served.project or served.session.settings).model for served in self._sessions.all()]
+        return list(dict.fromkeys([self._default, *MODELS, *models]))
+
+    def rank(self, body: RankBody) -> dict[str, Any]:
+        """Rank posts for an article.
+
+        Raises:
+            LinkerError: if the page cannot be fetched or holds no article, or posts or model are missing.
+        """
+        model = body.model or self._default
+        if model not in self.models():  # never a path that a visitor makes up
+            raise LinkerError(f"model {model[:60]!r} is not served here; choose one of the list")
+        posts = self._posts_of(body.source, body.posts)
+        key = body.article, body.published
+        article = None if body.preliminary else self._articles.pop(key, None)
+        article = article or read_article(*key)
+        if body.preliminary:
+            model, self._articles[key] = _PRELIMINARY, article
+            for old in list(self._articles)[:-_MOST_ARTICLES]:
+                self._articles.pop(old, None)
+        return self._process.rank(model, article, body.source, posts, body.top)
+
+    def _posts_of(self, source: str, pasted: str) -> Sequence[Post]:
+        if source == _PASTED:
+            lines = [line.strip() for line in pasted.splitlines() if line.strip()]
+            if not lines:
+                raise DataError("no posts; paste some, one per line")
+            if len(lines) > _MAX_POSTS:
+                raise DataError(f"{len(lines):,} posts; at most {_MAX_POSTS:,} can be pasted")
+            return [Post(str(number), line) for number, line in enumerate(lines, start=1)]
+        if source == "posts" and self._posts:
+            return self._posts
+        try:
+            return self._sessions.get(source.removeprefix("session:")).session.posts
+        except NoSessionError as error:
+            raise LinkerError("these posts are no longer served; reload the page") from error
+
+
+def ranking_routes(rankings: Rankings, queue: RankingQueue) -> APIRouter:
+    """Return the route of rankings, which `queue` runs."""
+    router = APIRouter(prefix="/api", include_in_schema=False)
+
+    @router.post("/rank")
+    async def rank(body: RankBody) -> AsciiJsonResponse:
+        return AsciiJsonResponse(await queue.run(partial(rankings.rank, body)))
+
+    return router
+
+
+def read_article(text: str, published: str = "") -> Article:
+    """Read an article from a text, or from a page of the public internet if the text is an address.
+
+    Args:
+        text: the text or the address.
+        published: when it was published, if the user says so; empty: by the page.
+
+    Raises:
+        LinkerError: if it is empty, or the page cannot be fetched.
+    """
+    text = text.strip()
+    if not text:
+        raise DataError("the article is empty; paste its address or its text")
+    moment = publication_date(published, "published") if published else None
+    if len(text.split()) == 1 and is_url(text):
+        article = extract_article(fetch(text, deadline=_FETCH_SECONDS, max_bytes=_MAX_PAGE), text)
+    else:
+        article = article_from_text(text, "pasted")
+    return article if moment is None else replace(article, published=moment)

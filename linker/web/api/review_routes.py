@@ -1,0 +1,163 @@
+"""Routes that review and move labels: agreement, adjudication, export, import. Only for the owner."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+
+from linker.annotation.formats import read, write
+from linker.annotation.formats.label_format import LabelFormat
+from linker.annotation.session.events import Event
+from linker.annotation.session.review import Dispute
+from linker.common.errors import DataError, LinkerError
+from linker.data.labels.values import LabelValue
+from linker.web.api.sessions import ServedSession, Sessions
+from linker.web.api.views import AsciiJsonResponse, download, post_view
+
+_ENDINGS = {
+    "csv": ".csv",
+    "asreview": ".csv",
+    "xlsx": ".xlsx",
+    "jsonl": ".jsonl",
+    "doccano": ".jsonl",
+    "prodigy": ".jsonl",
+}
+_MOST_SHOWN = 200
+
+
+class ResolveBody(BaseModel):
+    """An adjudicated label."""
+
+    annotator: str = Field(max_length=200)
+    post: str
+    value: LabelValue
+    choice: str | None = None
+    id: str = Field(min_length=8, max_length=64)
+
+
+def review_routes(sessions: Sessions) -> APIRouter:
+    """Return the routes."""
+    router = APIRouter(prefix="/api/sessions/{key}", include_in_schema=False)
+
+    @router.get("/agreement")
+    def agreement(key: str) -> AsciiJsonResponse:
+        return AsciiJsonResponse(agreement_view(sessions.get(key)))
+
+    @router.post("/resolve")
+    def resolve(key: str, body: ResolveBody) -> AsciiJsonResponse:
+        served = sessions.get(key)
+        event = Event("resolve", body.annotator, body.post, body.value, id=body.id, choice=body.choice)
+        served.session.act(event)
+        return AsciiJsonResponse(agreement_view(served))
+
+    @router.get("/export")
+    def export(key: str, format: str = "csv", resolved: bool = False) -> Response:
+        served, form = sessions.get(key), LabelFormat.by_name(format)
+        records = served.session.labeled(resolved or form.one_per_post, form.marks_machines)
+        stem = re.sub(r"[^A-Za-z0-9_-]+", "-", key) + ("-resolved" if resolved else "-labels")
+
+        def write_labels(path: Path) -> Path:
+            files = write(path, format, records, served.guidelines)
+            if len(files) == 1:
+                return path
+            zipped = path.with_suffix(".zip")
+            with ZipFile(zipped, "w", ZIP_DEFLATED) as archive:
+                for file in files:
+                    archive.write(file, file.name)
+            return zipped
+
+        return download(f"{stem}{_ENDINGS.get(format, '.json')}", write_labels, "application/octet-stream")
+
+    @router.post("/import")
+    async def import_(
+        key: str,
+        request: Request,
+        name: Annotated[str, Query(min_length=1, max_length=1000)],
+        format: str = "",
+        annotator: Annotated[str, Query(max_length=200)] = "",
+        machine: bool = False,
+    ) -> AsciiJsonResponse:
+        session = (await run_in_threadpool(sessions.get, key)).session
+        title = re.split(r"[\\/]", name)[-1][:200]
+
+        def import_labels(path: Path) -> dict[str, int | str]:
+            try:
+                imported = read(path, format or None, session.label_set.meanings)
+            except DataError as error:
+                raise DataError(str(error).replace(str(path), title)) from error
+            new = session.import_labels(imported.labels, annotator.strip() or None, title, machine)
+            summary = imported.summary.replace(imported.shown, title)
+            return {"read": len(imported.labels), "new": new, "summary": summary}
+
+        with TemporaryDirectory(prefix="linker-import-") as folder:
+            path = Path(folder) / "labels"
+            with path.open("wb") as file:
+                try:
+                    async for block in request.stream():
+                        await run_in_threadpool(file.write, block)
+                except ClientDisconnect as error:
+                    raise LinkerError("the upload was cut off; import the file again") from error
+            return AsciiJsonResponse(await run_in_threadpool(import_labels, path))
+
+    return router
+
+
+def agreement_view(served: ServedSession) -> dict[str, Any]:
+    """Return the agreement of people, that of machines with people, and the posts to adjudicate.
+
+    A post appears among the disagreements when everybody who is to label it has done so. Those on which only the names
+    of the labels differ are listed apart, as `by_name`.
+    """
+    session = served.session
+    review, name_of = session.review(), session.label_set.name_of
+    # Reading these influences nobody who is still to label them.
+    disputes, by_name = (
+        [dispute for dispute in some if not dispute.waiting] for some in (review.disputes, review.by_name)
+    )
+
+    def view(dispute: Dispute) -> dict[str, Any]:
+        decided = dispute.adjudicated
+        return {
+            **post_view(dispute.post),
+            **served.context.view(dispute.post),
+            "labels": [
+                (who, label.value, name_of(label.value or "skip", label.choice), note)
+                for who, label, note in dispute.labels
+            ],
+            "resolved": decided and {"value": decided.value, "choice": decided.choice},
+            "holds": dispute.holds,
+        }
+
+    return {
+        "posts": review.posts,
+        "alpha": _number(review.alpha),
+        "names": session.label_set.named and {"alpha": _number(review.alpha_of_names), "level": review.level},
+        "kappas": [{"people": list(pair), "kappa": _number(kappa)} for pair, kappa in review.kappas.items()],
+        "machines": [
+            {
+                **asdict(machine),
+                "kappa": _number(machine.kappa),
+                "alpha_of_names": _number(machine.alpha_of_names),
+            }
+            for machine in review.machines
+        ],
+        "total": len(disputes),
+        "disagreements": [view(dispute) for dispute in disputes[:_MOST_SHOWN]],
+        "total_by_name": len(by_name),
+        "by_name": [view(dispute) for dispute in by_name[:_MOST_SHOWN]],
+    }
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,1 @@
+"""The HTTP server: its socket, who may send requests, and which."""

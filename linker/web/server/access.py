@@ -1,0 +1,110 @@
+"""How a server is reached: its address, its host names, and the tokens that it accepts."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from linker.common.errors import LinkerError
+from linker.web.server.visitors import OWNER, Visitor
+
+SHORTEST_TOKEN = 16
+
+
+def new_token() -> str:
+    """Return a token that nobody can guess."""
+    return secrets.token_urlsafe(24)
+
+
+@dataclass(frozen=True)
+class Access:
+    """How a server is reached, and by whom.
+
+    Attributes:
+        host: address that it listens on.
+        port: port that it listens on; part of the cookie's name, so that two servers do not share one.
+        token: token of the owner; None: everybody who reaches the server is the owner, for loopback only.
+        public_url: address at which a proxy serves the page; None: there is no proxy.
+        person_of: token → the person whose it is; None: nobody's.
+
+    Raises:
+        LinkerError: if the token is short enough to be guessed or cannot be part of an address, or the address is not
+            that of a host.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    token: str | None = None
+    public_url: str | None = None
+    person_of: Callable[[str], Visitor | None] = lambda token: None
+
+    def __post_init__(self) -> None:
+        if (token := self.token) is not None and (
+            len(token) < SHORTEST_TOKEN
+            or not token.isascii()
+            or not token.replace("-", "").replace("_", "").isalnum()
+        ):
+            raise LinkerError(
+                f"--token: needs {SHORTEST_TOKEN} or more letters, digits, - and _; leave it out to get a new one"
+            )
+        if (url := self.public_url) is not None:
+            parts = urlsplit(url)
+            if parts.scheme not in ("http", "https") or not parts.hostname:
+                raise LinkerError(
+                    f"--public-url {url}: not an address; give one such as https://label.example"
+                )
+            if parts.path.strip("/") or parts.query or parts.fragment:
+                raise LinkerError(
+                    f"--public-url {url}: has a path; serve the page at the root of a host name"
+                )
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie with the token."""
+        return f"linker-{self.port}"
+
+    @property
+    def names(self) -> set[str]:
+        """The host names of the server, besides IP addresses."""
+        names = {"localhost", self.host.lower()}
+        if self.host != "localhost" and not (
+            is_ip(self.host) and ipaddress.ip_address(self.host).is_loopback
+        ):
+            names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
+        if self.public_url is not None:
+            names.add((urlsplit(self.public_url).hostname or "").lower())
+        return names
+
+    @property
+    def address(self) -> str:
+        """The address of the page, with the token after `#`, which browsers never send to a server."""
+        host = socket.gethostname() if self.host in ("0.0.0.0", "::") else self.host
+        shown = f"[{host}]" if is_ip(host) and ":" in host else host
+        url = self.public_url or f"http://{shown}:{self.port}"
+        return f"{url.rstrip('/')}/" + (f"#token={self.token}" if self.token else "")
+
+    def visitor(self, token: str) -> Visitor | None:
+        """Return who sends a token; empty: none was sent. None: it is wrong."""
+        person = self.person_of(token) if token else None
+        if person is None and (self.token is None or tokens_match(token, self.token)):
+            return OWNER
+        return person
+
+
+def tokens_match(sent: str, token: str) -> bool:
+    """Compare tokens in constant time."""
+    return hmac.compare_digest(sent.encode("utf-8", "replace"), token.encode())
+
+
+def is_ip(name: str) -> bool:
+    """Return whether a name is an IP address, which DNS cannot rebind."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
