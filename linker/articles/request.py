@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ssl
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import timezone
 from email.utils import parsedate_to_datetime
 from typing import Literal
@@ -139,15 +139,8 @@ def request(
             response = Response(url, answer.status, tuple(head.headers.multi_items()))
             if response.fault or not accepts(response.type):
                 return response
-            raw: list[bytes] = []
-
-            def chunks() -> Iterator[bytes]:
-                for chunk in answer.iter_stream():
-                    raw.append(chunk)
-                    yield chunk
-
-            body = b"".join(unpacked_body(response, chunks(), max_bytes))
-            return Response(url, response.status, response.headers, b"".join(raw), body)
+            raw, body = _body(response, answer.iter_stream(), max_bytes)
+            return replace(response, raw=raw, body=body)
     except (TimeoutError, httpcore.TimeoutException) as error:
         raise RequestError("too slow", f"no answer within {deadline.seconds:g} seconds") from error
     except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, OSError) as error:
@@ -156,8 +149,8 @@ def request(
         raise RequestError("not an address", f"not a valid address ({error})") from error
 
 
-def unpacked_body(response: Response, chunks: Iterator[bytes], max_bytes: int) -> Iterator[bytes]:
-    """Yield the decompressed body of a response, from the chunks that were transferred.
+def _body(response: Response, chunks: Iterable[bytes], max_bytes: int) -> tuple[bytes, bytes]:
+    """Read the body of a response, and return it as transferred, and decompressed.
 
     Raises:
         RequestError: as soon as it exceeds `max_bytes`; if it is damaged, incomplete, or compressed not by gzip.
@@ -167,34 +160,31 @@ def unpacked_body(response: Response, chunks: Iterator[bytes], max_bytes: int) -
         raise RequestError(
             "no connection", f"the page is compressed as {packing[:40]!r}, which was not requested; {SAVE_IT}"
         )
-    size = 0
     length = response.header("content-length")
-    for chunk in chunks if packing in ("", "identity") else _unpacked(chunks):
-        size += len(chunk)
-        if size > max_bytes or (length.isdecimal() and int(length[:20]) > max_bytes):
-            raise RequestError("too large", f"the page is larger than {max_bytes / (1 << 20):g} MiB")
-        yield chunk
-
-
-def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield decompressed gzip in chunks of bounded size: a small chunk may contain gigabytes."""
-    gzip, begun = zlib.decompressobj(wbits=31), False
+    is_too_large = length.isdecimal() and int(length[:20]) > max_bytes
+    gzip = zlib.decompressobj(wbits=31) if "gzip" in packing else None
+    raw, body = bytearray(), bytearray()
     try:
         for chunk in chunks:
-            while chunk:
-                if gzip.eof:
-                    # Another gzip member may follow; anything else is ignored, as in browsers.
-                    if not chunk.startswith(b"\x1f\x8b"):
-                        return
-                    gzip = zlib.decompressobj(wbits=31)
-                begun = True
-                yield gzip.decompress(chunk, 1 << 20)
+            raw += chunk
+            if gzip is None:
+                body += chunk
+            while gzip is not None and chunk and not is_too_large:
+                # Another gzip member may follow; anything else is ignored, as in browsers.
+                if gzip.eof and not chunk.startswith(b"\x1f\x8b"):
+                    break
+                gzip = zlib.decompressobj(wbits=31) if gzip.eof else gzip
+                # Of bounded size: a small chunk may contain gigabytes.
+                body += gzip.decompress(chunk, 1 << 20)
                 chunk = gzip.unused_data if gzip.eof else gzip.unconsumed_tail
-        yield gzip.flush()
+                is_too_large = len(body) > max_bytes
+            if is_too_large or len(body) > max_bytes:
+                raise RequestError("too large", f"the page is larger than {max_bytes / (1 << 20):g} MiB")
     except zlib.error as error:
         raise RequestError("no connection", f"the page is damaged (gzip: {error}); {SAVE_IT}") from error
-    if begun and not gzip.eof:
+    if gzip is not None and raw and not gzip.eof:
         raise RequestError("no connection", "the transfer was incomplete; try again")
+    return bytes(raw), bytes(body)
 
 
 def _broken_connection(error: BaseException) -> str:

@@ -115,19 +115,16 @@ class _GuardedBackend(httpcore.NetworkBackend):
             raise RequestError(
                 "refused address", f"{host} is {private[0]}, not an address of the public internet: refused"
             )
-        for address in addresses[:-1]:
+        for number, address in enumerate(addresses, 1):
+            is_last = number == len(addresses)
+            timeout = self._deadline.left(float("inf") if is_last else _ONE_ADDRESS)
             try:
-                return self._connect(address, port, socket_options, _ONE_ADDRESS)
+                stream = self._backend.connect_tcp(address, port, timeout, socket_options=socket_options)
+                return _GuardedStream(stream, self._deadline)
             except (httpcore.ConnectError, httpcore.ConnectTimeout):
-                continue
-        return self._connect(addresses[-1], port, socket_options, float("inf"))
-
-    def _connect(
-        self, address: str, port: int, socket_options: Iterable[Any] | None, most: float
-    ) -> httpcore.NetworkStream:
-        timeout = self._deadline.left(most)
-        stream = self._backend.connect_tcp(address, port, timeout, socket_options=socket_options)
-        return _GuardedStream(stream, self._deadline)
+                if is_last:
+                    raise
+        raise AssertionError  # a host that is found has an address
 
 
 class _GuardedStream(httpcore.NetworkStream):

@@ -9,10 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from linker.articles.crawl.store import CrawlStore
+from linker.articles.crawl.store import CrawlStore, PageRow
 from linker.articles.crawl.visit import STATES
 from linker.articles.links.link_key import link_key
 from linker.articles.request import MAX_REDIRECTS
@@ -49,25 +48,6 @@ class CrawlReport:
         }
 
 
-class _Page(NamedTuple):
-    """The page at the end of a link's redirects."""
-
-    state: str = "not an address"
-    detail: str | None = "not an http or https address"
-    status: int | None = None
-    last_url: str | None = None
-    canonical: str | None = None
-    attempts: int = 0
-    title: str | None = None
-    text: str | None = None
-    published: str | None = None
-    language: str | None = None
-    target: int | None = None
-
-
-_ROW = f"SELECT {', '.join(_Page._fields)} FROM page WHERE id = ?"
-
-
 def write_results(store: CrawlStore, folder: Path, report: CrawlReport) -> None:
     """Write `articles.jsonl` and `states.csv` into a folder, and count states and articles into the report."""
     write_lines(folder / "states.csv", _states(store, report))
@@ -97,12 +77,12 @@ def _articles(store: CrawlStore, report: CrawlReport) -> Iterator[str]:
         yield json.dumps(filled, ensure_ascii=False) + "\n"
 
 
-def _links(store: CrawlStore) -> Iterator[tuple[str, str | None, _Page]]:
+def _links(store: CrawlStore) -> Iterator[tuple[str, str | None, PageRow]]:
     """Address and key of each link, and the page that it leads to."""
     for url, key, number in store.run("SELECT url, key, page FROM link ORDER BY number"):
-        page, passed = _Page(), [number]
+        page, passed = PageRow(), [number]
         while passed[-1] is not None:
-            page = _Page(*store.run(_ROW, [passed[-1]]).fetchone())
+            page = store.page(passed[-1])
             if page.target in passed or len(passed) > MAX_REDIRECTS + 1:
                 why = "in a circle" if page.target in passed else f"more than {MAX_REDIRECTS} times"
                 page = page._replace(state="redirect loop", detail=f"redirects {why}", target=None)

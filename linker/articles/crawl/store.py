@@ -40,16 +40,29 @@ WAITING = "page WHERE state = 'waiting' AND NOT is_robots"
 
 
 class PageRow(NamedTuple):
-    """A page of the database; see `Outcome`. `not_before` is the time from which on it may be asked for."""
+    """A page of the database; see `Outcome`. The defaults are of a link that is not an address.
 
-    id: int
-    url: str
-    state: State
-    detail: str
-    text: str | None
-    hops: int
-    attempts: int
-    not_before: float
+    Attributes:
+        last_url: the last address that was asked.
+        target: number of the page that it redirects to.
+        not_before: the time from which on it may be asked for.
+    """
+
+    id: int = 0
+    url: str = ""
+    state: State = "not an address"
+    detail: str = "not an http or https address"
+    status: int | None = None
+    last_url: str | None = None
+    target: int | None = None
+    hops: int = 0
+    attempts: int = 0
+    not_before: float = 0.0
+    title: str | None = None
+    text: str | None = None
+    published: str | None = None
+    canonical: str | None = None
+    language: str | None = None
 
 
 _ROW = f"SELECT {', '.join(PageRow._fields)} FROM"
@@ -191,6 +204,10 @@ class CrawlStore(Database):
             return same[0], ""
         number, is_new = self._add_page(url, key, hops)
         return number, host_of_url(url) if is_new else ""
+
+    def page(self, number: int) -> PageRow:
+        """Return a page by its number."""
+        return PageRow(*self.run(f"{_ROW} page WHERE id = ?", [number]).fetchone())
 
     def archived(self) -> int:
         """Return the length of the WARC file up to the last page that is in the database too; 0: never written."""
