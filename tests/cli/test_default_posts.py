@@ -18,6 +18,7 @@ from linker.cli.default_posts import default_posts
 from linker.cli.main import main
 from linker.common.errors import LinkerError
 from tests.helpers.article_pages import ARTICLE_HTML, serving
+from tests.helpers.forked import run_linker
 
 TITLE = "Otters return to the Brell after forty years"
 POSTS = [
@@ -219,7 +220,9 @@ def test_a_stub_is_refused_with_exit_code_2_unless_forced(
 def test_a_corpus_in_this_folder(rank: Rank, tmp_path: Path) -> None:
     pytest.importorskip("lance")
     (tmp_path / "tweets.jsonl").write_text(LINES)
-    built = rank("linker corpus build tweets.jsonl --out tweets --model distilled")
+    built = run_linker(
+        tmp_path, *["corpus", "build", "tweets.jsonl", "--out", "tweets", "--model", "distilled"]
+    )
     assert built.returncode == 0, built.stderr
     done = rank("linker rank --article URL")
     assert "otters" in best(done)

@@ -12,42 +12,14 @@ import pytest
 import linker
 from linker.cli import main as cli
 from linker.common.errors import DataError
+from tests.helpers.forked import run_linker
 
 HEAVY = ("torch", "sklearn", "scipy", "pyarrow", "trafilatura", "bm25s", "tensorboard")
 CONFIG = Path(__file__).parents[2] / "configs" / "quickstart.jsonnet"
-# Runs the command, then tells which heavy packages it has loaded.
-WRAPPER = f"""
-import sys
-from linker.cli.main import main
-try:
-    main()
-finally:
-    print("loaded:", *[name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
-"""
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", WRAPPER, *arguments], capture_output=True, text=True, check=False, timeout=60
-    )
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--help",),
-        ("--version",),
-        ("train", "--help"),
-        ("config", "check", str(CONFIG)),
-        ("config", "schema"),
-    ],
-    ids=" ".join,
-)
-def test_small_commands_load_nothing_heavy(arguments: tuple[str, ...]) -> None:
-    result = run(*arguments)
-    assert result.returncode == 0, result.stderr
-    assert result.stdout
-    assert result.stderr.strip() == "loaded:"
+    return run_linker(Path.cwd(), *arguments)
 
 
 def test_importing_linker_loads_nothing_heavy() -> None:
@@ -82,8 +54,7 @@ def test_wrong_input_exits_with_2_and_one_message() -> None:
     assert result.returncode == 2
     assert result.stdout == ""
     assert result.stderr.splitlines() == [
-        "error: no/such/file.jsonnet: config not found; `linker config list` lists all recipes",
-        "loaded:",
+        "error: no/such/file.jsonnet: config not found; `linker config list` lists all recipes"
     ]
 
 
@@ -161,13 +132,8 @@ def test_results_are_utf8_whatever_the_locale() -> None:
 
 
 def help_of(*arguments: str) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "linker", *arguments, "--help"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "COLUMNS": "100", "TERM": "dumb"},
-        timeout=60,
-    )
+    environment = {**os.environ, "COLUMNS": "100", "TERM": "dumb"}
+    done = run_linker(Path.cwd(), *arguments, "--help", environment=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

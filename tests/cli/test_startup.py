@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.forked import run_linker
+
 ERASE = "\r\x1b[2K"
 ROOT = Path(__file__).parents[2]
 SAMPLE = ("--article", str(ROOT / "data" / "article.html"), "--posts", str(ROOT / "data" / "posts.jsonl"))
@@ -90,9 +92,7 @@ RANKING = {"numpy", "rich", "scipy"}
         (("config", "check", str(ROOT / "configs" / "quickstart.jsonnet")), set()),
         (("config", "show", str(ROOT / "configs" / "quickstart.jsonnet")), set()),
         (("config", "schema"), set()),
-        (("rank", *SAMPLE, "--model", "bm25"), RANKING | {"bm25s"}),
         (("rank", *SAMPLE, "--model", "tfidf"), RANKING),
-        (("rank", *SAMPLE, "--model", "distilled"), RANKING),
         (("rank", *SAMPLE, "--model", "distilled", "--explain"), RANKING),
         (("rank", *SAMPLE, "--model", "bm25", "--out", "ranked.csv"), RANKING | {"bm25s"}),
     ],
@@ -103,20 +103,17 @@ def test_light_commands_load_what_they_need(
 ) -> None:
     run(LOADED, tmp_path, *arguments)
     assert loaded(tmp_path) <= allowed
+    if "tfidf" in arguments:  # what is loaded is seen
+        assert loaded(tmp_path) == RANKING
 
 
 def test_the_status_of_a_session_loads_no_model(tmp_path: Path) -> None:
-    run(LOADED, tmp_path, "annotate", "start", "s", *SAMPLE, "--model", "bm25")
+    assert run_linker(tmp_path, "annotate", "start", "s", *SAMPLE, "--model", "bm25").returncode == 0
     run(LOADED, tmp_path, "annotate", "status", "s")
     assert loaded(tmp_path) <= {"numpy", "rich", "scipy", "scipy.special"}
 
 
-def test_the_list_shows_what_is_loaded(tmp_path: Path) -> None:
-    run(LOADED, tmp_path, "rank", *SAMPLE, "--model", "bm25")
-    assert {"numpy", "rich", "scipy"} <= set((tmp_path / "loaded.txt").read_text().split())
-
-
-@pytest.mark.parametrize("model", ["bm25", "distilled", "best"])
+@pytest.mark.parametrize("model", ["bm25", "best"])
 def test_the_first_line_comes_before_anything_slow_is_loaded(model: str, tmp_path: Path) -> None:
     done = run(FIRST, tmp_path, "rank", *SAMPLE, "--model", model, "--top", "1")
     first, *loaded = (tmp_path / "first.txt").read_text().splitlines()

@@ -94,7 +94,7 @@ def siamese(folder: Path) -> WordSiamese:
 
 @pytest.fixture(scope="module")
 def trained(shell: Any) -> subprocess.CompletedProcess[str]:
-    return shell("linker train configs/ast.jsonnet")
+    return shell("linker train configs/ast.jsonnet -o trainer.epochs=4")
 
 
 def test_the_paper_s_model_is_trained_by_the_command_that_its_name_suggests(
@@ -108,8 +108,8 @@ def test_the_paper_s_model_is_trained_by_the_command_that_its_name_suggests(
         "add --vectors 6B.300d to download and use it"
     )
     epochs = [line for line in rest if line.startswith("epoch ")]
-    assert [line.split()[1] for line in epochs] == [f"{number}/10" for number in range(1, len(epochs) + 1)]
-    assert len(epochs) > 5
+    assert [line.split()[1] for line in epochs] == [f"{number}/4" for number in range(1, 5)]
+    assert load_config(ROOT / "configs" / "ast.jsonnet")["trainer"]["epochs"] == 10
     for line in epochs:
         for figure in ("mined triplets per batch", "r-Precision (mRP) ", "mAP ", "AUC "):
             assert figure in line
