@@ -8,6 +8,7 @@ import torch
 from linker.config import build, load_config, resolve
 from linker.contrib.twitter4sse.reranking import Candidate, Reranking, rerank
 from linker.models.files.archive import load_model
+from linker.training.batch_sampler import PairBatch
 from linker.training.data_options import use_data
 from linker.training.experiment import Experiment
 from linker.training.training_state import TrainingTask
@@ -69,5 +70,5 @@ def test_posts_of_one_article_are_never_its_negatives_even_in_one_batch(config):
     state = experiment.trainer.start(TrainingTask(model, experiment.miner, experiment.loss, data))
     batches = list(experiment.trainer.batches.epoch(data, 5))
     assert sum(len(batch.posts) for batch in batches) == 60
-    relevance = state._relevance([3, 4], [3, 7, 4])
+    relevance = state._relevance(PairBatch([3, 4], [3, 7, 4]))
     assert torch.equal(relevance, torch.tensor([[True, True, False], [False, False, True]]))
