@@ -25,8 +25,10 @@ Kind: TypeAlias = Literal["standard input", "address", "file", "folder", "text"]
 
 _HTML = (".html", ".htm", ".xhtml")
 _JSON = (".json", ".jsonl", ".ndjson")
+#: Endings of pages, documents and texts with one article.
+ONE_ARTICLE = (*_HTML, ".txt", ".md", ".pdf")
 # Endings of files that can contain articles, also compressed; tables of articles are read when they are named.
-_ENDINGS = (*_HTML, ".txt", ".md", *_JSON, ".pdf")
+_ENDINGS = (*ONE_ARTICLE, *_JSON)
 _TABLES = (".csv", ".tsv", ".xlsx", ".parquet")
 # Documents that have to be saved in another format first.
 _DOCUMENTS = (".docx", ".doc", ".odt", ".rtf", ".pages")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,18 +17,19 @@ if TYPE_CHECKING:
     from linker.data.types import Article
 
 
+# As `linker.articles.loading` has it, whose import takes longer than the process to start.
+_PAGE = re.compile(r"^https?://|\.(x?html?|pdf)$", re.IGNORECASE)
+_LINES = 10
+_PUBLISHED = "--published"
+_LONGEST_TITLE = 120
+
+
 @dataclass
 class ArticleSources:
     """The articles of a command line."""
 
     article: Annotated[
-        list[str],
-        typer.Option(
-            "--article",
-            metavar="SOURCE",
-            help="Article: address, file, folder, quoted text or -.",
-            show_default=False,
-        ),
+        list[str], typer.Option(metavar="SOURCE", help="Article: address, file, folder, quoted text or -.")
     ]
     force: Annotated[
         bool,
@@ -43,12 +42,7 @@ class ArticleSources:
     ] = False
     published: Annotated[
         str | None,
-        typer.Option(
-            "--published",
-            metavar="DATE",
-            help="When the article was published, if it does not say so.",
-            show_default=False,
-        ),
+        typer.Option(metavar="DATE", help="When the article was published, if it does not say so."),
     ] = None
 
     def begin(self) -> None:
@@ -62,61 +56,45 @@ class ArticleSources:
             extraction_process.start()
 
     def load(self, faults: Faults | None = None) -> list[Article]:
-        """Load the articles and print a line about each, see `load_and_report`."""
-        return load_and_report(self.article, self.force, faults, self.published)
+        """Load the articles and print a line about each to standard error: title, words, date, source.
 
+        Args:
+            faults: faults that were collected before; reported together with those of the articles.
 
-# As `linker.articles.loading` has it, whose import takes longer than the process to start.
-_PAGE = re.compile(r"^https?://|\.(x?html?|pdf)$", re.IGNORECASE)
-_LINES = 10
-_PUBLISHED = "--published"
-_LONGEST_TITLE = 120
+        Raises:
+            LinkerError: if there are faults.
+        """
+        from linker.articles.loading import load_articles, read_folder, source_kind
+        from linker.articles.publication import dated, publication_date
 
-
-def load_and_report(
-    sources: list[str], force: bool = False, faults: Faults | None = None, published: str | None = None
-) -> list[Article]:
-    """Load articles and print a line about each to standard error: title, words, date, source.
-
-    Args:
-        sources: addresses, paths, texts and `-`.
-        force: accept pages with too little text to be the article.
-        faults: faults found before; reported together with those found here.
-        published: date of the article, or of those of several that have none.
-
-    Raises:
-        LinkerError: if there are faults.
-    """
-    from linker.articles.loading import load_articles, read_folder, source_kind
-    from linker.articles.publication import dated, publication_date
-
-    faults = faults or Faults()
-    lines, read = [], []
-    moment = None
-    with faults:
-        moment = None if published is None else publication_date(published, _PUBLISHED)
-    for source in dict.fromkeys(sources):
-        with faults, _naming_force():
-            if (kind := source_kind(source)) == "folder":
-                articles, problems = read_folder(Path(source), force)
-                skipped = f", {len(problems)} could not be read" if problems else ""
-                lines += [
-                    f"{source}: {len(articles):,} article{'s'[: len(articles) != 1]} in this folder{skipped}"
-                ]
-                lines += [f"skipped: {problem}" for problem in problems]
-            else:
-                articles = load_articles(source, force)
-            if moment is not None:
-                articles, notes = dated(articles, moment, _PUBLISHED)
-                lines += notes
-            lines += [_line(article, kind, source) for article in articles[:_LINES]]
-            if len(articles) > _LINES:
-                lines.append(f"and {len(articles) - _LINES:,} more articles from {source}")
-            read += articles
-    faults.raise_if_any()
-    for line in lines:
-        print(line, file=sys.stderr)
-    return _with_distinct_ids(read)
+        faults = faults or Faults()
+        lines, read, moment = [], [], None
+        with faults:
+            moment = None if self.published is None else publication_date(self.published, _PUBLISHED)
+        for source in dict.fromkeys(self.article):
+            with faults:
+                try:
+                    if (kind := source_kind(source)) == "folder":
+                        articles, problems = read_folder(Path(source), self.force)
+                        skipped = f", {len(problems)} could not be read" if problems else ""
+                        plural = "s"[: len(articles) != 1]
+                        lines.append(f"{source}: {len(articles):,} article{plural} in this folder{skipped}")
+                        lines += [f"skipped: {problem}" for problem in problems]
+                    else:
+                        articles = load_articles(source, self.force)
+                except StubError as error:
+                    raise DataError(f"{error}; or add --force to use it as it is") from error
+                if moment is not None:
+                    articles, notes = dated(articles, moment, _PUBLISHED)
+                    lines += notes
+                lines += [_line(article, kind, source) for article in articles[:_LINES]]
+                if len(articles) > _LINES:
+                    lines.append(f"and {len(articles) - _LINES:,} more articles from {source}")
+                read += articles
+        faults.raise_if_any()
+        for line in lines:
+            print(line, file=sys.stderr)
+        return _with_distinct_ids(read)
 
 
 def _line(article: Article, kind: str, source: str) -> str:
@@ -145,12 +123,3 @@ def _with_distinct_ids(articles: list[Article]) -> list[Article]:
         seen[article.id] = count = seen.get(article.id, 0) + 1
         out.append(article if count == 1 else replace(article, id=f"{article.id}-{count}"))
     return out
-
-
-@contextmanager
-def _naming_force() -> Iterator[None]:
-    """Name --force in the message about an article with too little text."""
-    try:
-        yield
-    except StubError as error:
-        raise DataError(f"{error}; or add --force to use it as it is") from error

@@ -13,6 +13,7 @@ from pathlib import Path
 from linker.common.errors import LinkerError
 
 _FOLDERS = (".", "data")
+_OTHERS = "(default; for others give --posts FILE)"
 _NAME = re.compile(r"posts\.[a-z]+(\.(gz|bz2|xz|zst))?", re.IGNORECASE)
 
 
@@ -45,26 +46,33 @@ def default_posts(articles: list[str], corpora: bool = True) -> DefaultPosts:
         LinkerError: if there are several candidates of a kind, or none; the message lists what to type.
     """
     article = shlex.join(articles) or "..."
-    folders = _corpora() if corpora else []
-    if len(folders) > 1:
-        raise LinkerError(
-            _choice(
-                "corpora",
-                [f"linker corpus search {shlex.quote(path)} --article {article}" for path in folders],
-            )
-        )
-    if folders:
-        where = "this folder, a corpus" if folders[0] == "." else f"{folders[0]}, a corpus in this folder"
-        return DefaultPosts(f"posts: {where} (default; for others give --posts FILE)", Path(folders[0]))
+    if corpora and (folders := _corpora()):
+        folder = _only("corpora", folders, f"linker corpus search {{}} --article {article}")
+        where = "this folder, a corpus" if folder == "." else f"{folder}, a corpus in this folder"
+        return DefaultPosts(f"posts: {where} {_OTHERS}", Path(folder))
     for files in map(_files, _FOLDERS):
-        if len(files) > 1:
-            commands = [f"linker rank --article {article} --posts {shlex.quote(path)}" for path in files]
-            raise LinkerError(_choice("files of posts", commands))
         if files:
-            return DefaultPosts(f"posts: {files[0]} (default; for others give --posts FILE)", files=files)
+            file = _only("files of posts", files, f"linker rank --article {article} --posts {{}}")
+            return DefaultPosts(f"posts: {file} {_OTHERS}", files=files)
     if "-" not in articles and _is_piped():
-        return DefaultPosts("posts: standard input (default; for others give --posts FILE)", files=["-"])
-    raise LinkerError(_nothing(article))
+        return DefaultPosts(f"posts: standard input {_OTHERS}", files=["-"])
+    from linker.config.recipes import shared_folder
+
+    sample = shlex.quote(str(shared_folder() / "data/posts.jsonl"))
+    raise LinkerError(
+        "no posts to rank: --posts is missing, and there is no posts.jsonl, posts.csv or the like in this folder or in "
+        "data/, no corpus (searched without --model and --column), and nothing piped in; type\n"
+        f"  linker rank --article {article} --posts FILE\n"
+        f"or, with linker's sample of posts,\n  linker rank --article {article} --posts {sample}"
+    )
+
+
+def _only(what: str, found: list[str], command: str) -> str:
+    """Return the only one; of several, report the command for each."""
+    if len(found) > 1:
+        commands = [command.format(shlex.quote(path)) for path in found]
+        raise LinkerError("\n  ".join([f"{len(found)} {what} in this folder; type one of", *commands]))
+    return found[0]
 
 
 def _corpora() -> list[str]:
@@ -99,19 +107,3 @@ def _is_piped() -> bool:
         return False
     mode = status.st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or (stat.S_ISREG(mode) and status.st_size > 0)
-
-
-def _choice(what: str, commands: list[str]) -> str:
-    return "\n  ".join([f"{len(commands)} {what} in this folder; type one of", *commands])
-
-
-def _nothing(article: str) -> str:
-    from linker.config.recipes import shared_folder
-
-    sample = shlex.quote(str(shared_folder() / "data/posts.jsonl"))
-    return (
-        "no posts to rank: --posts is missing, and there is no posts.jsonl, posts.csv or the like in this folder or in "
-        "data/, no corpus (searched without --model and --column), and nothing piped in; type\n"
-        f"  linker rank --article {article} --posts FILE\n"
-        f"or, with linker's sample of posts,\n  linker rank --article {article} --posts {sample}"
-    )

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from linker.data.io.columns import PostColumns
     from linker.data.types import LinkedPosts, Post
 
-# A page, document or text with one article; `--articles` reads other files as tables.
-_ARTICLE_ENDINGS = (".html", ".htm", ".xhtml", ".pdf", ".txt", ".md")
 _MODELS = f"a folder, a .jsonnet config, {BEST} (the default), distilled, bm25, tfidf or USER/MODEL on a hub"
 ModelName = Annotated[
     str | None, typer.Option("--model", metavar="MODEL", help=f"Model: {_MODELS}.", show_default=False)
@@ -82,30 +80,14 @@ class PostReading:
 
     column: Annotated[
         list[str] | None,
-        typer.Option(
-            "--column",
-            metavar="KEY=COL",
-            help="Name a column of the posts, such as text=body; repeatable.",
-            show_default=False,
-        ),
+        typer.Option(metavar="KEY=COL", help="Name a column of the posts, such as text=body; repeatable."),
     ] = None
     posts_format: Annotated[
         str | None,
-        typer.Option(
-            "--posts-format",
-            metavar="NAME",
-            help="Format of the posts, such as mastodon; default: recognized.",
-            show_default=False,
-        ),
+        typer.Option(metavar="NAME", help="Format of the posts, such as mastodon; default: recognized."),
     ] = None
     encoding: Annotated[
-        str | None,
-        typer.Option(
-            "--encoding",
-            metavar="NAME",
-            help="Encoding, such as windows-1252; default: recognized.",
-            show_default=False,
-        ),
+        str | None, typer.Option(metavar="NAME", help="Encoding, such as windows-1252; default: recognized.")
     ] = None
     sheet: Annotated[
         str | None,
@@ -177,24 +159,19 @@ class LinkedData:
     articles: Annotated[
         Path | None,
         typer.Option(
-            "--articles",
-            help="Articles to rank posts for: a table (JSON Lines, CSV, TSV, Parquet), or a saved page, PDF or text.",
-            show_default=False,
+            help="Articles to rank posts for: a table (JSON Lines, CSV, TSV, Parquet), or a saved page, PDF or text."
         ),
     ] = None
     posts: Annotated[
         list[str] | None,
         typer.Option(
-            "--posts",
             help="Posts as for `linker rank`, with `article_id` or `article_ids`; if there are labels, these decide; "
-            "repeatable.",
-            show_default=False,
+            "repeatable."
         ),
     ] = None
     labels: Annotated[
         Path | None,
         typer.Option(
-            "--labels",
             metavar="FILE",
             help="Relevance labels of the posts, in any format.",
             show_default="links in the posts",
@@ -246,10 +223,11 @@ class LinkedData:
 @contextmanager
 def _as_table(articles: Path | None) -> Iterator[str]:
     """Yield the path of a table of articles; of a page, PDF or text, that of a temporary table with its article."""
-    if articles is None or articles.suffix.lower() not in _ARTICLE_ENDINGS:
+    from linker.articles.loading import ONE_ARTICLE, load_articles
+
+    if articles is None or articles.suffix.lower() not in ONE_ARTICLE:
         yield str(articles)
         return
-    from linker.articles.loading import load_articles
 
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "articles.jsonl"
@@ -267,8 +245,7 @@ class ConfigSource:
     config: Annotated[
         Path,
         typer.Argument(
-            help="Jsonnet config: a file, or one of linker's recipes, such as configs/ast.jsonnet.",
-            show_default=False,
+            help="Jsonnet config: a file, or one of linker's recipes, such as configs/ast.jsonnet."
         ),
     ]
     override: Annotated[
@@ -277,15 +254,6 @@ class ConfigSource:
             "-o",
             "--override",
             help="Change a value of the config: KEY.PATH=VALUE, or a Jsonnet object to merge; repeatable.",
-            show_default=False,
-        ),
-    ] = None
-    ext_var: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--ext-var",
-            help="Set an external variable of the config (std.extVar): NAME=VALUE; repeatable.",
-            show_default=False,
         ),
     ] = None
 
@@ -296,18 +264,11 @@ class ConfigSource:
             log: called with one line if the config is linker's own recipe; by default, it is printed.
 
         Raises:
-            ConfigError: if the file, an override or an `--ext-var` is invalid.
+            ConfigError: if the file or an override is invalid.
         """
-        from linker.common.errors import ConfigError
         from linker.config import load_config
 
-        variables = {}
-        for text in self.ext_var or []:
-            name, equals, value = text.partition("=")
-            if not equals or not name:
-                raise ConfigError(f"--ext-var {text}: expected NAME=VALUE")
-            variables[name] = value
-        loaded = load_config(self.config, self.override or [], variables)
+        loaded = load_config(self.config, self.override or [])
         if loaded.recipe is not None:
             line = f"config: {loaded.recipe}, linker's own, because {self.config} is not in this folder"
             log(line) if log else print(line, file=sys.stderr)
@@ -319,13 +280,11 @@ class Cluster:
     """Where a corpus is encoded and searched."""
 
     engine: Annotated[
-        Literal["local", "ray"],
-        typer.Option("--engine", help="Run in this process (local) or on a Ray cluster (ray)."),
+        Literal["local", "ray"], typer.Option(help="Run in this process (local) or on a Ray cluster (ray).")
     ] = "local"
     address: Annotated[
         str | None,
         typer.Option(
-            "--address",
             help="Address of the Ray cluster: HOST:PORT, auto or ray://HOST:PORT.",
             show_default="start one on this machine",
         ),

@@ -23,9 +23,7 @@ _ABSENT = "–"
 
 def print_comparison(comparison: Comparison, baseline: str) -> None:
     """Print the metrics of all models in percent, and the differences from the baseline."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _WIDE
+    console = _console()
     differences = comparison.differences(baseline)
     console.print(_metrics(comparison, differences))
     for line in _notes(comparison, baseline, differences):
@@ -35,14 +33,18 @@ def print_comparison(comparison: Comparison, baseline: str) -> None:
         console.print(_differences(differences, baseline))
 
 
+def _console() -> Console:
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDE
+    return console
+
+
 def _metrics(comparison: Comparison, differences: Iterable[Difference]) -> Table:
     from linker.evaluation.evaluate import ARTICLE_METRICS, PAIR_METRICS
     from linker.evaluation.metrics.ranking import POST_METRICS
 
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("%")
-    for name in comparison.evaluations:
-        table.add_column(Text(name), justify="right", no_wrap=True)
+    table = _table("%", *comparison.evaluations)
     stars = {(d.model, d.metric): "*" for d in differences if d.significant}
     figures = {name: comparison.metrics(name) for name in comparison.evaluations}
     for title, metrics in (
@@ -56,7 +58,7 @@ def _metrics(comparison: Comparison, differences: Iterable[Difference]) -> Table
         table.add_row(Text(title, style="italic"))
         for metric in metrics:
             values = [
-                _percent(own.get(metric)) + stars.get((name, metric), " ") for name, own in figures.items()
+                _percent(own.get(metric), 2) + stars.get((name, metric), " ") for name, own in figures.items()
             ]
             if any(value.strip() != _ABSENT for value in values):
                 table.add_row(metric, *values)
@@ -87,10 +89,9 @@ def _notes(comparison: Comparison, baseline: str, differences: list[Difference])
 
 def _differences(differences: Iterable[Difference], baseline: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, title=Text(f"Difference from {baseline}"), title_justify="left")
-    table.add_column("model")
-    table.add_column("metric")
-    for heading in ("points", "95 % interval", "p (Holm)"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    for heading in ("model", "metric", "points", "95 % interval", "p (Holm)"):
+        number = heading not in ("model", "metric")
+        table.add_column(heading, justify="right" if number else "left", no_wrap=number)
     for d in differences:
         if d.metric in _MAIN:
             interval = f"{100 * d.low:+.2f} … {100 * d.high:+.2f}"
@@ -99,38 +100,27 @@ def _differences(differences: Iterable[Difference], baseline: str) -> Table:
     return table
 
 
-def _percent(value: float | None) -> str:
-    return _ABSENT if value is None else f"{100 * value:.2f}"
-
-
-_WIDE, _FEW = 200, 20
-
-
 def print_study(study: Study, tasks: Sequence[Task], plan: Plan) -> None:
     """Print cost and recall of each strategy and rule."""
     from linker.annotation.simulation.study import summary
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _WIDE
+    console = _console()
     means = summary(study)
     console.print(_note(tasks, plan), soft_wrap=True)
     table = _table("strategy", *(f"to {recall}" for recall in ("50%", "80%", "90%", "95%", "100%")), "WSS@95")
     table.add_column(f"first {plan.first}: labels", justify="right")
     table.add_column("precision", justify="right")
     for name, values in means["strategies"].items():
-        shares = [_one_decimal(share) for share in values["labels_share"].values()]
+        shares = [_percent(share) for share in values["labels_share"].values()]
         labels = values["labels_to_first"]
         table.add_row(
             Text(name),
             *shares,
-            _one_decimal(values["work_saved_95%"]),
-            "–" if labels is None else f"{labels:,.0f}",
-            _one_decimal(values["precision_of_first"]),
+            _percent(values["work_saved_95%"]),
+            _ABSENT if labels is None else f"{labels:,.0f}",
+            _percent(values["precision_of_first"]),
         )
     console.print(table)
-    if 1 < len(tasks) <= _FEW:
-        console.print(_by_task(study, tasks, plan))
     if means["rules"]:
         console.print(_rules(means["rules"]))
 
@@ -138,29 +128,12 @@ def print_study(study: Study, tasks: Sequence[Task], plan: Plan) -> None:
 def _note(tasks: Sequence[Task], plan: Plan) -> Text:
     posts, distinct = sum(task.posts for task in tasks), sum(len(task.pool) for task in tasks)
     relevant, other = sum(task.total for task in tasks), sum(task.disagreeing for task in tasks)
-    note = (
+    return Text(
         f"{len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}, {posts:,} posts ({distinct:,} distinct), "
         f"{relevant:,} relevant; {other:,} of {posts - distinct:,} copies have another label than their original; "
         f"{plan.seeds} {'run' if plan.seeds == 1 else 'runs'} of each. Labels in percent of the distinct posts; "
         "–: not reached in every run."
     )
-    return Text(note)
-
-
-def _by_task(study: Study, tasks: Sequence[Task], plan: Plan) -> Table:
-    from linker.annotation.simulation.study import share_of_labels
-
-    table = _table("labels to 95% recall", *plan.strategies)
-    for task in tasks:
-        of_task = [run for run in study.outcomes if run.task == task.name]
-        table.add_row(
-            Text(task.name),
-            *(
-                _one_decimal(share_of_labels([run for run in of_task if run.strategy == name], 0.95))
-                for name in plan.strategies
-            ),
-        )
-    return table
 
 
 def _rules(rules: Sequence[dict]) -> Table:
@@ -170,7 +143,7 @@ def _rules(rules: Sequence[dict]) -> Table:
             Text(rule["rule"]),
             Text(rule["strategy"]),
             *(
-                _one_decimal(rule[key])
+                _percent(rule[key])
                 for key in ("labels_share", "drawn_share", "recall", "lowest_recall", "failure_rate")
             ),
             f"{rule['never_stopped']} of {rule['runs']}",
@@ -186,5 +159,5 @@ def _table(first: str, *others: str) -> Table:
     return table
 
 
-def _one_decimal(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f}"
+def _percent(value: float | None, decimals: int = 1) -> str:
+    return _ABSENT if value is None else f"{100 * value:.{decimals}f}"

@@ -80,19 +80,9 @@ def build(target: Any, params: Any, **supplied: Any) -> Any:
 def _checked(target: Any, params: Any) -> Node:
     checker = Checker()
     node = checker.fit(catalog.type_of(target), params)
-    if problems := checker.problems:
-        raise ConfigError(format_problems(problems, params))
-    return node
-
-
-def format_problems(problems: list[Problem], params: Any) -> str:
-    """Return one message for all problems, under the name of the config's file if it is known.
-
-    Args:
-        problems: at least one.
-        params: the config they were found in.
-    """
-    source = getattr(params, "source", "config")
+    source, problems = getattr(params, "source", "config"), checker.problems
     if len(problems) == 1:
-        return f"{source}: {problems[0]}"
-    return "\n  ".join([f"{source}: {len(problems)} problems", *map(str, problems)])
+        raise ConfigError(f"{source}: {problems[0]}")
+    if problems:
+        raise ConfigError("\n  ".join([f"{source}: {len(problems)} problems", *map(str, problems)]))
+    return node

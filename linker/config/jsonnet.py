@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,8 @@ SECONDS = 10.0
 MEGABYTES = 1024
 """Maximum memory to evaluate a config, in MiB (on Linux); its result has a 64th of it at most."""
 _PROGRAM = Path(__file__).with_name("jsonnet_process.py")
-
-#: Name of the snippet that adds a file and its overrides; never shown.
-WHOLE = "whole"
+# Name of the snippet that adds a file and its overrides; never shown.
+_WHOLE = "whole"
 
 
 class LoadedConfig(dict[str, Any]):
@@ -40,9 +39,7 @@ class LoadedConfig(dict[str, Any]):
     recipe: Path | None = None
 
 
-def load_config(
-    path: str | Path, overrides: Sequence[str] = (), ext_vars: Mapping[str, str] | None = None
-) -> LoadedConfig:
+def load_config(path: str | Path, overrides: Sequence[str] = ()) -> LoadedConfig:
     """Evaluate a Jsonnet file.
 
     Args:
@@ -51,7 +48,6 @@ def load_config(
             `configs` above it, and the files of linker's `configs` that are in none of these.
         overrides: `model.encoder.num_heads=6` sets one value (JSON, or else the text itself); a Jsonnet
             object `{trainer+: {epochs: 3}}` is added to the file's. Objects are added first, then values set.
-        ext_vars: values of `std.extVar`.
 
     Returns:
         The config, as JSON values.
@@ -60,14 +56,14 @@ def load_config(
         ConfigError: if it cannot be evaluated; names file, line and column, or the override.
     """
     file = find_config(path)
-    source = _JsonnetSource(file, [text for text in overrides if is_snippet(text)])
-    config = LoadedConfig(source.evaluate(dict(ext_vars or {})))
+    snippets = [text for text in overrides if text.lstrip().startswith("{")]
+    config = LoadedConfig(_JsonnetSource(file, snippets).evaluate())
     config.source = str(path)
     config.recipe = file if file != Path(path) else None
     for override in overrides:
-        if not is_snippet(override):
+        if override not in snippets:
             set_value(config, override)
-    if _depth(config) > DEEPEST:
+    if not _is_within(config, DEEPEST):
         raise ConfigError(f"{path}: nested more than {DEEPEST} deep")
     return config
 
@@ -77,36 +73,23 @@ class _JsonnetSource:
 
     def __init__(self, path: Path, snippets: list[str]) -> None:
         self.path = path
-        self.folder = real_path(path.parent)
-        tree = [parent for parent in self.folder.parents if parent.name == "configs"][:1]
-        self.roots = [self.folder, *tree]
+        folder = real_path(path.parent)
+        tree = [parent for parent in folder.parents if parent.name == CONFIGS][:1]
+        self.roots = [folder, *tree]
         self.recipes = real_path(shared_folder() / CONFIGS)
         # Names of the texts in messages.
         self.texts = {str(path): _read(path)} | {
             f"override {at}": snippet.encode("utf-8", "replace") for at, snippet in enumerate(snippets, 1)
         }
 
-    def evaluate(self, ext_vars: dict[str, str]) -> dict[str, Any]:
-        """Return the sum of file and snippets."""
+    def evaluate(self) -> dict[str, Any]:
+        """Return the sum of file and snippets, evaluated in a process within limits of time and memory."""
         whole = " + ".join(f"(import {json.dumps(name)})" for name in self.texts)
-        text = self._evaluated({"name": WHOLE, "snippet": whole, "ext_vars": ext_vars})
-        try:
-            config = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise ConfigError(self._message(str(error))) from error
-        if not isinstance(config, dict):
-            raise ConfigError(
-                f"{self.path}: a config is an object {{...}}, this is {json.dumps(config)[:60]}"
-            )
-        return config
-
-    def _evaluated(self, question: dict[str, Any]) -> str:
-        """Return the JSON of a snippet, evaluated in a process within limits of time and memory."""
         process = LimitedProcess([sys.executable, "-I", "-S", str(_PROGRAM), json.dumps(sys.path)])
         try:
             with process.within(SECONDS):
                 process.limit_memory(MEGABYTES)
-                process.send(question)
+                process.send({"name": _WHOLE, "snippet": whole})
                 while (reply := process.receive()) is not None and "import" in reply:
                     process.send(self._imported(*reply["import"]))
         finally:
@@ -120,55 +103,61 @@ class _JsonnetSource:
             raise ConfigError(f"{self.path}: cannot be evaluated: the config builds a huge value")
         if "error" in reply:
             raise ConfigError(self._message(reply["error"]))
-        return str(reply["json"])
+        try:
+            config = json.loads(reply["json"])
+        except (ValueError, RecursionError) as error:
+            raise ConfigError(f"{self.path}: {error}") from error
+        if not isinstance(config, dict):
+            raise ConfigError(
+                f"{self.path}: a config is an object {{...}}, this is {json.dumps(config)[:60]}"
+            )
+        return config
 
     def _imported(self, importer: str, name: str) -> dict[str, str]:
+        """Answer the import of a text; `importer` is the folder of the importing text, empty for an override."""
         try:
-            path, content = self._load(importer, name)
+            path, content = (name, self.texts.get(name)) if not importer else (name, None)
+            if content is None:
+                file = self._file(Path(importer or self.path.parent, name))
+                path, content = _shortest(file), _read(file)
         except (ValueError, ConfigError) as error:
             return {"error": str(error)}
         except OSError as error:  # the name is too long, say
             return {"error": f"cannot be read ({error.strerror})"}
         return {"path": path, "text": content.decode("latin-1")}
 
-    def _load(self, importer: str, name: str) -> tuple[str, bytes]:
-        """Import callback of Jsonnet; `importer` is the folder of the importing text, empty for an override."""
-        if not importer and name in self.texts:
-            return name, self.texts[name]
-        wanted = Path(importer or self.path.parent, name)
+    def _file(self, wanted: Path) -> Path:
+        """Return the file that an import means: the one of this path, or a recipe that the user's folder lacks."""
         real = real_path(wanted)
         roots = [root for root in [*self.roots, self.recipes] if real.is_relative_to(root)]
         if not roots:
             raise ValueError(f"configs may only import from {self.roots[-1]} and linker's recipes")
-        if not wanted.is_file():
-            # A recipe that the user's folder lacks.
-            inside = [real.relative_to(root) for root in roots]
-            names = [path for relative in inside for path in (relative, CONFIGS / relative)]
-            found = next(filter(None, map(packaged, names)), None)
-            if found is None:
-                raise ValueError("file not found")
-            wanted = found
-        return _shortest(wanted), _read(wanted)
+        if wanted.is_file():
+            return wanted
+        inside = [real.relative_to(root) for root in roots]
+        names = [path for relative in inside for path in (relative, CONFIGS / relative)]
+        recipe = next(filter(None, map(packaged, names)), None)
+        if recipe is None:
+            raise ValueError("file not found")
+        return recipe
 
     def _message(self, text: str) -> str:
         """Return Jsonnet's message with the position first, and the line at that position."""
         first, *trace = text.strip().splitlines() or ["failed"]
         message = re.sub(r"^(STATIC|RUNTIME) ERROR: ", "", first).strip()
-        places = [re.match(r"(.+?):\(?(\d+):(\d+)", line.strip()) for line in [message, *trace]]
-        place = next((found for found in places if found and found[1] != WHOLE), None)
-        if place is None:
+        positions = [re.match(r"(.+?):\(?(\d+):(\d+)", line.strip()) for line in [message, *trace]]
+        position = next((match for match in positions if match and match[1] != _WHOLE), None)
+        if position is None:
             return f"{self.path}: {message}"
-        name, line, column = place.groups()
-        message = message.removeprefix(place[0]).lstrip("0123456789-:() ") if places[0] else message
-        return f"{name}:{line}:{column}: {message}{self._line(name, int(line), int(column))}"
-
-    def _line(self, name: str, line: int, column: int) -> str:
+        name, line, column = position[1], int(position[2]), int(position[3])
+        message = message.removeprefix(position[0]).lstrip("0123456789-:() ") if positions[0] else message
+        message = f"{name}:{line}:{column}: {message}"
         try:
-            text = self.texts[name] if name in self.texts else _read(Path(name))
-            shown = text.decode("utf-8", "replace").splitlines()[line - 1]
+            content = self.texts[name] if name in self.texts else _read(Path(name))
+            source = content.decode("utf-8", "replace").splitlines()[line - 1]
         except (ConfigError, IndexError):
-            return ""
-        return f"\n    {shown[:100]}\n    {' ' * (column - 1)}^" if column <= 100 else ""
+            return message
+        return f"{message}\n    {source[:100]}\n    {' ' * (column - 1)}^" if column <= 100 else message
 
 
 def _shortest(path: Path) -> str:
@@ -181,34 +170,21 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes().removeprefix(b"\xef\xbb\xbf")
     except FileNotFoundError as error:
-        raise ConfigError(_not_found(path)) from error
+        nearest = nearest_recipes(path)
+        hint = f"similar recipes of linker: {', '.join(nearest)}; " if nearest else ""
+        raise ConfigError(
+            f"{path}: config not found; {hint}`linker config list` lists all recipes"
+        ) from error
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: cannot be read ({getattr(error, 'strerror', error)})") from error
 
 
-def _not_found(path: Path) -> str:
-    nearest = nearest_recipes(path)
-    hint = f"similar recipes of linker: {', '.join(nearest)}; " if nearest else ""
-    return f"{path}: config not found; {hint}`linker config list` lists all recipes"
-
-
-def _depth(config: Any) -> int:
-    """Return the nesting depth of objects and lists."""
-    depth, layer = 0, [config]
-    while layer:
-        depth += 1
-        inner = [
-            list(value.values()) if isinstance(value, dict) else value
-            for value in layer
-            if isinstance(value, (dict, list))
-        ]
-        layer = [item for items in inner for item in items if isinstance(item, (dict, list))]
-    return depth
-
-
-def is_snippet(override: str) -> bool:
-    """Return whether an override is a Jsonnet object to be added, not a value to be set."""
-    return override.lstrip().startswith("{")
+def _is_within(value: Any, depth: int) -> bool:
+    """Return whether objects and lists are nested at most so deep."""
+    if not isinstance(value, (dict, list)):
+        return True
+    items = value.values() if isinstance(value, dict) else value
+    return depth > 0 and all(_is_within(item, depth - 1) for item in items)
 
 
 def set_value(config: dict[str, Any], override: str) -> None:

@@ -1,7 +1,7 @@
 """The program of the process that evaluates Jsonnet (decision 010): it imports nothing of linker.
 
-The first argument is the module search path, as JSON. Standard input has one line of JSON with `name`, `snippet` and
-`ext_vars`, and standard output one with `json` or `error`. For each import, `import` is asked, and a line with `path`
+The first argument is the module search path, as JSON. Standard input has one line of JSON with `name` and `snippet`,
+and standard output one with `json` or `error`. For each import, `import` is asked, and a line with `path`
 and `text` (bytes as Latin-1), or `error`, is read.
 """
 
@@ -31,11 +31,7 @@ def _main() -> None:
 
     question = json.loads(sys.stdin.buffer.readline())
     try:
-        answer(
-            json=_jsonnet.evaluate_snippet(
-                question["name"], question["snippet"], ext_vars=question["ext_vars"], import_callback=load
-            )
-        )
+        answer(json=_jsonnet.evaluate_snippet(question["name"], question["snippet"], import_callback=load))
     except (RuntimeError, ValueError, RecursionError) as error:
         answer(error=str(error))
     except MemoryError:

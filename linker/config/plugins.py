@@ -5,18 +5,12 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-import sys
-from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import NamedTuple
 
 from linker.common.errors import ConfigError
 
 GROUP = "linker.components"
-# Labels of addresses in the metadata of a package, the best first.
-_LABELS = ("documentation", "docs", "homepage", "repository", "source")
-# Folders with the metadata of packages.
-_INFOS = (".dist-info", ".egg-info", "EGG-INFO")
 _REGISTERS = re.compile(rb"^[ \t]*@[\w. \t]+\.\s*register\(", re.MULTILINE)
 
 
@@ -37,20 +31,6 @@ class Plugin(NamedTuple):
         return f"{self.distribution} {self.version}"
 
     @property
-    def documentation(self) -> str | None:
-        """Address of its documentation, or else of its home page, as its metadata name them."""
-        from importlib.metadata import PackageNotFoundError, metadata
-
-        try:
-            named = metadata(self.distribution)
-        except PackageNotFoundError:
-            return None
-        pairs = [text.partition(",") for text in named.get_all("Project-URL") or []]
-        urls = {label.strip().lower(): url.strip() for label, _, url in pairs}
-        found = [urls[label] for label in _LABELS if label in urls]
-        return found[0] if found else next(iter(named.get_all("Home-page") or []), None)
-
-    @property
     def remedy(self) -> str:
         """What to do if its components cannot be used."""
         return f"upgrade it, or remove it with `pip uninstall {self.distribution}`"
@@ -59,11 +39,9 @@ class Plugin(NamedTuple):
 def installed_plugins() -> list[Plugin]:
     """Return the plugins of the environment, sorted by distribution; imports none of them.
 
-    Called only when a component is not found in linker, when components are listed, or when posts are recognized.
-    Without plugins it takes some 5 ms, with them the metadata of all installed packages are read, some 50 ms.
+    Called only when a component is not found in linker, when components are listed, or when posts are recognized: 6 ms
+    among 200 packages.
     """
-    if not _may_have_plugins():
-        return []
     from importlib.metadata import entry_points
 
     found = set()
@@ -73,29 +51,6 @@ def installed_plugins() -> list[Plugin]:
         module = entry.value.partition(":")[0].partition("[")[0].strip()
         found.add(Plugin(name, entry.dist.version if entry.dist else "", module))
     return sorted(found)
-
-
-def _may_have_plugins() -> bool:
-    """Return whether an entry point file of an installed package names the group, or packages are not in folders."""
-    if any(finder is not PathFinder and hasattr(finder, "find_distributions") for finder in sys.meta_path):
-        return True
-    return any(map(_names_group, sys.path))
-
-
-def _names_group(folder: str) -> bool:
-    try:
-        with os.scandir(folder or ".") as entries:
-            infos = [entry.path for entry in entries if entry.name.endswith(_INFOS)]
-    except OSError:
-        return os.path.isfile(folder)  # a zip file with packages
-    for info in infos:
-        try:
-            with open(os.path.join(info, "entry_points.txt"), "rb") as file:
-                if GROUP.encode() in file.read():
-                    return True
-        except OSError:  # without entry points
-            continue
-    return False
 
 
 def registering_modules(package: str) -> dict[str, set[str]]:

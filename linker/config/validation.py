@@ -82,42 +82,28 @@ class Problem:
         return f"{self.path}: {self.message}" if self.path else self.message
 
 
-@dataclass(frozen=True)
-class UnknownKey:
-    """An unknown key, kept until all known keys are collected, because it may belong elsewhere."""
-
-    path: str
-    key: str
-    value: Any
-    spec: ClassSpec
-
-    def problem(self, keys: dict[str, list[str]]) -> Problem:
-        """Return the problem; `keys` are the valid keys at each path of the config."""
-        valid = f"Keys of {self.spec.name}: {', '.join(self.spec.keys) or 'none'}"
-        hint = suggestion(self.key, self.spec.keys)
-        if self.key in self.spec.supplied:
-            hint = "; the program supplies it, no config can set it."
-        elif not hint:
-            elsewhere = [
-                joined(path, self.key) for path, valid_here in keys.items() if self.key in valid_here
-            ]
-            hint = f'; did you mean "{elsewhere[0]}"?' if elsewhere else "."
-        return Problem(joined(self.path, self.key), f"unknown key (value {shown(self.value)}){hint} {valid}")
-
-
 class Checker:
     """Walks config and types in parallel; collects all problems."""
 
     def __init__(self) -> None:
-        self._found: list[Problem | UnknownKey] = []
+        # Of an unknown key: its path, value and class, until all known keys are collected: it may belong elsewhere.
+        self._found: list[Problem | tuple[str, str, Any, ClassSpec]] = []
         self._keys: dict[str, list[str]] = {}
 
     @property
     def problems(self) -> list[Problem]:
         """All problems so far, in the order of the signatures."""
-        return [
-            found.problem(self._keys) if isinstance(found, UnknownKey) else found for found in self._found
-        ]
+        return [found if isinstance(found, Problem) else self._unknown_key(*found) for found in self._found]
+
+    def _unknown_key(self, path: str, key: str, value: Any, spec: ClassSpec) -> Problem:
+        hint = suggestion(key, spec.keys)
+        elsewhere = [joined(other, key) for other, keys in self._keys.items() if key in keys]
+        if key in spec.supplied:
+            hint = "; the program supplies it, no config can set it."
+        elif not hint:
+            hint = f'; did you mean "{elsewhere[0]}"?' if elsewhere else "."
+        valid = f"Keys of {spec.name}: {', '.join(spec.keys) or 'none'}"
+        return Problem(joined(path, key), f"unknown key (value {shown(value)}){hint} {valid}")
 
     def fit(self, kind: TypeSpec, value: Any, path: str = "", complete: bool = False) -> Node:
         """Check a value.
@@ -259,9 +245,7 @@ class Checker:
             node = self._argument(parameter, value, joined(path, parameter.name))
             if node is not None:
                 arguments[parameter.name] = node
-        self._found += [
-            UnknownKey(path, key, item, spec) for key, item in value.items() if key not in spec.keys
-        ]
+        self._found += [(path, key, item, spec) for key, item in value.items() if key not in spec.keys]
         return ObjectNode(spec, name, arguments)
 
     def _argument(self, parameter: Parameter, value: dict[str, Any], path: str) -> Node | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from linker.cli.articles import load_and_report
+from linker.cli.articles import ArticleSources
 from linker.cli.options import check_files
 from linker.common.errors import Faults, LinkerError
 
@@ -25,7 +25,7 @@ def test_one_line_per_article(folder: Path, capsys: pytest.CaptureFixture[str]) 
     (folder / "b.json").write_text(
         '{"title": "A\\u001b[2J\\nB", "text": "x y", "published": "2031-05-14T08:00:00Z"}'
     )
-    load_and_report(["a.txt", "b.json", "otters return", "a.txt"])
+    ArticleSources(["a.txt", "b.json", "otters return", "a.txt"]).load()
     assert capsys.readouterr().err.splitlines() == [
         'article: "Bridge closed", 6 words, no date, a.txt',
         'article: "A?[2J B", 4 words, 2031-05-14, b.json',  # no escape sequence reaches the terminal
@@ -35,7 +35,7 @@ def test_one_line_per_article(folder: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_many_articles_are_summed_up(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "many.json").write_text(json.dumps([{"title": f"T{n}", "text": "x"} for n in range(1012)]))
-    assert len(load_and_report(["many.json"])) == 1012
+    assert len(ArticleSources(["many.json"]).load()) == 1012
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 11
     assert lines[-1] == "and 1,002 more articles from many.json"
@@ -47,20 +47,20 @@ def test_a_folder_says_how_many_were_read_and_which_were_not(
     (folder / "stories").mkdir()
     (folder / "stories" / "a.txt").write_text("Bridge closed")
     (folder / "stories" / "b.html").write_text(SHORT)
-    (article,) = load_and_report(["stories"])
+    (article,) = ArticleSources(["stories"]).load()
     assert article.text == "Bridge closed"
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "stories: 1 article in this folder, 1 could not be read"
     assert lines[1].startswith("skipped: stories/b.html: only 5 words were found")
     assert lines[2:] == ['article: "Bridge closed", 2 words, no date, stories/a.txt']
-    assert len(load_and_report(["stories"], force=True)) == 2
+    assert len(ArticleSources(["stories"], force=True).load()) == 2
 
 
 def test_articles_have_ids_of_their_own(folder: Path) -> None:
     for name in ("x", "y"):
         (folder / name).mkdir()
         (folder / name / "a.txt").write_text(f"story {name}")
-    articles = load_and_report(["x/a.txt", "y/a.txt", "first text", "second text"])
+    articles = ArticleSources(["x/a.txt", "y/a.txt", "first text", "second text"]).load()
     assert [one.id for one in articles] == ["a.txt", "a.txt-2", "text", "text-2"]
 
 
@@ -70,7 +70,7 @@ def test_everything_that_is_wrong_is_reported_at_once(folder: Path) -> None:
     faults = Faults()
     check_files(["none.html"], ["a.csv", "b.csv"], folder, faults)
     with pytest.raises(LinkerError) as caught:
-        load_and_report(["none.html", "good.txt", "stub.html", "ftp://x/y"], faults=faults)
+        ArticleSources(["none.html", "good.txt", "stub.html", "ftp://x/y"]).load(faults)
     head, *lines = str(caught.value).splitlines()
     assert head == "6 problems:"
     starts = [
@@ -87,7 +87,7 @@ def test_everything_that_is_wrong_is_reported_at_once(folder: Path) -> None:
 
 def test_one_fault_is_reported_as_it_is() -> None:
     with pytest.raises(LinkerError, match=r"^none\.html: file not found") as caught:
-        load_and_report(["none.html"])
+        ArticleSources(["none.html"]).load()
     assert "problems" not in str(caught.value)
 
 

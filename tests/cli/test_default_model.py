@@ -10,7 +10,6 @@ import pytest
 
 from linker.annotation.session.session import Session
 from linker.cli.main import main
-from linker.models.files.resolve import resolve_model
 from linker.models.pretrained import BEST
 from linker.web.api.rankings import Rankings
 from linker.web.api.sessions import Sessions
@@ -76,39 +75,3 @@ def test_sessions_and_the_page_use_it(
         assert session.settings.model == BEST
         assert session.pool.vectors is not None
         assert session.next("kim")[0].post.id in {"0", "2", "4"}
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("annotate", "simulate", "--strategy", "seed_similarity", "--seeds", "1", "--workers", "1"),
-        ("calibrate", "--out", "calibration.json"),
-    ],
-    ids=lambda arguments: arguments[0],
-)
-def test_simulations_and_calibrations_use_it(
-    arguments: tuple[str, ...],
-    files: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    asked = []
-
-    def resolved(model: object) -> object:
-        asked.append(model)
-        return resolve_model("bm25")
-
-    monkeypatch.setattr("linker.models.files.resolve.resolve_model", resolved)
-    run(monkeypatch, capsys, *arguments, "--articles", "articles.jsonl", "--posts", "posts.jsonl")
-    assert asked == [BEST]
-
-
-def test_a_corpus_uses_it(
-    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip("lance")
-    run(monkeypatch, capsys, "corpus", "build", "posts.jsonl", "--out", "corpus")
-    model = next(
-        line for line in run(monkeypatch, capsys, "corpus", "info", "corpus").splitlines() if "model" in line
-    )
-    assert Path(model.split()[-1]).name == BEST

@@ -92,20 +92,6 @@ def test_no_posts_at_all(rank: Rank, tmp_path: Path, url: str, end: str) -> None
     assert "Traceback" not in done.stderr
 
 
-def test_missing_articles_and_missing_posts_are_reported_together(rank: Rank) -> None:
-    done = rank("linker rank --article none.html URL nix.txt --posts a.jsonl b.jsonl --out .")
-    assert (done.returncode, done.stdout) == (2, "")
-    _, head, *lines = done.stderr.splitlines()
-    assert head == "error: 5 problems:"
-    assert [line.split(":")[0].strip() for line in lines] == [
-        "a.jsonl",
-        "b.jsonl",
-        ".",
-        "none.html",
-        "nix.txt",
-    ]
-
-
 # In this process, for speed
 
 

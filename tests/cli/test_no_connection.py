@@ -73,8 +73,7 @@ annotate agreement session
 train {ROOT}/configs/quickstart.jsonnet -o trainer.epochs=1 --out model
 evaluate model bm25 --articles {DATA}/articles.jsonl --posts {DATA}/posts.jsonl
 calibrate --model bm25 --articles {DATA}/articles.jsonl --posts {DATA}/posts.jsonl --out calibration.json
-vectors train {DATA}/posts.jsonl --out vectors.txt --dim 4
-vectors info vectors.txt
+vectors info {DATA}/vectors.txt.gz
 config components
 doctor
 config new loss a_loss

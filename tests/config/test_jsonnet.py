@@ -1,4 +1,4 @@
-"""Jsonnet files, imports, external variables, overrides."""
+"""Jsonnet files, imports, overrides."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def write(path: str, text: str) -> str:
     return path
 
 
-def test_a_file_with_imports_and_external_variables(here: Path) -> None:
-    write("configs/lib/base.libsonnet", "{dim:: 3, encoder: {size: $.dim}, who: std.extVar('who')}")
+def test_a_file_with_imports(here: Path) -> None:
+    write("configs/lib/base.libsonnet", "{dim:: 3, encoder: {size: $.dim}}")
     write("configs/small/deep/x.jsonnet", "(import '../../lib/base.libsonnet') + {text: importstr 'x.txt'}")
     write("configs/small/deep/x.txt", "hé")
-    config = load_config("configs/small/deep/x.jsonnet", ext_vars={"who": "Ada"})
-    assert config == {"encoder": {"size": 3}, "who": "Ada", "text": "hé"}
+    config = load_config("configs/small/deep/x.jsonnet")
+    assert config == {"encoder": {"size": 3}, "text": "hé"}
     assert config.source == "configs/small/deep/x.jsonnet"
 
 

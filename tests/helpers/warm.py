@@ -17,7 +17,7 @@ from tests.helpers.training_runs import CONFIG
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "config.jsonnet"
     path.write_text(CONFIG)
-    resolve(EXPERIMENT, load_config(path, [], {}))
+    resolve(EXPERIMENT, load_config(path))
 typer.main.get_command(app)
 rich.progress.Progress()
 pydantic.TypeAdapter(int)

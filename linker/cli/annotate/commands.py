@@ -25,8 +25,7 @@ app = App(
 
 Folder = Annotated[Path, typer.Argument(help="Folder of the session.", show_default=False)]
 Annotator = Annotated[
-    str | None,
-    typer.Option("--annotator", help="Name of the annotator.", show_default="your login name"),
+    str | None, typer.Option("--annotator", help="Name of the annotator.", show_default="your login name")
 ]
 PostId = Annotated[str, typer.Argument(help="Id of the post.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
@@ -63,7 +62,7 @@ def run(folder: Folder, annotator: Annotator = None) -> None:
 def next_(
     folder: Folder,
     annotator: Annotator = None,
-    count: Annotated[int, typer.Option("--count", min=1, help="Number of posts to show.")] = 1,
+    count: Annotated[int, typer.Option(min=1, help="Number of posts to show.")] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Show the next posts to label; the same ones until they are labeled."""
@@ -92,12 +91,11 @@ def label(
     value: Annotated[
         str,
         typer.Argument(
-            help="Label of the post: relevant, not or skip; y, n or s for short; or a name of the session's label set.",
-            show_default=False,
+            help="Label of the post: relevant, not or skip; y, n or s for short; or a name of the session's label set."
         ),
     ],
     annotator: Annotator = None,
-    note: Annotated[str | None, typer.Option("--note", help="Note to store with the label.")] = None,
+    note: Annotated[str | None, typer.Option(help="Note to store with the label.")] = None,
     resolve: Annotated[
         bool,
         typer.Option("--resolve", help="Record this as the adjudicated label, overriding the annotators."),
@@ -145,7 +143,7 @@ def status(folder: Folder, as_json: AsJson = False) -> None:
 @app.command()
 def export(
     folder: Folder,
-    out: Annotated[Path, typer.Option("--out", help="File for the labels.")],
+    out: Annotated[Path, typer.Option(help="File for the labels.")],
     format_: Format = None,
     resolved: Annotated[
         bool,
@@ -180,7 +178,7 @@ def export(
 @app.command("import")
 def import_(
     folder: Folder,
-    file: Annotated[Path, typer.Argument(help="File with the labels.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="File with the labels.")],
     format_: Annotated[
         str | None,
         typer.Option(
@@ -190,14 +188,11 @@ def import_(
         ),
     ] = None,
     annotator: Annotated[
-        str | None, typer.Option("--annotator", help="Annotator of labels for which the file names none.")
+        str | None, typer.Option(help="Annotator of labels for which the file names none.")
     ] = None,
     machine: Annotated[
         bool,
-        typer.Option(
-            "--machine",
-            help="Import as machine labels: compared with people's, never counted.",
-        ),
+        typer.Option("--machine", help="Import as machine labels: compared with people's, never counted."),
     ] = False,
 ) -> None:
     """Import labels from a file, all or none; labels that the session already has are skipped."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from linker.annotation.simulation.simulate import Task
     from linker.annotation.simulation.tasks import TaskSpec
     from linker.data.io.columns import PostColumns
-    from linker.data.types import Article, Post
+    from linker.data.types import Post
     from linker.models.model import Model
 
 _STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "active_learning")
@@ -23,17 +23,13 @@ _STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "ro
 
 def simulate(
     *,
-    articles: Annotated[
-        Path, typer.Option("--articles", help="Seed articles: a file in any format that linker reads.")
-    ],
+    articles: Annotated[Path, typer.Option(help="Seed articles: a file in any format that linker reads.")],
     posts: Annotated[
-        list[str],
-        typer.Option("--posts", help="Posts with known labels: files, folders, addresses or -; repeatable."),
+        list[str], typer.Option(help="Posts with known labels: files, folders, addresses or -; repeatable.")
     ],
     relevant: Annotated[
         str | None,
         typer.Option(
-            "--relevant",
             help="Column with the label of each post, such as yes or no, 1 or 0, or a grade.",
             show_default="posts linked to the articles are relevant",
         ),
@@ -41,16 +37,13 @@ def simulate(
     task: Annotated[
         str | None,
         typer.Option(
-            "--task",
-            help="Column with the topic or event of each post (requires --relevant).",
-            show_default="one task",
+            help="Column with the topic or event of each post (requires --relevant).", show_default="one task"
         ),
     ] = None,
     model: ModelOrBest = BEST,
     strategy: Annotated[
         list[str] | None,
         typer.Option(
-            "--strategy",
             help="Strategy to simulate: NAME, NAME,KEY=VALUE,…, or a Jsonnet file; repeatable.",
             show_default="all built-in strategies",
         ),
@@ -58,19 +51,16 @@ def simulate(
     stop: Annotated[
         list[str] | None,
         typer.Option(
-            "--stop",
             help="Stopping rule to simulate: NAME, NAME,KEY=VALUE,…, or a Jsonnet file; repeatable.",
             show_default="none",
         ),
     ] = None,
     seeds: Annotated[
-        int,
-        typer.Option("--seeds", min=1, help="Number of runs per task and strategy, each with its own seed."),
+        int, typer.Option(min=1, help="Number of runs per task and strategy, each with its own seed.")
     ] = 5,
     first: Annotated[
         int,
         typer.Option(
-            "--first",
             min=1,
             help="Report the labels needed to find N relevant posts, and the precision of the first N labels.",
             metavar="N",
@@ -79,7 +69,6 @@ def simulate(
     recall: Annotated[
         float,
         typer.Option(
-            "--recall",
             help="Recall below which a rule without its own target counts as having stopped too early.",
             min=0,
             max=1,
@@ -88,18 +77,15 @@ def simulate(
     growth: Annotated[
         float,
         typer.Option(
-            "--growth",
             min=0,
             help="Share of new labels after which a learning strategy is retrained; 0: after every label.",
         ),
     ] = 0.05,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Folder for the tables, curves and plot.", show_default="none"),
+        Path | None, typer.Option(help="Folder for the tables, curves and plot.", show_default="none")
     ] = None,
     workers: Annotated[
-        int | None,
-        typer.Option("--workers", min=1, help="Number of processes.", show_default="number of cores"),
+        int | None, typer.Option(min=1, help="Number of processes.", show_default="number of cores")
     ] = None,
     reading: PostReading,
 ) -> None:
@@ -107,6 +93,7 @@ def simulate(
     from linker.annotation.query_strategies.query_strategy import QueryStrategy
     from linker.annotation.simulation.outputs import check_outputs, write_study
     from linker.annotation.simulation.study import Plan, study
+    from linker.annotation.simulation.tasks import labeled_tasks, linked_tasks
     from linker.annotation.stopping_rules.stopping_rule import StoppingRule
     from linker.cli.tables import print_study
     from linker.common.concurrency import cores
@@ -134,9 +121,12 @@ def simulate(
     if out is not None:
         check_outputs(out, [articles, *posts])
     with naming_columns():
-        planned = _planned(
-            read_articles(str(articles)), *_posts(posts, columns, relevant is not None), relevant, task
-        )
+        seed_articles = read_articles(str(articles))
+        found, rows = _posts(posts, columns, relevant is not None)
+        if relevant is None:
+            planned = linked_tasks(seed_articles, found)
+        else:
+            planned = labeled_tasks(seed_articles, found, relevant, task, rows)
     tasks = _tasks(planned, reference.load())
     if not tasks:
         raise LinkerError("no task has a relevant post; there is nothing to find")
@@ -169,16 +159,6 @@ def _posts(paths: list[str], columns: PostColumns, labeled: bool) -> tuple[list[
     if not found:
         raise empty_input_error(paths, "post")
     return found, rows
-
-
-def _planned(
-    articles: list[Article], posts: list[Post], rows: list[Post], relevant: str | None, task: str | None
-) -> list[TaskSpec]:
-    from linker.annotation.simulation.tasks import labeled_tasks, linked_tasks
-
-    if relevant is None:
-        return linked_tasks(articles, posts)
-    return labeled_tasks(articles, posts, relevant, task, rows)
 
 
 def _tasks(planned: list[TaskSpec], model: Model) -> list[Task]:

@@ -16,20 +16,15 @@ from linker.models.pretrained import BEST
 
 def start(
     *,
-    folder: Annotated[Path, typer.Argument(help="Folder to create for the session.", show_default=False)],
+    folder: Annotated[Path, typer.Argument(help="Folder to create for the session.")],
     sources: ArticleSources,
     posts: Annotated[
-        list[str],
-        typer.Option(
-            "--posts",
-            help="Posts to label: files, folders, addresses or -; repeatable.",
-        ),
+        list[str], typer.Option(help="Posts to label: files, folders, addresses or -; repeatable.")
     ],
     model: ModelName = None,
     strategy: Annotated[
         str | None,
         typer.Option(
-            "--strategy",
             help="Strategy that orders the posts: NAME, NAME,KEY=VALUE,…, or a Jsonnet file.",
             show_default="active_learning",
         ),
@@ -37,20 +32,18 @@ def start(
     stop: Annotated[
         str | None,
         typer.Option(
-            "--stop",
             help="Rule that says when to stop labeling: NAME, NAME,KEY=VALUE,…, or a Jsonnet file.",
             show_default="recall",
         ),
     ] = None,
     guidelines: Annotated[
-        Path | None,
-        typer.Option("--guidelines", help="Guidelines to show to annotators: a Markdown or text file."),
+        Path | None, typer.Option(help="Guidelines to show to annotators: a Markdown or text file.")
     ] = None,
     overlap: Annotated[
-        float, typer.Option("--overlap", help="Share of the posts that two annotators label, 0 to 1.")
+        float, typer.Option(help="Share of the posts that two annotators label, 0 to 1.")
     ] = 0.0,
     seed: Annotated[
-        int, typer.Option("--seed", help="Random seed of samples and of the order of tied posts.", min=0)
+        int, typer.Option(help="Random seed of samples and of the order of tied posts.", min=0)
     ] = 13,
     reading: PostReading,
 ) -> None:

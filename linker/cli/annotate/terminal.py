@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 import os
 import select
-import signal
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -22,10 +20,6 @@ from linker.annotation.session.status import Status
 from linker.common.errors import LinkerError
 from linker.data.labels.values import LabelValue
 from linker.ranking.output import marked_text, printable
-
-_LEVELS = " ▁▂▃▄▅▆▇█"
-_ROWS = 6
-_COLUMNS = 60
 
 
 def suggestion_text(suggestion: Suggestion, terminal: bool) -> Text:
@@ -50,11 +44,6 @@ def plain(text: str) -> Text:
     return Text("\n".join(printable(line) for line in text.splitlines()))
 
 
-def progress_line(status: Status) -> str:
-    """Return a line about the progress of the session."""
-    return f"{status.labeled:,} labeled · {status.relevant:,} relevant · left: {left(status)}"
-
-
 def left(status: Status) -> str:
     """Return the estimate of relevant posts left, in a few words."""
     estimate = status.estimate
@@ -71,7 +60,7 @@ def and_copies(copies: int) -> str:
 
 
 def status_text(session: Session, status: Status) -> str:
-    """Return the progress of a session with its recall curve."""
+    """Return the progress of a session in lines."""
     copies = len(session.posts) - status.posts
     lines = [
         f"{session.name}: {status.posts:,} posts to label{and_copies(copies)}",
@@ -99,7 +88,7 @@ def status_text(session: Session, status: Status) -> str:
         lines.append(f"waiting    {status.waiting:,} posts for the label of somebody else")
     if status.disputed:
         lines.append(f"disputed   {status.disputed:,} posts; `linker annotate agreement` lists them")
-    return "\n".join([*lines, *curve_picture(status.curve)])
+    return "\n".join(lines)
 
 
 def agreement_text(review: Review, label_set: LabelSet) -> str:
@@ -194,31 +183,6 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def curve_picture(curve: Sequence[int]) -> list[str]:
-    """Plot the recall curve as lines of text; empty before the first relevant post."""
-    if not curve or not curve[-1]:
-        return []
-    columns = min(_COLUMNS, len(curve))
-    ends = [(column + 1) * len(curve) // columns - 1 for column in range(columns)]
-    eighths = [round(curve[end] / curve[-1] * _ROWS * 8) for end in ends]
-    width = len(f"{curve[-1]:,}")
-    rows = []
-    for row in reversed(range(_ROWS)):
-        label = f"{curve[-1]:,}" if row == _ROWS - 1 else "0" if row == 0 else ""
-        rows.append(
-            f"{label:>{width}} │"
-            + "".join(_LEVELS[min(8, max(0, high - 8 * row))] for high in eighths).rstrip()
-        )
-    after = f"{len(curve):,} labels"
-    return [
-        "",
-        "relevant posts found",
-        *rows,
-        f"{'':>{width}} └{'─' * columns}",
-        f"{'':>{width}}  {after:>{columns}}",
-    ]
-
-
 VALUE_KEYS: dict[str, LabelValue] = {"y": "relevant", "n": "not", "s": "skip"}
 _HELP = "y relevant · n not · s skip · u undo · e note · a article · g guidelines · i how far · q quit"
 
@@ -250,25 +214,13 @@ class Keys:
     def __enter__(self) -> Keys:
         # TCSADRAIN keeps what was typed in the meantime.
         self._tty.setcbreak(self._file, self._termios.TCSADRAIN)
-        # A Ctrl-C just before a read would be noticed only at the next key; this wakes the read.
-        self._signals, self._wakeup = os.pipe()
-        os.set_blocking(self._wakeup, False)
-        self._wakeup_before = signal.set_wakeup_fd(self._wakeup)
         return self
 
     def __exit__(self, *error: object) -> None:
-        signal.set_wakeup_fd(self._wakeup_before)
-        os.close(self._signals)
-        os.close(self._wakeup)
         self._termios.tcsetattr(self._file, self._termios.TCSADRAIN, self._before)
 
     def read(self) -> str:
         """Return the next key in lower case; empty at the end of input; a blank for arrow keys and the like."""
-        while self._file not in (ready := select.select([self._file, self._signals], [], [])[0]):
-            # The exception of a Ctrl-C is lost if it is raised during garbage collection; its number still arrives
-            # here. Other signals, such as a change of the window's size, are ignored.
-            if signal.SIGINT in os.read(ready[0], 64):
-                raise KeyboardInterrupt
         key = os.read(self._file, 1)
         if key == b"\x1b":
             if self._follows() and os.read(self._file, 1) in (b"[", b"O"):
@@ -352,7 +304,8 @@ class AnnotationLoop:
 
     def _report_progress(self) -> None:
         status = self.session.status()
-        self.console.rule(Text(progress_line(status), "dim"), style="dim", align="left")
+        line = f"{status.labeled:,} labeled · {status.relevant:,} relevant · left: {left(status)}"
+        self.console.rule(Text(line, "dim"), style="dim", align="left")
         if status.decision.stop and not self._stop_shown:
             self._stop_shown = True
             self._show(

@@ -17,7 +17,7 @@ from linker.models.pretrained import BEST
 def calibrate(
     *,
     data: LinkedData,
-    out: Annotated[Path, typer.Option("--out", help="JSON file for the calibration.")],
+    out: Annotated[Path, typer.Option(help="JSON file for the calibration.")],
     model: ModelOrBest = BEST,
     passages: PassagesOption = "whole",
     reading: PostReading,

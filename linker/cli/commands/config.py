@@ -46,8 +46,8 @@ def check(source: ConfigSource) -> None:
     """Report every error in a config; exit with code 2 if there is one."""
     from linker.config import EXPERIMENT, resolve
 
-    resolved = resolve(EXPERIMENT, source.load())
-    print(f"{source.config}: ok, {_components(resolved)} components")
+    resolve(EXPERIMENT, source.load())
+    print(f"{source.config}: ok")
 
 
 @app.command()
@@ -129,7 +129,7 @@ def components(
                     "plugin": str(plugin) if plugin else None,
                     "description": spec.description if spec else "",
                     "papers": list(spec.papers) if spec else [],
-                    "documentation": plugin.documentation if plugin else PAGES.get(short(reference)),
+                    "documentation": None if plugin else PAGES.get(short(reference)),
                 }
             )
     print(json.dumps(found, indent=2, ensure_ascii=False) if as_json else _table(found))
@@ -146,22 +146,9 @@ def _table(found: list[dict[str, Any]]) -> str:
         for row in rows:
             origin = f"  [{row['plugin']}]" if row["plugin"] else ""
             lines.append(f"  {row['name']:<{width}}  {row['description']}{origin}".rstrip())
-            below = [
-                *row["papers"],
-                *([row["documentation"]] if row["plugin"] and row["documentation"] else []),
-            ]
-            lines += [f"  {'':<{width}}  {text}" for text in below]
+            lines += [f"  {'':<{width}}  {paper}" for paper in row["papers"]]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
-
-
-def _components(config: Any) -> int:
-    """Count the registered components in a resolved config."""
-    if isinstance(config, list):
-        return sum(map(_components, config))
-    if isinstance(config, dict):
-        return ("type" in config) + sum(map(_components, config.values()))
-    return 0
 
 
 def _print(value: Any) -> None:

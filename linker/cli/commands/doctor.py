@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -58,11 +58,11 @@ def doctor() -> None:
         rows[f"{title} check"] = (
             "ok, equal to plain torch in float64" if problem is None else f"NOT OK, {problem}"
         )
-    versions = {name: _version(name) for name in _OPTIONAL}
+    versions = {(found.metadata["Name"] or "").lower(): found.version for found in distributions()}
     rows |= {
         "threads": f"{torch.get_num_threads()}, on {cores()} cores",
-        "optional": ", ".join(f"{name} {number}" for name, number in versions.items() if number) or "none",
-        "not installed": ", ".join(name for name, number in versions.items() if not number) or "none",
+        "optional": ", ".join(f"{name} {versions[name]}" for name in _OPTIONAL if name in versions) or "none",
+        "not installed": ", ".join(name for name in _OPTIONAL if name not in versions) or "none",
     }
     width = max(map(len, rows))
     for name, value in rows.items():
@@ -110,10 +110,3 @@ def _encoded(device: str, dtype: Any) -> tuple[Tensor, Tensor]:
     (vectors * probe.to(device, dtype)).sum().backward()
     gradients = [parameter.grad for parameter in (leaf, *encoder.parameters()) if parameter.grad is not None]
     return vectors.detach(), torch.cat([gradient.flatten() for gradient in gradients])
-
-
-def _version(distribution: str) -> str | None:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return None

@@ -16,9 +16,7 @@ def evaluate(
     data: LinkedData,
     baseline: Annotated[
         str | None,
-        typer.Option(
-            "--baseline", help="Model that the others are compared with.", show_default="the first MODEL"
-        ),
+        typer.Option(help="Model that the others are compared with.", show_default="the first MODEL"),
     ] = None,
     one_at_a_time: Annotated[
         bool,
@@ -33,15 +31,13 @@ def evaluate(
     ] = False,
     json: JsonFile = None,
     run: Annotated[
-        Path | None,
-        typer.Option("--run", help="TREC run to write; {model} in the name writes one per model."),
+        Path | None, typer.Option(help="TREC run to write; {model} in the name writes one per model.")
     ] = None,
-    qrels: Annotated[Path | None, typer.Option("--qrels", help="TREC qrels file to write.")] = None,
+    qrels: Annotated[Path | None, typer.Option(help="TREC qrels file to write.")] = None,
     scores: Annotated[
         Path | None,
         typer.Option(
-            "--scores",
-            help="Score matrix to write, as .npz with ids; {model} in the name writes one per model.",
+            help="Score matrix to write, as .npz with ids; {model} in the name writes one per model."
         ),
     ] = None,
     reading: PostReading,

@@ -18,7 +18,6 @@ def mcp(
     allow: Annotated[
         list[Path] | None,
         typer.Option(
-            "--allow",
             metavar="DIR",
             help="Folder below which files of posts and corpora may be read; repeatable.",
             show_default="the working folder",

@@ -21,17 +21,12 @@ def links(
     *,
     posts: Annotated[
         list[str],
-        typer.Argument(
-            help="Posts that link to articles: files, folders, patterns, addresses or -.", show_default=False
-        ),
+        typer.Argument(help="Posts that link to articles: files, folders, patterns, addresses or -."),
     ],
-    out: Annotated[
-        Path, typer.Option("--out", help="Folder for the training set: articles, posts and a report.")
-    ],
+    out: Annotated[Path, typer.Option(help="Folder for the training set: articles, posts and a report.")],
     articles: Annotated[
         list[str] | None,
         typer.Option(
-            "--articles",
             help="Articles that the posts link to: a folder of saved pages, a table with the columns `id` and `url` "
             "(JSON Lines, CSV, ...), or a WARC file; repeatable.",
             show_default="titles and descriptions in the posts' link cards",
@@ -40,72 +35,50 @@ def links(
     not_in: Annotated[
         list[str] | None,
         typer.Option(
-            "--not-in",
-            metavar="FILE",
-            help="Leave out the articles of this file, such as a development set; repeatable.",
-            show_default=False,
+            metavar="FILE", help="Leave out the articles of this file, such as a development set; repeatable."
         ),
     ] = None,
     lang: Annotated[
-        list[str] | None,
-        typer.Option("--lang", help="Language of the posts; repeatable.", show_default="all"),
+        list[str] | None, typer.Option(help="Language of the posts; repeatable.", show_default="all")
     ] = None,
     days: Annotated[
         tuple[int, int],
         typer.Option(
-            "--days",
             metavar="BEFORE AFTER",
             help="Keep posts from this many days before the article's date to this many after it.",
         ),
     ] = (1, 14),
-    max_per_article: Annotated[
-        int, typer.Option("--max-per-article", min=1, help="Maximum number of posts of an article.")
-    ] = 20,
-    max_per_author: Annotated[
-        int, typer.Option("--max-per-author", min=1, help="Maximum number of posts of an author.")
-    ] = 50,
+    max_per_article: Annotated[int, typer.Option(min=1, help="Maximum number of posts of an article.")] = 20,
+    max_per_author: Annotated[int, typer.Option(min=1, help="Maximum number of posts of an author.")] = 50,
     max_links_a_day: Annotated[
         int,
-        typer.Option(
-            "--max-links-a-day",
-            min=1,
-            help="Drop all posts of authors who link to more articles than this on any day.",
-        ),
+        typer.Option(min=1, help="Drop all posts of authors who link to more articles than this on any day."),
     ] = 30,
     max_site_share: Annotated[
         float,
         typer.Option(
-            "--max-site-share",
             min=0,
             max=1,
             help="Drop all posts of authors with a larger share of their links to one site, if they have ten or more.",
         ),
     ] = 0.8,
     skip_site: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--skip-site", metavar="HOST", help="Drop links to this site; repeatable.", show_default=False
-        ),
+        list[str] | None, typer.Option(metavar="HOST", help="Drop links to this site; repeatable.")
     ] = None,
     keep_site: Annotated[
         list[str] | None,
         typer.Option(
-            "--keep-site",
             metavar="HOST",
             help="Keep links to this site although it is in the lists of platforms, videos or shops; repeatable.",
-            show_default=False,
         ),
     ] = None,
     dev: Annotated[
-        float,
-        typer.Option("--dev", min=0.001, max=0.9, help="Share of the articles in dev, the latest ones."),
+        float, typer.Option(min=0.001, max=0.9, help="Share of the articles in dev, the latest ones.")
     ] = 0.1,
     missing: Annotated[
         Path | None,
         typer.Option(
-            "--missing",
-            help="Write the links without an article in --articles to this file, for `linker mine fetch`.",
-            show_default=False,
+            help="Write the links without an article in --articles to this file, for `linker mine fetch`."
         ),
     ] = None,
     reading: PostReading,
@@ -158,32 +131,23 @@ def links(
 def fetch(
     links: Annotated[
         str,
-        typer.Argument(
-            help="Links: one address per line, or JSON Lines with `url`; - for standard input.",
-            show_default=False,
-        ),
+        typer.Argument(help="Links: one address per line, or JSON Lines with `url`; - for standard input."),
     ],
     out: Annotated[
-        Path,
-        typer.Option("--out", help="Folder for articles and states; one of an earlier run is continued."),
+        Path, typer.Option(help="Folder for articles and states; one of an earlier run is continued.")
     ],
     contact: Annotated[
         str,
-        typer.Option(
-            "--contact",
-            help="Web page or email address that the sites can write to, part of the user agent.",
-        ),
+        typer.Option(help="Web page or email address that the sites can write to, part of the user agent."),
     ],
     delay: Annotated[
         float,
         typer.Option(
-            "--delay",
-            min=0.5,
-            help="Minimum seconds between two requests to a host; robots.txt may ask for more.",
+            min=0.5, help="Minimum seconds between two requests to a host; robots.txt may ask for more."
         ),
     ] = 2.0,
     workers: Annotated[
-        int, typer.Option("--workers", min=1, max=256, help="Number of hosts asked at the same time.")
+        int, typer.Option(min=1, max=256, help="Number of hosts asked at the same time.")
     ] = 16,
     warc: Annotated[
         bool, typer.Option("--warc", help="Keep the raw responses in responses.warc.gz in the folder.")

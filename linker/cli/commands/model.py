@@ -16,21 +16,17 @@ app = App(help="Export a trained model to ONNX, or upload it to a hub.", no_args
 
 @app.command()
 def export(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="Folder of a trained model.", show_default=False)
-    ],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a trained model.")],
     posts: Annotated[
         str | None,
         typer.Option(
-            "--posts",
             metavar="FILE",
             help="Posts whose activations set the ranges of int8 in a transformer.",
             show_default="the sample",
         ),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FOLDER", help="Folder to write.", show_default="MODEL-onnx"),
+        Path | None, typer.Option(metavar="FOLDER", help="Folder to write.", show_default="MODEL-onnx")
     ] = None,
 ) -> None:
     """Export a trained transformer to ONNX in int8: it scores without torch, several times faster."""
@@ -54,12 +50,8 @@ def export(
 
 @app.command()
 def push(
-    model: Annotated[
-        str, typer.Argument(metavar="MODEL", help="Folder of a trained model.", show_default=False)
-    ],
-    name: Annotated[
-        str, typer.Argument(metavar="USER/MODEL", help="Name of the model on the hub.", show_default=False)
-    ],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Folder of a trained model.")],
+    name: Annotated[str, typer.Argument(metavar="USER/MODEL", help="Name of the model on the hub.")],
     license_: Annotated[
         str | None,
         typer.Option(
@@ -72,7 +64,6 @@ def push(
     language: Annotated[
         list[str] | None,
         typer.Option(
-            "--language",
             metavar="CODE",
             help="Language of the model, such as en; repeatable.",
             show_default="as in the config",
@@ -80,31 +71,17 @@ def push(
     ] = None,
     dataset: Annotated[
         list[str] | None,
-        typer.Option(
-            "--dataset",
-            metavar="NAME",
-            help="Data set on the hub that the model was trained on; repeatable.",
-            show_default=False,
-        ),
+        typer.Option(metavar="NAME", help="Data set on the hub that the model was trained on; repeatable."),
     ] = None,
     evaluation: Annotated[
         Path | None,
-        typer.Option(
-            "--evaluation",
-            metavar="FILE",
-            help="Results of `linker evaluate --json`: baselines for the card.",
-            show_default=False,
-        ),
+        typer.Option(metavar="FILE", help="Results of `linker evaluate --json`: baselines for the card."),
     ] = None,
     private: Annotated[bool, typer.Option("--private", help="Create a private repository.")] = False,
     revision: Annotated[
-        str | None,
-        typer.Option("--revision", metavar="BRANCH", help="Branch to commit to.", show_default="main"),
+        str | None, typer.Option(metavar="BRANCH", help="Branch to commit to.", show_default="main")
     ] = None,
-    message: Annotated[
-        str | None,
-        typer.Option("--message", metavar="TEXT", help="Message of the commit.", show_default=False),
-    ] = None,
+    message: Annotated[str | None, typer.Option(metavar="TEXT", help="Message of the commit.")] = None,
 ) -> None:
     """Upload a model folder with a model card to a Hugging Face hub, in one commit.
 

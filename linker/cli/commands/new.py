@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import keyword
 import re
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from string import Template
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, NamedTuple, get_args
 
 import typer
 
@@ -22,15 +21,8 @@ Component = Literal[
 _PACKAGE = "my_linker"
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of component.
-
-    Attributes:
-        family: class name of its family.
-        use: one line about its use.
-        trial: command that tries one; empty if it needs no config.
-    """
+class Kind(NamedTuple):
+    """A kind of component: the class name of its family, a line about its use, and a command that tries a config."""
 
     family: str
     use: str
@@ -68,7 +60,6 @@ def new(
         typer.Argument(
             help="Kind of component: encoder, loss, model, strategy (query strategy), stopping_rule, reader, platform "
             "(format of posts) or label_format; or plugin, a repository with one of each.",
-            show_default=False,
             metavar="KIND",
         ),
     ],
@@ -95,7 +86,10 @@ def new(
     faults = Faults()
     for what, text in (("plugin" if kind == "plugin" else "component", name), ("package", package)):
         with faults:
-            _check_name(what, text)
+            if not re.fullmatch(r"[a-z][a-z0-9_]*", text) or keyword.iskeyword(text):
+                raise LinkerError(
+                    f"{text!r} cannot name a {what}; use lowercase letters, digits and underscores, a letter first"
+                )
     files = _plugin(name) if kind == "plugin" else _component(kind, name, package)
     for path in [Path(name)] if kind == "plugin" else files:
         with faults:
@@ -117,13 +111,6 @@ def new(
     trial = KINDS[kind].trial or "linker config components $family --include-package $package"
     command = Template(trial).substitute(name=name, package=package, family=KINDS[kind].family)
     print(f"Test it with `python -m pytest test_{name}.py`, then `{command}`.")
-
-
-def _check_name(what: str, text: str) -> None:
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", text) or keyword.iskeyword(text):
-        raise LinkerError(
-            f"{text!r} cannot name a {what}; use lowercase letters, digits and underscores, a letter first"
-        )
 
 
 def _component(kind: Component, name: str, package: str) -> dict[Path, str]:
@@ -150,22 +137,21 @@ def _plugin(package: str) -> dict[Path, str]:
         "table": "\n".join(rows),
         "components": "\n".join(listed),
     }
-    files = {
-        folder / "README.md": _filled("plugin_readme.md.txt", values),
-        folder / "pyproject.toml": _filled("plugin_pyproject.toml.txt", values),
-        folder / ".gitignore": _filled("plugin_gitignore.txt", values),
-        folder / ".github/workflows/test.yml": _filled("plugin_workflow.yml.txt", values),
-        folder / "configs/train.jsonnet": _filled("plugin_train.jsonnet.txt", values),
-        folder
-        / "src"
-        / package
-        / "__init__.py": f'"""Components for linker: {", ".join(names.values())}."""\n',
-        folder / "tests/test_plugin.py": _filled("plugin_test.py.txt", values),
+    templates = {
+        "README.md": "plugin_readme.md.txt",
+        "pyproject.toml": "plugin_pyproject.toml.txt",
+        ".gitignore": "plugin_gitignore.txt",
+        ".github/workflows/test.yml": "plugin_workflow.yml.txt",
+        "configs/train.jsonnet": "plugin_train.jsonnet.txt",
+        "tests/test_plugin.py": "plugin_test.py.txt",
     }
+    files = {folder / path: _filled(template, values) for path, template in templates.items()}
+    source = folder / "src" / package
+    files[source / "__init__.py"] = f'"""Components for linker: {", ".join(names.values())}."""\n'
     for kind, name in names.items():
-        own = _values(kind, name, kind, package)
-        files[folder / "src" / package / f"{kind}.py"] = _filled(f"{kind}.py.txt", own)
-        files[folder / "tests" / f"test_{kind}.py"] = _filled(f"{kind}_test.py.txt", own)
+        texts = _values(kind, name, kind, package)
+        files[source / f"{kind}.py"] = _filled(f"{kind}.py.txt", texts)
+        files[folder / "tests" / f"test_{kind}.py"] = _filled(f"{kind}_test.py.txt", texts)
     return files
 
 

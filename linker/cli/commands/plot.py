@@ -24,10 +24,10 @@ Seed = Annotated[int, typer.Option("--seed", help="Random seed for the sample.")
 class Output:
     """The files of a figure."""
 
-    out: Annotated[Path, typer.Option("--out", help="Figure file to write: .svg, .png or .pdf.")]
-    data: Annotated[
-        Path | None, typer.Option("--data", help="Also write the plotted numbers to this JSON file.")
-    ] = None
+    out: Annotated[Path, typer.Option(help="Figure file to write: .svg, .png or .pdf.")]
+    data: Annotated[Path | None, typer.Option(help="Also write the plotted numbers to this JSON file.")] = (
+        None
+    )
 
     def check(self, *inputs: Path | None) -> None:
         """Check the names of files before any work.
@@ -66,15 +66,13 @@ class Scores:
     ranking: Annotated[
         Path | None,
         typer.Argument(
-            help="File of posts with scores and labels; without it, give --model, --articles and --posts.",
-            show_default=False,
+            help="File of posts with scores and labels; without it, give --model, --articles and --posts."
         ),
     ] = None
-    score: Annotated[str, typer.Option("--score", help="Column of RANKING with the scores.")] = "score"
+    score: Annotated[str, typer.Option(help="Column of RANKING with the scores.")] = "score"
     label: Annotated[
         str | None,
         typer.Option(
-            "--label",
             help="Column of RANKING with the relevance labels.",
             show_default="label, relevant, included or similar",
         ),
@@ -82,8 +80,7 @@ class Scores:
     model: Annotated[
         str | None,
         typer.Option(
-            "--model",
-            help="Model that scores --posts when RANKING is not given: a folder, best, distilled, bm25 or tfidf.",
+            help="Model that scores --posts when RANKING is not given: a folder, best, distilled, bm25 or tfidf."
         ),
     ] = None
 
@@ -116,11 +113,9 @@ class Scores:
 @app.command()
 def tsne(
     *,
-    model: Annotated[str, typer.Option("--model", help="Model with embeddings.")],
+    model: Annotated[str, typer.Option(help="Model with embeddings.")],
     linked: LinkedData,
-    count: Annotated[
-        int, typer.Option("--count", min=1, help="Number of articles whose posts are shown.")
-    ] = 10,
+    count: Annotated[int, typer.Option(min=1, help="Number of articles whose posts are shown.")] = 10,
     seed: Seed = 13,
     output: Output,
 ) -> None:
@@ -139,7 +134,7 @@ def retrieved(
     scores: Scores,
     linked: LinkedData,
     threshold: Annotated[
-        float, typer.Option("--threshold", help="Score, 0 to 100, from which a post counts as retrieved.")
+        float, typer.Option(help="Score, 0 to 100, from which a post counts as retrieved.")
     ] = 70.0,
     output: Output,
 ) -> None:
@@ -160,18 +155,16 @@ def reliability(
     calibration: Annotated[
         Path | None,
         typer.Option(
-            "--calibration",
-            help="Plot a calibration file written by `linker calibrate`, instead of RANKING or a model.",
+            help="Plot a calibration file written by `linker calibrate`, instead of RANKING or a model."
         ),
     ] = None,
     method: Annotated[
         Literal["platt", "isotonic"],
         typer.Option(
-            "--method",
-            help="Calibration method: a logistic curve (platt) or a monotone step function (isotonic).",
+            help="Calibration method: a logistic curve (platt) or a monotone step function (isotonic)."
         ),
     ] = "platt",
-    bins: Annotated[int, typer.Option("--bins", min=2, help="Number of equal-width bins.")] = 10,
+    bins: Annotated[int, typer.Option(min=2, help="Number of equal-width bins.")] = 10,
     seed: Seed = 13,
     output: Output,
 ) -> None:
@@ -197,13 +190,10 @@ def reliability(
 def recall(
     *,
     study: Annotated[
-        Path,
-        typer.Argument(
-            help="Folder or file written by `linker annotate simulate --out`.", show_default=False
-        ),
+        Path, typer.Argument(help="Folder or file written by `linker annotate simulate --out`.")
     ],
     task: Annotated[
-        str | None, typer.Option("--task", help="Plot only this task.", show_default="the mean of all")
+        str | None, typer.Option(help="Plot only this task.", show_default="the mean of all")
     ] = None,
     output: Output,
 ) -> None:

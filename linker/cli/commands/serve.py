@@ -26,20 +26,17 @@ _PORT = 8123
 def serve(
     *,
     sessions: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Folders of sessions created by `linker annotate start`.", show_default=False),
+        list[Path] | None, typer.Argument(help="Folders of sessions created by `linker annotate start`.")
     ] = None,
     host: Annotated[
         str,
         typer.Option(
-            "--host",
-            help="Network address to listen on; any but loopback (127.0.0.1, localhost) needs a token.",
+            help="Network address to listen on; any but loopback (127.0.0.1, localhost) needs a token."
         ),
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
         typer.Option(
-            "--port",
             min=0,
             max=65535,
             help="Port to listen on; 0 chooses any free port.",
@@ -49,16 +46,13 @@ def serve(
     public_url: Annotated[
         str | None,
         typer.Option(
-            "--public-url",
             metavar="URL",
             help="Address at which a proxy serves the page, such as https://label.example; needs a token.",
-            show_default=False,
         ),
     ] = None,
     token: Annotated[
         str | None,
         typer.Option(
-            "--token",
             envvar="LINKER_TOKEN",
             help="Password for the page, 16 or more letters, digits, - and _.",
             show_default="none on loopback, otherwise a new one",
@@ -67,20 +61,15 @@ def serve(
     model: Annotated[
         str | None,
         typer.Option(
-            "--model",
             metavar="MODEL",
             help="Default model for rankings: a folder, a .jsonnet config, best, distilled, bm25 or tfidf.",
             show_default=BEST,
         ),
     ] = None,
-    posts: Annotated[
-        list[str] | None,
-        typer.Option("--posts", help="File of posts for rankings; repeatable.", show_default=False),
-    ] = None,
+    posts: Annotated[list[str] | None, typer.Option(help="File of posts for rankings; repeatable.")] = None,
     projects: Annotated[
         Path | None,
         typer.Option(
-            "--projects",
             help="Folder of annotation projects; created with the first project.",
             show_default=f"{PROJECTS}, if no session is given",
         ),
@@ -88,9 +77,7 @@ def serve(
     corpus: Annotated[
         Path | None,
         typer.Option(
-            "--corpus",
-            help="Folder of a corpus to search, on the page and by the JSON API; --model is then its model.",
-            show_default=False,
+            help="Folder of a corpus to search, on the page and by the JSON API; --model is then its model."
         ),
     ] = None,
     no_browser: Annotated[
@@ -164,14 +151,5 @@ def _listen(host: str, port: int | None) -> socket.socket:
 
 def _open_browser(address: str) -> None:
     """Open the page where there is a screen; whether that works does not matter, since the address was printed."""
-    screen = (
-        sys.platform in ("win32", "darwin") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    )
-    if not screen:
-        return
-
-    def show() -> None:
-        with contextlib.suppress(webbrowser.Error, OSError):
-            webbrowser.open(address)
-
-    threading.Thread(target=show, daemon=True).start()
+    if sys.platform in ("win32", "darwin") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))):
+        threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.downloads import fetch_missing
+from linker.cli.downloads import fetch_named
 from linker.cli.options import ConfigSource, VectorsName
 
 
@@ -19,25 +19,17 @@ def train(
     data: Annotated[
         str | None,
         typer.Option(
-            "--data",
             help="Train on the files in this folder: articles.jsonl and posts.jsonl (or .csv, .parquet, ...; "
             "also compressed). For a config that reads a single kind of file, that file or a folder of them.",
             show_default="the sample, for most configs",
         ),
     ] = None,
-    articles: Annotated[
-        str | None,
-        typer.Option("--articles", help="Train on the articles in this file.", show_default=False),
-    ] = None,
-    posts: Annotated[
-        str | None,
-        typer.Option("--posts", help="Train on the posts in this file.", show_default=False),
-    ] = None,
+    articles: Annotated[str | None, typer.Option(help="Train on the articles in this file.")] = None,
+    posts: Annotated[str | None, typer.Option(help="Train on the posts in this file.")] = None,
     vectors: VectorsName = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out",
             help="Write the model to this folder, and its logs and checkpoints to the same path followed by -log.",
             show_default="runs/NAME for NAME.jsonnet",
         ),
@@ -45,10 +37,8 @@ def train(
     devices: Annotated[
         int | None,
         typer.Option(
-            "--devices",
             min=1,
             help="Train with this number of processes on this machine, each on its own GPU if there are any.",
-            show_default=False,
         ),
     ] = None,
     resume: Annotated[
@@ -100,7 +90,7 @@ def train(
     # Before slow imports.
     announce(f"training {source.config}; the model will be in {out}")
 
-    from linker.training.data_options import settle_vectors, use_data, use_vectors
+    from linker.training.data_options import must_fetch, settle_vectors, use_data, use_vectors
 
     use_data(loaded, data, articles, posts)
     caches = [] if vectors is None else use_vectors(loaded, vectors)
@@ -112,8 +102,11 @@ def train(
 
     if place is None and not resume and not overwrite:
         Checkpointer(out).check_output()
-    if place is None:
-        fetch_missing(vectors, caches, say)
+    if place is None and vectors is not None:
+        for cache in caches:
+            if must_fetch(vectors, cache):
+                say(f"downloading the word vectors GloVe {vectors.removeprefix('glove.')}")
+                fetch_named(vectors, cache)
     if place is None and (devices or 1) > 1:
         raise typer.Exit(launch(sys.argv[1:], devices or 1))
     settle_vectors(resolved, say)

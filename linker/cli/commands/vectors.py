@@ -30,9 +30,7 @@ TeacherFolder = Annotated[
 TeacherCache = Annotated[
     Path | None,
     typer.Option(
-        "--teacher-cache",
-        help="Cache folder for the teacher's embeddings.",
-        show_default="OUT.teacher-cache",
+        "--teacher-cache", help="Cache folder for the teacher's embeddings.", show_default="OUT.teacher-cache"
     ),
 ]
 TokenizerName = Annotated[
@@ -42,10 +40,7 @@ TokenizerName = Annotated[
 
 @app.command()
 def fetch(
-    name: Annotated[
-        str,
-        typer.Argument(help="Name of the vectors, such as 6B.300d or twitter.27B.200d.", show_default=False),
-    ],
+    name: Annotated[str, typer.Argument(help="Name of the vectors, such as 6B.300d or twitter.27B.200d.")],
     cache: Cache = None,
 ) -> None:
     """Download published GloVe vectors, which configs find by name.
@@ -60,21 +55,16 @@ def fetch(
 @app.command()
 def distill(
     files: Annotated[
-        list[str],
-        typer.Argument(
-            help="Files with the texts to learn from: articles, posts or both.", show_default=False
-        ),
+        list[str], typer.Argument(help="Files with the texts to learn from: articles, posts or both.")
     ],
     teacher: TeacherFolder,
-    out: Annotated[Path, typer.Option("--out", help="Vector file to write, such as vectors.txt.gz.")],
+    out: Annotated[Path, typer.Option(help="Vector file to write, such as vectors.txt.gz.")],
     column: TextColumns = None,
     tokenizer: TokenizerName = "social",
-    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Number of passes over the texts.")] = 8,
-    min_count: Annotated[
-        int, typer.Option("--min-count", min=1, help="Ignore words that occur less often than this.")
-    ] = 2,
+    epochs: Annotated[int, typer.Option(min=1, help="Number of passes over the texts.")] = 8,
+    min_count: Annotated[int, typer.Option(min=1, help="Ignore words that occur less often than this.")] = 2,
     seed: Annotated[
-        int, typer.Option("--seed", min=0, max=2**32 - 1, help="Random seed for the order of the texts.")
+        int, typer.Option(min=0, max=2**32 - 1, help="Random seed for the order of the texts.")
     ] = 1,
     teacher_cache: TeacherCache = None,
     on_error: OnError = "strict",
@@ -109,24 +99,17 @@ def distill(
 
 @app.command()
 def info(
-    source: Annotated[
-        str, typer.Argument(help="Vector file, or a name such as 6B.300d.", show_default=False)
-    ],
+    source: Annotated[str, typer.Argument(help="Vector file, or a name such as 6B.300d.")],
     files: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="Files of articles or posts; report how many of their words have a vector.",
-            show_default=False,
-        ),
+        typer.Argument(help="Files of articles or posts; report how many of their words have a vector."),
     ] = None,
     column: TextColumns = None,
     tokenizer: TokenizerName = "social",
     max_words: Annotated[
         int,
         typer.Option(
-            "--max-words",
-            min=0,
-            help="Number of words to keep from the top of the file, besides the words of FILES.",
+            min=0, help="Number of words to keep from the top of the file, besides the words of FILES."
         ),
     ] = 100_000,
     cache: Cache = None,

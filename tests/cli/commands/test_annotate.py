@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import select
@@ -17,7 +16,6 @@ import pytest
 
 from linker.annotation.session.events import Event
 from linker.annotation.session.session import Session
-from linker.cli.annotate.terminal import curve_picture
 from linker.cli.main import main
 from tests.helpers.sessions import ARTICLE, POSTS, fresh
 
@@ -133,24 +131,6 @@ def test_status_to_read(run: Run) -> None:
     assert lines[2].startswith("left       not known yet: no random sample yet")
     assert lines[3].startswith("rule       continue: ")
     assert "lee" in lines[4]
-    assert "relevant posts found" in lines
-    assert lines[-1].strip() == "19 labels"
-
-
-def test_the_picture_of_the_curve() -> None:
-    assert curve_picture([]) == curve_picture([0, 0]) == []
-    picture = curve_picture([0] * 30 + list(range(1, 31)))
-    rows = [line for line in picture if "│" in line]
-    assert len(rows) == 6
-    assert rows[0].startswith("30 │")
-    assert rows[0].endswith("█")
-    assert len(rows[0]) == len("30 │") + 60
-    bottom = rows[-1].removeprefix(" 0 │")
-    assert bottom[:30] == " " * 30
-    assert set(bottom[40:]) == {"█"}
-    # Higher rows are never filled where lower ones are not.
-    for upper, lower in itertools.pairwise(rows):
-        assert all(under == "█" for over, under in zip(upper[4:], lower[4:]) if over not in " ")
 
 
 def test_agreement(run: Run) -> None:
@@ -298,7 +278,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 def ranked(folder: Path) -> list[str]:
     """The ids of the posts in the order of a session in which nothing is labeled yet."""
     with Session.open(folder) as session:
-        return [session.pool.posts[index].id for index in session._current_queue().posts]
+        return [session.pool.posts[index].id for index in session._current_queue()]
 
 
 def test_a_whole_session_by_single_keys(terminal: Terminal, tmp_path: Path) -> None:
@@ -323,7 +303,7 @@ def test_a_whole_session_by_single_keys(terminal: Terminal, tmp_path: Path) -> N
     terminal.press("s")
     terminal.until(f"post {third} ")
     terminal.press("yq")
-    assert "2 relevant, 1 skipped" in terminal.until("2 labels")
+    assert "2 relevant, 1 skipped" in terminal.until("labels an hour")
     assert terminal.process.wait(20) == 0
     labels = {r.post.id: (r.value, r.note) for r in Session.open(tmp_path / "job").labeled() if r.value}
     assert labels == {
@@ -354,24 +334,3 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(terminal: Terminal, tmp_path: Path
     assert terminal.process.wait(20) == 130
     assert termios.tcgetattr(terminal.ours)[3] & termios.ECHO
     assert Session.open(tmp_path / "job").status().labeled == 1
-
-
-def test_a_ctrl_c_whose_exception_was_lost_still_ends_the_waiting_for_a_key(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    import pty
-
-    from linker.cli.annotate.terminal import Keys
-
-    ours, theirs = pty.openpty()
-    before = signal.signal(signal.SIGINT, lambda *_: None)  # loses it
-    try:
-        with os.fdopen(theirs) as terminal:
-            monkeypatch.setattr("sys.stdin", terminal)
-            with Keys() as keys:
-                os.kill(os.getpid(), signal.SIGINT)
-                with pytest.raises(KeyboardInterrupt):
-                    keys.read()
-    finally:
-        signal.signal(signal.SIGINT, before)
-        os.close(ours)

@@ -9,10 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from linker.cli.commands.config import PAGES
-from linker.config.plugins import Plugin
 
 ROOT = Path(__file__).parents[3]
 
@@ -58,29 +55,3 @@ def test_papers_are_listed_with_their_addresses() -> None:
     assert lines[0] == "Encoder  (docs/components/encoders.md)"
     at = next(number for number, line in enumerate(lines) if line.startswith("  cnn "))
     assert lines[at + 1].strip() == papers["cnn"][0]
-
-
-@pytest.mark.parametrize(
-    ("urls", "found"),
-    [
-        (["Homepage, https://home.example", "Documentation, https://docs.example"], "https://docs.example"),
-        (["Source, https://code.example"], "https://code.example"),
-        (["Funding, https://money.example"], None),
-        ([], None),
-    ],
-)
-def test_the_documentation_of_a_plugin_is_in_its_metadata(
-    urls: list[str], found: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    info = tmp_path / "otters-1.0.dist-info"
-    info.mkdir()
-    lines = [
-        "Metadata-Version: 2.1",
-        "Name: otters",
-        "Version: 1.0",
-        *(f"Project-URL: {url}" for url in urls),
-    ]
-    (info / "METADATA").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    assert Plugin("otters", "1.0", "otters").documentation == found
-    assert Plugin("gone", "1.0", "gone").documentation is None

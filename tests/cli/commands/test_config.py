@@ -33,10 +33,8 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     return call
 
 
-def test_check_says_ok_and_counts(run: Any) -> None:
-    code, out, err = run("check", CONFIG)
-    assert (code, err) == (0, "")
-    assert out.startswith(f"{CONFIG}: ok, ")
+def test_check_says_ok(run: Any) -> None:
+    assert run("check", CONFIG) == (0, f"{CONFIG}: ok\n", "")
 
 
 def test_show_prints_a_config_that_shows_the_same(run: Any, tmp_path: Path) -> None:
@@ -47,13 +45,6 @@ def test_show_prints_a_config_that_shows_the_same(run: Any, tmp_path: Path) -> N
     assert shown | {"seed": BASE["seed"], "trainer": BASE["trainer"]} == BASE
     (tmp_path / "again.jsonnet").write_text(out, encoding="utf-8")
     assert run("show", tmp_path / "again.jsonnet")[1] == out
-
-
-def test_external_variables(run: Any, tmp_path: Path) -> None:
-    (tmp_path / "x.jsonnet").write_text(f"{json.dumps(BASE)} + {{seed: std.parseInt(std.extVar('seed'))}}")
-    assert json.loads(run("show", tmp_path / "x.jsonnet", "--ext-var", "seed=41")[1])["seed"] == 41
-    code, _, err = run("show", tmp_path / "x.jsonnet", "--ext-var", "seed")
-    assert (code, err) == (2, "error: --ext-var seed: expected NAME=VALUE\n")
 
 
 def test_schema_of_all_of_a_family_of_a_component(run: Any) -> None:

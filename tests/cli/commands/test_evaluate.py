@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -310,19 +309,6 @@ def test_ids_with_white_space_are_refused_in_trec_files_only(folder: Path) -> No
 def test_posts_of_no_article_are_refused(folder: Path) -> None:
     (folder / "posts.jsonl").write_text('{"id": "p", "text": "hello"}\n')
     refused(linker(folder, "bm25"), "posts.jsonl", "article")
-
-
-def test_nothing_heavy_is_imported_for_a_wrong_command(folder: Path) -> None:
-    code = (
-        "import sys\n"
-        "from linker.cli.main import main\n"
-        "sys.argv = ['linker', 'evaluate', 'mine', '--articles', 'none', '--posts', 'none']\n"
-        "try:\n    main()\n"
-        "except SystemExit as end:\n"
-        "    print(end.code, *{'torch', 'sklearn', 'bm25s', 'pyarrow'} & {*sys.modules})"
-    )
-    result = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
-    assert result.stdout.split() == ["2"]
 
 
 def test_scores_of_a_tie_free_single_article(folder: Path) -> None:

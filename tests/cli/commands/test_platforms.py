@@ -84,28 +84,6 @@ def test_wrong_formats_are_refused(arguments: list[str], message: str, tmp_path:
     assert not done.stdout
 
 
-def test_sessions_start_from_a_stream(tmp_path: Path) -> None:
-    (tmp_path / "article.txt").write_text(ARTICLE + ".\n\n" + "The dam broke and the river rose. " * 10)
-    (tmp_path / "posts.jsonl").write_text(JETSTREAM)
-    done = run(
-        tmp_path,
-        *(
-            "annotate",
-            "start",
-            "session",
-            "--article",
-            "article.txt",
-            "--posts",
-            "posts.jsonl",
-            "--model",
-            "bm25",
-        ),
-        *("--posts-format", "bluesky_jetstream"),
-    )
-    assert done.returncode == 0, done.stderr
-    assert "2 posts of 13 lines" in done.stderr
-
-
 def test_labels_in_records_are_simulated(tmp_path: Path) -> None:
     (tmp_path / "articles.jsonl").write_text(json.dumps({"id": "a", "title": "Dam", "text": ARTICLE}) + "\n")
     tweets = [
