@@ -75,13 +75,8 @@ app.command("calibrate", rich_help_panel=_MEASURE)(calibrate.calibrate)
 app.add_typer(plot.app, name="plot", rich_help_panel=_MEASURE)
 app.add_typer(config.app, name="config", rich_help_panel=_TOOLS)
 app.command("doctor", rich_help_panel=_TOOLS)(doctor.doctor)
-#: Groups with commands of `linker.contrib`, as `module:typer`: the core knows them by name only.
-CONTRIB = {"mine": "linker.contrib.mine:app"}
-for _name, _target in CONTRIB.items():
-    _module, _, _attribute = _target.partition(":")
-    _group = next(group.typer_instance for group in app.registered_groups if group.name == _name)
-    assert _group is not None
-    _group.registered_commands += getattr(importlib.import_module(_module), _attribute).registered_commands
+# The commands of the papers, whose modules the core knows by name only.
+mine.app.registered_commands += importlib.import_module("linker.contrib.mine").app.registered_commands
 
 
 def _version(wanted: bool) -> None:

@@ -28,20 +28,6 @@ ModelName = Annotated[
     str | None, typer.Option("--model", metavar="MODEL", help=f"Model: {_MODELS}.", show_default=False)
 ]
 ModelOrBest = Annotated[str, typer.Option("--model", metavar="MODEL", help=f"Model: {_MODELS}.")]
-Models = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="MODEL",
-        help="Models: folders, .jsonnet configs of models that need no training, best, distilled, bm25, "
-        "tfidf, or USER/MODEL on a Hugging Face hub.",
-        show_default=False,
-    ),
-]
-Split = Annotated[
-    str | None,
-    typer.Option("--split", help="Use only the articles and posts of this split.", show_default="all"),
-]
-JsonFile = Annotated[Path | None, typer.Option("--json", help="JSON file to write the results to.")]
 OnError = Annotated[
     Literal["strict", "skip"],
     typer.Option(
@@ -59,18 +45,6 @@ PassagesOption = Annotated[
         help="Score articles whole (default), by best or by mean passage.",
         show_default=False,
     ),
-]
-VectorsName = Annotated[
-    str | None,
-    typer.Option(
-        "--vectors",
-        help="Use the word vectors in this file, or GloVe by name (such as 6B.300d), downloaded if necessary.",
-        show_default="as in the config",
-    ),
-]
-TextColumns = Annotated[
-    list[str] | None,
-    typer.Option("--text-column", help="Column to read text from; repeatable.", show_default="title, text"),
 ]
 
 
@@ -177,7 +151,9 @@ class LinkedData:
             show_default="links in the posts",
         ),
     ] = None
-    split: Split = None
+    split: Annotated[
+        str | None, typer.Option(help="Use only the articles and posts of this split.", show_default="all")
+    ] = None
 
     def check(self) -> list[Path]:
         """Check before any work that articles, posts and labels exist; return their files, which no output may replace.
@@ -381,8 +357,6 @@ def component(option: str, text: str) -> LoadedConfig:
     Raises:
         LinkerError: if it cannot be parsed or evaluated.
     """
-    import json
-
     from linker.config import LoadedConfig, load_config
 
     if Path(text).suffix in (".jsonnet", ".json"):

@@ -7,12 +7,19 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.options import JsonFile, LinkedData, Models, PassagesOption, PostReading
+from linker.cli.options import LinkedData, PassagesOption, PostReading
 
 
 def evaluate(
     *,
-    models: Models,
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODEL",
+            help="Models: folders, .jsonnet configs of models that need no training, best, distilled, bm25, "
+            "tfidf, or USER/MODEL on a Hugging Face hub.",
+        ),
+    ],
     data: LinkedData,
     baseline: Annotated[
         str | None,
@@ -29,7 +36,7 @@ def evaluate(
     ignore_dates: Annotated[
         bool, typer.Option("--ignore-dates", help="Score by text alone; ignore dates.")
     ] = False,
-    json: JsonFile = None,
+    json: Annotated[Path | None, typer.Option(help="JSON file to write the results to.")] = None,
     run: Annotated[
         Path | None, typer.Option(help="TREC run to write; {model} in the name writes one per model.")
     ] = None,

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from linker.cli.downloads import fetch_named
-from linker.cli.options import ConfigSource, VectorsName
+from linker.cli.options import ConfigSource
 
 
 def train(
@@ -26,7 +26,13 @@ def train(
     ] = None,
     articles: Annotated[str | None, typer.Option(help="Train on the articles in this file.")] = None,
     posts: Annotated[str | None, typer.Option(help="Train on the posts in this file.")] = None,
-    vectors: VectorsName = None,
+    vectors: Annotated[
+        str | None,
+        typer.Option(
+            help="Use the word vectors in this file, or GloVe by name (such as 6B.300d), downloaded if necessary.",
+            show_default="as in the config",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from linker.cli.command import App
-from linker.cli.options import OnError, TextColumns
+from linker.cli.options import OnError
 
 if TYPE_CHECKING:
     from linker.data.tokenizers.tokenizer import Tokenizer
@@ -21,17 +21,9 @@ Cache = Annotated[
         "--cache", help="Cache folder for named vectors (default: LINKER_VECTOR_CACHE, else .vector_cache)."
     ),
 ]
-TeacherFolder = Annotated[
-    str,
-    typer.Option(
-        "--teacher", help="Teacher: a sentence-transformers folder, or a linker model with embeddings."
-    ),
-]
-TeacherCache = Annotated[
-    Path | None,
-    typer.Option(
-        "--teacher-cache", help="Cache folder for the teacher's embeddings.", show_default="OUT.teacher-cache"
-    ),
+TextColumns = Annotated[
+    list[str] | None,
+    typer.Option("--text-column", help="Column to read text from; repeatable.", show_default="title, text"),
 ]
 TokenizerName = Annotated[
     str, typer.Option("--tokenizer", help="Tokenizer: a registered name or a JSON object.")
@@ -57,7 +49,9 @@ def distill(
     files: Annotated[
         list[str], typer.Argument(help="Files with the texts to learn from: articles, posts or both.")
     ],
-    teacher: TeacherFolder,
+    teacher: Annotated[
+        str, typer.Option(help="Teacher: a sentence-transformers folder, or a linker model with embeddings.")
+    ],
     out: Annotated[Path, typer.Option(help="Vector file to write, such as vectors.txt.gz.")],
     column: TextColumns = None,
     tokenizer: TokenizerName = "social",
@@ -66,7 +60,10 @@ def distill(
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, help="Random seed for the order of the texts.")
     ] = 1,
-    teacher_cache: TeacherCache = None,
+    teacher_cache: Annotated[
+        Path | None,
+        typer.Option(help="Cache folder for the teacher's embeddings.", show_default="OUT.teacher-cache"),
+    ] = None,
     on_error: OnError = "strict",
 ) -> None:
     """Distill word vectors whose mean approximates a sentence transformer's embeddings.
