@@ -58,7 +58,7 @@ class Result:
         return None if labels is None else labels / self.facts["distinct"]
 
 
-def write_report(done: Sequence[dict[str, Any]], out: Path, model: str, growth: float, options: str) -> str:
+def write_report(done: Sequence[dict[str, Any]], out: Path, model: str, growth: float) -> str:
     """Write OUT.md, OUT.csv and, with matplotlib, OUT.svg; return the tables."""
     results = [Result.of(kept) for kept in done]
     names = [name for name in COLUMNS if any(name in result.labels for result in results)]
@@ -84,7 +84,7 @@ def write_report(done: Sequence[dict[str, Any]], out: Path, model: str, growth: 
         f"with different seeds: {_runs(done)}. Strategies that learn are retrained after {growth:.0%} more labels. "
         "Labels are counted in distinct posts, recall over all posts. Made with",
         "```\npython -m benchmarks.annotation --crisislex DIR --trec DIR --articles DATA --work WORK "
-        f"--asreview PYTHON {options}\n```",
+        "--asreview PYTHON\n```",
     ]
     if events:
         parts += ["## CrisisLexT6", *_events(events, names)]

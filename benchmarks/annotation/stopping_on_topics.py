@@ -39,6 +39,8 @@ BANDS = (
 )
 PREVALENCES = (0.005, 0.02, 0.1, 0.4)
 GROWTH = 0.1
+#: Runs of rules that sample, per topic.
+REPEATS = 3
 TARGET = 0.95
 Way = Callable[[np.ndarray, np.random.Generator], End]
 
@@ -88,43 +90,33 @@ def ended(relevant: np.ndarray, spent: int) -> End:
 
 def rules() -> list[Rule]:
     """All rules."""
-    found = [
-        Rule(f"`recall` {100 * target:.0f} %", target, partial(tail_end, RecallRule(target)), True)
-        for target in (0.8, 0.9, 0.95)
+    rules = [
+        *(
+            Rule(f"`recall` {100 * target:.0f} %", target, partial(tail_end, RecallRule(target)), True)
+            for target in (0.8, 0.9, 0.95)
+        ),
+        *(
+            Rule(f"`recall` 95 %, confidence {sure}", 0.95, partial(tail_end, RecallRule(0.95, level)), True)
+            for level, sure in ((0.8, "80 %"), (0.5, "50 %"))
+        ),
+        *(
+            Rule(f"buscarpy {100 * target:.0f} %", target, partial(buscarpy_end, target))
+            for target in (0.8, 0.9, 0.95)
+        ),
+        Rule("`marginal_cost` 1 in 100", TARGET, partial(tail_end, MarginalCostRule()), True),
+        Rule("`knee`", TARGET, partial(knee_end, TARGET)),
     ]
-    found += [
-        Rule(
-            f"`recall` 95 %, confidence {100 * confidence:.0f} %",
-            0.95,
-            partial(tail_end, RecallRule(0.95, confidence)),
-            True,
-        )
-        for confidence in (0.8, 0.5)
-    ]
-    found += [
-        Rule(f"buscarpy {100 * target:.0f} %", target, partial(buscarpy_end, target))
-        for target in (0.8, 0.9, 0.95)
-    ]
-    found.append(Rule("`marginal_cost` 1 in 100", TARGET, partial(tail_end, MarginalCostRule()), True))
-    found.append(Rule("`knee`", TARGET, partial(knee_end, TARGET)))
-    found += [
-        Rule(f"{number} in a row not relevant", TARGET, partial(after_misses, number, 0.0))
-        for number in (50, 100, 200)
-    ]
-    found += [
-        Rule(
-            f"{100 * share:.0f} % of the pool in a row not relevant",
-            TARGET,
-            partial(after_misses, share, 0.0),
-        )
-        for share in (0.01, 0.05, 0.1)
-    ]
-    found.append(Rule("50 in a row and 10 % labeled (as in SAFE)", TARGET, partial(after_misses, 50, 0.1)))
-    found += [
+    misses: dict[str, tuple[float, float]] = {}
+    misses |= {f"{number} in a row not relevant": (number, 0.0) for number in (50, 100, 200)}
+    misses |= {
+        f"{100 * share:.0f} % of the pool in a row not relevant": (share, 0.0) for share in (0.01, 0.05, 0.1)
+    }
+    misses["50 in a row and 10 % labeled (as in SAFE)"] = (50, 0.1)
+    rules += [Rule(name, TARGET, partial(after_misses, *wait)) for name, wait in misses.items()]
+    return rules + [
         Rule(f"after {100 * share:.0f} % of the pool", TARGET, partial(after_share, share))
         for share in (0.2, 0.5)
     ]
-    return found
 
 
 def recorded(task: Task, folder: Path, seed: int) -> np.ndarray:
@@ -155,13 +147,13 @@ def band_of(relevant: np.ndarray) -> str:
     return next(name for name, below in BANDS if relevant.mean() < below)
 
 
-def stops(rule: Rule, screened: dict[str, np.ndarray], repeats: int) -> list[Stopped]:
+def stops(rule: Rule, screened: dict[str, np.ndarray]) -> list[Stopped]:
     """Return where a rule stops on each topic."""
     found = []
     for name, relevant in screened.items():
         wanted = rule.target * relevant.sum() - 1e-9
         needed = int(np.searchsorted(np.cumsum(relevant), wanted)) + 1
-        for repeat in range(repeats if rule.random else 1):
+        for repeat in range(REPEATS if rule.random else 1):
             end = rule.end(relevant, np.random.default_rng([repeat, *name.encode()]))
             size, early = len(relevant), end.found < wanted
             found.append(
@@ -192,26 +184,19 @@ def mean(values: Sequence[float]) -> str:
 
 def page(measured: dict[str, list[Stopped]], topics_of: dict[str, int]) -> str:
     counts = ", ".join(f"{name}: {number}" for name, number in topics_of.items())
-    tables = [
-        table(measured, "Labels, % of the pool", lambda part: mean([one.labels for one in part])),
-        table(
-            measured,
-            "Surplus: labels after the target was reached, % of the pool, without early stops",
-            lambda part: mean([one.surplus for one in part]),
-        ),
-        table(
-            measured,
-            "Stops below the target, % of the runs",
-            lambda part: mean([float(one.early) for one in part]),
-        ),
-        table(
-            measured,
-            "Recall at the stop, %: mean, lowest 5 %",
-            lambda part: (
-                f"{mean([one.recall for one in part])}, {100 * np.quantile([one.recall for one in part], 0.05):.0f}"
-            ),
-        ),
-    ]
+    surplus = "Surplus: labels after the target was reached, % of the pool, without early stops"
+
+    def recall(part: list[Stopped]) -> str:
+        recalls = [one.recall for one in part]
+        return f"{mean(recalls)}, {100 * np.quantile(recalls, 0.05):.0f}"
+
+    cells: dict[str, Callable[[list[Stopped]], str]] = {
+        "Labels, % of the pool": lambda part: mean([one.labels for one in part]),
+        surplus: lambda part: mean([one.surplus for one in part]),
+        "Stops below the target, % of the runs": lambda part: mean([float(one.early) for one in part]),
+        "Recall at the stop, %: mean, lowest 5 %": recall,
+    }
+    tables = [table(measured, title, cell) for title, cell in cells.items()]
     return f"Pools by share of relevant posts: {counts}.\n\n" + "\n".join(tables)
 
 
@@ -222,8 +207,6 @@ def main() -> None:
     parser.add_argument("--trec", type=Path, required=True)
     parser.add_argument("--crisislex", type=Path)
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--repeats", type=int, default=3, help="runs of rules that sample, per topic")
-    parser.add_argument("--every", type=int, default=1, help="use each N-th TREC topic only")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     folder, vectors = given.work / "orders", given.work / "vectors"
@@ -231,12 +214,12 @@ def main() -> None:
         one.mkdir(parents=True, exist_ok=True)
     model = resolve_model(BEST).load()
     keep_vectors(model, vectors)
-    sources = list(topics(given.trec))[:: given.every]
+    sources = list(topics(given.trec))
     sources += list(crises(given.crisislex)) if given.crisislex else []
     screened = orders(sources, model, folder, 0)
     measured = {}
     for rule in rules():
-        measured[rule.name] = stops(rule, screened, given.repeats)
+        measured[rule.name] = stops(rule, screened)
         print(f"{rule.name}: {mean([one.labels for one in measured[rule.name]])} % of the labels", flush=True)
     of_band = {name: sum(band_of(one) == name for one in screened.values()) for name, _ in BANDS}
     text = page(measured, of_band)

@@ -421,13 +421,11 @@
     // Active learning with a linear classifier on TF-IDF of words and word pairs and on embeddings.
     //   query: `relevance`: most likely relevant posts first; `uncertainty`: posts nearest to the decision
     //   boundary first, which teaches the classifier more but finds fewer relevant posts.
-    //   exploration: share of the ranking, 0 to 1, that is a random sample.
     //   diversity: share of the ranking, 0 to 1, of diverse posts while few of the latest labels are relevant.
-    //   classifier: linear `svm`, or `logistic_regression`, which is slower.
     //   cost: inverse regularization strength C, above 0.
     //   pseudo_negatives: number of unlabeled posts, sampled at random, that are presumed not relevant, with the
     //   weight of a tenth of a label each; none for `uncertainty`, since a post that is presumed is not uncertain.
-    active_learning(query='relevance', exploration=0.0, diversity=0.1, classifier='svm', cost=0.1, pseudo_negatives=100):: { type: 'active_learning', query: query, exploration: exploration, diversity: diversity, classifier: classifier, cost: cost, pseudo_negatives: pseudo_negatives },
+    active_learning(query='relevance', diversity=0.1, cost=0.1, pseudo_negatives=100):: { type: 'active_learning', query: query, diversity: diversity, cost: cost, pseudo_negatives: pseudo_negatives },
     // Rank by the sum of the z-scores of model and BM25 over the pool; labels have no effect.
     hybrid():: { type: 'hybrid' },
     // Rank by the number of distinct words that a post shares with a seed article's title (its text, if untitled).

@@ -9,18 +9,17 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
 from linker.annotation.project.settings import ProjectSettings, settings_of
+from linker.annotation.session.contents import article_of
 from linker.annotation.session.events import now
 from linker.annotation.session.session_file import FILE
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import atomic_write, read_json_object, write_json, write_lines
 from linker.data.io.columns import PostColumns
 from linker.data.io.folders import PLAIN_TEXT, why_left_out
-from linker.data.types import Article
 from linker.version import __version__
 
 SETTINGS, ARTICLES, UPLOADS, SESSION = "project.json", "articles.jsonl", "uploads", "session"
@@ -54,7 +53,7 @@ class Project:
         if not isinstance(values.get("format"), int) or values["format"] > FORMAT:
             raise DataError(f"{path}: written by linker {values.get('linker_version')}; upgrade this one")
         try:
-            settings = settings_of(values, [_article(one) for one in values["articles"]])
+            settings = settings_of(values, [article_of(one) for one in values["articles"]])
             settings.check()
         except (KeyError, TypeError, ValueError, LinkerError) as error:
             raise DataError(f"{path}: damaged ({error}); put back a copy of it") from error
@@ -193,11 +192,6 @@ def _values(settings: ProjectSettings) -> dict[str, Any]:
         if article["published"] is not None:
             article["published"] = article["published"].isoformat()
     return values
-
-
-def _article(values: dict[str, Any]) -> Article:
-    published = values["published"]
-    return Article(**{**values, "published": published and datetime.fromisoformat(published)})
 
 
 def file_names(paths: Sequence[Path]) -> list[dict[str, Any]]:

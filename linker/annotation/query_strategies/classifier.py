@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
@@ -17,11 +17,6 @@ from linker.annotation.query_strategies.query_strategy import (
 )
 from linker.common.checks import above, at_least, between
 from linker.common.stats import zscore
-
-if TYPE_CHECKING:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.svm import LinearSVC
-
 
 # Chosen by cross-validation over topics and prevalences (decision 174).
 #: Total weight of the relevant examples, in units of that of the others.
@@ -50,9 +45,7 @@ class ActiveLearningStrategy(QueryStrategy):
     Args:
         query: `relevance`: most likely relevant posts first; `uncertainty`: posts nearest to the decision boundary
             first, which teaches the classifier more but finds fewer relevant posts.
-        exploration: share of the ranking, 0 to 1, that is a random sample.
         diversity: share of the ranking, 0 to 1, of diverse posts while few of the latest labels are relevant.
-        classifier: linear `svm`, or `logistic_regression`, which is slower.
         cost: inverse regularization strength C, above 0.
         pseudo_negatives: number of unlabeled posts, sampled at random, that are presumed not relevant, with the weight
             of a tenth of a label each; none for `uncertainty`, since a post that is presumed is not uncertain.
@@ -61,22 +54,18 @@ class ActiveLearningStrategy(QueryStrategy):
     def __init__(
         self,
         query: Literal["relevance", "uncertainty"] = "relevance",
-        exploration: float = 0.0,
         diversity: float = 0.1,
-        classifier: Literal["svm", "logistic_regression"] = "svm",
         cost: float = 0.1,
         pseudo_negatives: int = 100,
     ) -> None:
-        between(0, 1, exploration=exploration, diversity=diversity)
+        between(0, 1, diversity=diversity)
         above(0, cost=cost)
         at_least(0, pseudo_negatives=pseudo_negatives)
         self.query: Literal["relevance", "uncertainty"] = query
-        self.classifier: Literal["svm", "logistic_regression"] = classifier
-        self.exploration, self.diversity = exploration, diversity
-        self.cost, self.pseudo_negatives = cost, pseudo_negatives
+        self.diversity, self.cost, self.pseudo_negatives = diversity, cost, pseudo_negatives
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        """Rank by the classifier's decision, with diverse and randomly sampled posts in between."""
+        """Rank by the classifier's decision, with diverse posts in between."""
         scores = self._scores(pool, labels, generator)
         if scores is None:
             scores = hybrid_scores(pool)
@@ -85,8 +74,7 @@ class ActiveLearningStrategy(QueryStrategy):
         elif _seeds_are_articles(pool):
             weight = _HALF_LIFE / (_HALF_LIFE + len(labels))
             scores = zscore(scores) + weight * zscore(hybrid_scores(pool))
-        order = self._diversified(rank_unlabeled(scores, pool, labels), pool, labels, generator)
-        return _explored(order, self.exploration, generator)
+        return self._diversified(rank_unlabeled(scores, pool, labels), pool, labels, generator)
 
     def _diversified(
         self, order: np.ndarray, pool: Pool, labels: Labels, generator: np.random.Generator
@@ -129,7 +117,11 @@ class ActiveLearningStrategy(QueryStrategy):
             center, scale = _centering(pool.vectors)
             embeddings = np.concatenate([pool.vectors[examples] - center, pool.article_vectors - center])
             features.append(sparse.csr_matrix(embeddings * scale))
-        classifier = self._build_classifier()
+        # Imported late: `linker annotate status` should not wait a second for scikit-learn.
+        from sklearn.svm import LinearSVC
+
+        # Tighter tolerances take longer and do not improve the ranking.
+        classifier = LinearSVC(C=self.cost, tol=1e-3, max_iter=300, random_state=0)
         classifier.fit(sparse.csr_matrix(sparse.hstack(features)), relevant, sample_weight=weights)
         coefficients = classifier.coef_[0]
         scores = pool.words @ coefficients[:words]
@@ -137,17 +129,6 @@ class ActiveLearningStrategy(QueryStrategy):
             factors = scale * coefficients[words:]
             scores = scores + (pool.vectors @ factors.astype(np.float32) - float(center @ factors))
         return np.asarray(scores + classifier.intercept_[0])
-
-    def _build_classifier(self) -> LinearSVC | LogisticRegression:
-        # Imported late: `linker annotate status` should not wait a second for scikit-learn.
-        # Tighter tolerances take longer and do not improve the ranking.
-        if self.classifier == "svm":
-            from sklearn.svm import LinearSVC
-
-            return LinearSVC(C=self.cost, tol=1e-3, max_iter=300, random_state=0)
-        from sklearn.linear_model import LogisticRegression
-
-        return LogisticRegression(C=self.cost, tol=1e-3, max_iter=100)
 
 
 def _centering(vectors: np.ndarray) -> tuple[np.ndarray, float]:
@@ -161,17 +142,3 @@ def _centering(vectors: np.ndarray) -> tuple[np.ndarray, float]:
 def _seeds_are_articles(pool: Pool) -> bool:
     words = [len(article.full_text.split()) for article in pool.articles]
     return sum(words) >= _ARTICLE_WORDS * len(words)
-
-
-def _explored(order: np.ndarray, share: float, generator: np.random.Generator) -> np.ndarray:
-    """Return the ranking with a share of its positions given to randomly sampled posts."""
-    if not share:
-        return order
-    sampled = generator.random(len(order)) < share
-    mixed = order[~sampled]
-    explored = generator.permutation(order[sampled])
-    places = np.zeros(len(order), dtype=bool)
-    places[generator.permutation(len(order))[: len(explored)]] = True
-    result = np.empty_like(order)
-    result[places], result[~places] = explored, mixed
-    return result

@@ -107,7 +107,7 @@ def put_scores(
 def read_contents(database: sqlite3.Connection) -> Contents:
     """Read all but the explanations. Damage raises whatever it leads to."""
     posts = [_post(json.loads(part)) for part in _parts(database, "posts")]
-    articles = [_article(json.loads(part)) for part in _parts(database, "articles")]
+    articles = [article_of(json.loads(part)) for part in _parts(database, "articles")]
     groups, representatives = (_array(database, name) for name in ("groups", "representatives"))
     copies: list[list[Post]] = [[] for _ in representatives]
     for i in np.setdiff1d(np.arange(len(posts)), representatives, assume_unique=True):
@@ -194,7 +194,8 @@ def _words(explanation: Explanation) -> bytes:
     return _json([*rounded, explanation.post_spans])
 
 
-def _article(values: dict[str, Any]) -> Article:
+def article_of(values: dict[str, Any]) -> Article:
+    """Return an article from the values of its fields in JSON."""
     return Article(**values | {"published": _time(values["published"])})
 
 

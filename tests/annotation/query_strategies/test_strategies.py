@@ -18,8 +18,6 @@ from tests.helpers.pools import REST, VectorModel, planted
 CONFIGS = [
     *QueryStrategy.available(),
     {"type": "active_learning", "query": "uncertainty"},
-    {"type": "active_learning", "exploration": 0.3},
-    {"type": "active_learning", "classifier": "logistic_regression"},
     {"type": "active_learning", "pseudo_negatives": 0},
 ]
 
@@ -124,24 +122,6 @@ def test_labels_turn_the_order() -> None:
         assert (kinds[half] == wanted).mean() > 0.9
 
 
-def test_exploration_draws_its_share_from_the_whole_order() -> None:
-    task = planted(4, 400)
-    labels = labeled([0, 1], [True, False])
-    plain = (
-        build(QueryStrategy, "active_learning").order(task.pool, labels, np.random.default_rng(1)).tolist()
-    )
-    place = {post: i for i, post in enumerate(plain)}
-    mixed = build(QueryStrategy, {"type": "active_learning", "exploration": 0.25}).order(
-        task.pool, labels, np.random.default_rng(1)
-    )
-    positions = np.array([place[post] for post in mixed.tolist()])
-    early = positions[:100]
-    # A quarter is sampled, so about a fifth comes from after the first 133 of the plain order.
-    assert 10 <= (early > 140).sum() <= 30
-    stayed = np.array([p for p in early if p <= 140])
-    assert (np.diff(stayed) > 0).mean() > 0.6
-
-
 def test_uncertainty_asks_near_the_border() -> None:
     task = planted(5, 200)
     places = [int(np.flatnonzero(task.relevant)[0]), *np.flatnonzero(~task.relevant)[:4].tolist()]
@@ -155,6 +135,6 @@ def test_uncertainty_asks_near_the_border() -> None:
 
 
 def test_wrong_settings_are_refused() -> None:
-    for config in ({"exploration": 2}, {"cost": 0}, {"pseudo_negatives": -1}, {"query": "guess"}):
+    for config in ({"diversity": 2}, {"cost": 0}, {"pseudo_negatives": -1}, {"query": "guess"}):
         with pytest.raises(Exception, match=next(iter(config))):
             build(QueryStrategy, {"type": "active_learning", **config})

@@ -28,7 +28,7 @@ from tests.helpers.pools import VectorModel
 from tests.helpers.sessions import ARTICLE, POSTS
 
 WORDS = ["ferry", "reef", "crew", "rain", "goal", "song", "tea", "cat"]
-CONFIGS = [*QueryStrategy.available(), {"type": "active_learning", "exploration": 0.3, "pseudo_negatives": 9}]
+CONFIGS = [*QueryStrategy.available(), {"type": "active_learning", "pseudo_negatives": 9}]
 MODELS = [BM25Model(), TfidfModel(), EnsembleModel([VectorModel(), TfidfModel()])]
 
 
