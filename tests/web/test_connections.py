@@ -23,6 +23,10 @@ from linker.web.app import Served
 from linker.web.server import listening
 from tests.helpers.browser import Server
 
+RANK = (
+    b"POST /api/rank HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Linker: 1\r\nContent-Type: application/json\r\n"
+    b'Content-Length: 35\r\n\r\n{"article": "x", "source": "posts"}'
+)
 HALF = b"GET /api/about HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 
 
@@ -67,10 +71,7 @@ def test_labels_do_not_wait_for_rankings(session: Session, monkeypatch: pytest.M
     ended = threading.Event()
     monkeypatch.setattr(Rankings, "rank", lambda *_: ended.wait(30) and {})
     with served(session) as port:
-        body = b'{"article": "x", "source": "posts"}'
-        ask = b"POST /api/rank HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Linker: 1\r\n"
-        ask += b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
-        clients = [connected(port, ask) for _ in range(60)]
+        clients = [connected(port, RANK) for _ in range(60)]
         assert status(port) == 200
         ended.set()
         assert all(client.recv(100).startswith(b"HTTP/1.1 200") for client in clients)
@@ -110,10 +111,7 @@ def test_ctrl_c_ends_a_server_that_ranks(make_session: Callable[..., Session]) -
         assert process.stdout is not None
         assert process.stderr is not None
         port = int(process.stdout.readline().strip().rstrip("/").rpartition(":")[2])
-        body = b'{"article": "x", "source": "posts"}'
-        ask = b"POST /api/rank HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Linker: 1\r\n"
-        ask += b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
-        clients = [connected(port, ask) for _ in range(3)]
+        clients = [connected(port, RANK) for _ in range(3)]
         assert status(port) == 200
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 0

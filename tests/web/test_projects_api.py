@@ -29,7 +29,6 @@ LABELS = [
     {"name": "Not relevant", "value": "not"},
     {"name": "Unsure", "value": "skip"},
 ]
-SCALE = [{"name": str(n), "value": "relevant" if n > 1 else "not"} for n in range(4)]
 NEW = {
     "title": "Otters: näher & closer",
     "articles": [f"{ARTICLE.title}\n\n{ARTICLE.text}"],
@@ -176,49 +175,28 @@ def test_the_page_says_how_files_were_read(served: Served) -> None:
     assert details["notes"] == ["posts.jsonl: 30 posts of 33 rows; 2 duplicates, 1 blank line left out"]
 
 
-@pytest.mark.parametrize("name", ["archive.zip", "tweets.js"])
-def test_posts_of_an_archive_are_read(served: Served, name: str) -> None:
+def test_posts_of_an_archive_are_read(served: Served) -> None:
     served.create()
     rows = [json.loads(line) for line in POSTS.splitlines()]
     tweets = [{"tweet": {"id_str": row["id"], "full_text": row["text"], "lang": "en"}} for row in rows]
-    content = b"window.YTD.tweets.part0 = " + json.dumps(tweets).encode()
-    if name == "archive.zip":
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w") as archive:
-            archive.writestr("data/tweets.js", content)
-        content = packed.getvalue()
-    served.upload(name=name, content=content)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("data/tweets.js", f"window.YTD.tweets.part0 = {json.dumps(tweets)}")
+    served.upload(name="archive.zip", content=packed.getvalue())
     assert served.start()["state"] == "labeling"
 
 
-def test_exports_of_platforms_are_read_with_links_and_context(served: Served) -> None:
+def test_posts_have_links_and_context(served: Served) -> None:
     served.create(labels_per_post=1)
-    uri = "at://did:plc:abc/app.bsky.feed.post/"
-    records = [
-        {
-            "uri": f"{uri}{n}",
-            "cid": "c",
-            "author": {"did": "did:plc:abc", "handle": "a.example"},
-            "record": {
-                "$type": "app.bsky.feed.post",
-                "text": ["Otters at the weir", "Nobody believes a word of that"][n - 1],
-                "createdAt": f"2031-03-0{n}T12:00:00Z",
-                **({"reply": {"parent": {"uri": f"{uri}1"}, "root": {"uri": f"{uri}1"}}} if n == 2 else {}),
-            },
-        }
-        for n in (1, 2)
-    ]
-    served.upload(name="bluesky.jsonl", content="".join(json.dumps(one) + "\n" for one in records).encode())
+    rows = (
+        {"id": "1", "text": "Otters at the weir", "url": "https://social.example/1"},
+        {"id": "2", "text": "Nobody believes a word of that", "reply_to": "1"},
+    )
+    served.upload(content="".join(json.dumps(row) + "\n" for row in rows).encode())
     assert served.start()["state"] == "labeling"
-    posts = {one["url"]: one for one in served.owner.sync(key=KEY, count=4)["next"]}
-    reply = posts["https://bsky.app/profile/did:plc:abc/post/2"]
-    assert reply["context"] == [
-        {
-            "relation": "In reply to",
-            "text": "Otters at the weir",
-            "url": "https://bsky.app/profile/did:plc:abc/post/1",
-        }
-    ]
+    posts = {post["id"]: post for post in served.owner.sync(key=KEY, count=4)["next"]}
+    original = {"text": "Otters at the weir", "url": "https://social.example/1"}
+    assert posts["2"]["context"] == [{"relation": "In reply to", **original}]
 
 
 @pytest.mark.parametrize(
@@ -334,10 +312,8 @@ def test_disagreements_are_decided_once(ready: Served) -> None:
     assert [event.kind for event in events_in(ready.root / KEY / "session")].count("resolve") == 1
 
 
-@pytest.mark.parametrize(
-    "format", ["csv", "xlsx", "jsonl", "asreview", "label_studio", "argilla", "doccano", "prodigy"]
-)
-def test_every_format_is_exported_and_imported_again(ready: Served, format: str) -> None:
+@pytest.mark.parametrize("format", ["csv", "label_studio"])  # a single file, and several
+def test_labels_are_exported_and_imported_again(ready: Served, format: str) -> None:
     label(ready.person("Ada"), "Ada", "p3", "relevant")
     path = f"/api/sessions/{KEY}"
     exported = ready.owner.get(f"{path}/export", params={"format": format})
@@ -377,65 +353,19 @@ def test_an_upload_that_is_too_large_is_refused_before_it_comes(served: Served) 
 
 
 def test_labels_of_machines_are_compared_and_never_counted(ready: Served) -> None:
-    ada = ready.person("Ada")
-    for number in range(12):
-        label(ada, "Ada", f"p{number}", "relevant" if number % 3 == 0 else "not")
+    label(ready.person("Ada"), "Ada", "p3", "relevant")
     path = f"/api/sessions/{KEY}"
     before = ready.owner.get(f"{path}/status").json()
-    # Of p0, p3, p6, p9 it finds three, and calls p1 relevant, too: by hand, tp 3, fp 1, fn 1, tn 7.
-    calls = {"p0", "p3", "p6", "p1"}
-    lines = [f"p{n},{'relevant' if f'p{n}' in calls else 'not'}" for n in range(30)]
-    content = ("post_id,label\n" + "\n".join(lines) + "\n").encode()
+    content = b"post_id,label\np3,relevant\np4,not\n"
     query: dict[str, Any] = {"name": "model.csv", "annotator": "some-llm", "machine": True}
-    found = ready.owner.post(f"{path}/import", params=query, content=content).json()
-    assert (found["read"], found["new"]) == (30, 30)
+    imported = ready.owner.post(f"{path}/import", params=query, content=content).json()
+    assert (imported["read"], imported["new"]) == (2, 2)
     assert ready.owner.get(f"{path}/status").json() == before
-    assert {post["id"] for post in ada.sync(annotator="Ada", key=KEY, count=20)["next"]}.isdisjoint(
-        {f"p{n}" for n in range(12)}
-    )
-    machine = ready.owner.get(f"{path}/agreement").json()["machines"][0]
-    assert (machine["machine"], machine["labels"], machine["posts"]) == ("some-llm", 30, 12)
-    assert (machine["precision"]["hits"], machine["precision"]["count"]) == (3, 4)
-    assert (machine["recall"]["hits"], machine["recall"]["count"]) == (3, 4)
-    # κ: observed 10/12, by chance (4/12)² + (8/12)² = 5/9; (5/6 − 5/9) / (4/9) = 5/8.
-    assert machine["kappa"] == pytest.approx(0.625)
-    assert (
-        "is the name of a machine"
-        in ready.owner.post(
-            f"{path}/sync",
-            json={
-                "annotator": "some-llm",
-                "actions": [ada.action("label", "p20", "not", annotator="some-llm")],
-            },
-        ).json()["done"][0]["error"]
-    )
+    (machine,) = ready.owner.get(f"{path}/agreement").json()["machines"]
+    assert (machine["machine"], machine["labels"], machine["posts"]) == ("some-llm", 2, 1)
+    assert "is the name of a machine" in label(ready.owner, "some-llm", "p5", "not")["error"]
     as_ada = ready.owner.post(f"{path}/import", params={**query, "annotator": "Ada"}, content=content)
     assert "'Ada' is a person" in as_ada.json()["error"]
-    exported = list(csv.DictReader(io.StringIO(ready.owner.get(f"{path}/export").text.lstrip("\ufeff"))))
-    assert {row["annotator"] for row in exported if row["machine"]} == {"some-llm"}
-    # A file says itself which labels are of machines.
-    again = ready.owner.get(f"{path}/export", params={"format": "csv"}).content
-    assert ready.owner.post(f"{path}/import", params={"name": "x.csv"}, content=again).json()["new"] == 0
-
-
-def test_a_scale_is_recorded_by_its_numbers_and_counts_by_its_threshold(served: Served) -> None:
-    served.create(labels=SCALE, labels_per_post=1)
-    served.upload()
-    served.start()
-    owner = served.owner
-    for post, value, choice in (("p3", "relevant", "3"), ("p0", "relevant", "2"), ("p1", "not", "1")):
-        assert "error" not in label(owner, "Ada", post, value, choice=choice)
-    assert "unknown label '3' (not)" in label(owner, "Ada", "p4", "not", choice="3")["error"]
-    assert owner.get(f"/api/sessions/{KEY}/status").json()["relevant"] == 2
-    rows = [
-        json.loads(line)
-        for line in owner.get(f"/api/sessions/{KEY}/export", params={"format": "jsonl"}).text.splitlines()
-    ]
-    assert {row["post_id"]: (row["label"], row["choice"]) for row in rows if row["label"]} == {
-        "p3": ("relevant", "3"),
-        "p0": ("relevant", "2"),
-        "p1": ("not", "1"),
-    }
 
 
 def test_settings_change_while_people_label_and_a_removed_link_is_void(ready: Served) -> None:

@@ -35,20 +35,6 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *ar
     return complaint
 
 
-def test_it_answers_until_ctrl_c_and_ends_without_a_trace(session: Session) -> None:
-    session.close()
-    command = [*COMMAND, str(session.folder), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        url = process.stdout.readline().strip()
-        assert url.startswith("http://127.0.0.1:")
-        assert httpx.get(f"{url}api/about", trust_env=False).json()["sessions"][0]["posts"] == 30
-        process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
-        assert process.stderr.read() == "stopped; all labels are saved\n"
-
-
 def test_without_arguments_it_serves_the_projects_of_this_folder_on_a_free_port(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     opened = tmp_path / "opened"
