@@ -43,36 +43,25 @@ def atomic_write(path: str | Path, mode: str = "w", durable: bool = True) -> Ite
     Raises:
         LinkerError: if the folder cannot be written to, or the disk is full.
     """
-    try:
-        with (
-            _special(Path(path), mode)
-            if _is_special(Path(path))
-            else _replacing(Path(path), mode, durable) as file
-        ):
-            yield file
-            file.flush()
-    except OSError as error:
-        if error.errno in NO_ROOM:
-            raise LinkerError(
-                f"{path}: cannot be written ({error.strerror}); make room and try again"
-            ) from error
-        raise
-
-
-@contextmanager
-def _replacing(path: Path, mode: str, durable: bool) -> Iterator[IO]:
+    path, temporary = Path(path), None
     target = real_path(path)
+    text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        opened: int | Path = path
+        if not _is_special(path):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            opened, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        file = open(opened, mode, **text)  # type: ignore[call-overload]  # noqa: SIM115
     except OSError as error:
         raise LinkerError(f"{path}: cannot be written ({error.strerror})") from error
     try:
-        with os.fdopen(descriptor, mode, **_text(mode)) as file:  # type: ignore[call-overload]
+        with file:
             yield file
             file.flush()
-            if durable:
+            if temporary and durable:
                 os.fsync(file.fileno())
+        if temporary is None:
+            return
         # mkstemp makes private files; give the result the rights a plain open() would have given it.
         umask = os.umask(0)
         os.umask(umask)
@@ -81,25 +70,18 @@ def _replacing(path: Path, mode: str, durable: bool) -> Iterator[IO]:
             os.replace(temporary, target)
         except IsADirectoryError as error:
             raise LinkerError(f"{path}: cannot be written, a folder has this name; move it away") from error
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+    except BaseException as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            reason = f"{path}: cannot be written ({error.strerror}); make room and try again"
+            raise LinkerError(reason) from error
         raise
-
-
-def _special(path: Path, mode: str) -> IO:
-    try:
-        return open(path, mode, **_text(mode))  # type: ignore[call-overload]
-    except OSError as error:
-        raise LinkerError(f"{path}: cannot be written ({error.strerror})") from error
 
 
 def _is_special(path: Path) -> bool:
     """Return whether the path is neither a file nor a folder: nothing may replace `/dev/null`."""
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
-
-
-def _text(mode: str) -> dict[str, str]:
-    return {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
 
 
 @contextmanager
@@ -145,9 +127,9 @@ def is_network_drive(path: Path, mounts: Path = Path("/proc/self/mounts")) -> bo
         rows = [line.split() for line in mounts.read_text(encoding="utf-8", errors="replace").splitlines()]
     except OSError:
         return False
-    found = {row[1].replace("\\040", " "): row[2] for row in rows if len(row) > 2}
-    above = next((found[str(one)] for one in Path(target).parents if str(one) in found), "")
-    return above.removeprefix("fuse.") in _NETWORK
+    types = {row[1].replace("\\040", " "): row[2] for row in rows if len(row) > 2}
+    mount = next((folder for folder in map(str, Path(target).parents) if folder in types), "")
+    return types.get(mount, "").removeprefix("fuse.") in _NETWORK
 
 
 def check_regular_files(folder: Path) -> None:

@@ -19,24 +19,22 @@ except ImportError:  # Windows
 _LOCKED_BYTE = 1 << 40
 
 
-def lock(file: IO | int, wait: bool = True) -> bool:
+def lock(file: IO) -> bool:
     """Lock an open file against other processes. Closing the file, or the end of the process, releases the lock.
 
     Args:
-        file: an open file or its descriptor, writable.
-        wait: wait while another process holds the lock.
+        file: an open file, writable.
 
     Returns:
-        Whether the file is locked now; False only without `wait`.
+        Whether it is locked now; False if another process holds the lock.
 
     Raises:
         OSError: if the file system has no locks.
     """
-    descriptor = file if isinstance(file, int) else file.fileno()
     if fcntl is None:
-        return _lock_windows(descriptor, wait)
+        return _lock_windows(file.fileno())
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
@@ -60,7 +58,7 @@ def only_writer(out: Path) -> Iterator[None]:
         except OSError as error:
             raise LinkerError(f"{out}: cannot be written ({error.strerror})") from error
         with file:
-            if not lock(file, wait=False):
+            if not lock(file):
                 raise LinkerError(f"{out}: another process is writing it; wait until it has ended")
             try:
                 is_there = os.path.samestat(os.stat(path), os.fstat(file.fileno()))
@@ -76,20 +74,15 @@ def only_writer(out: Path) -> Iterator[None]:
             return
 
 
-def _lock_windows(descriptor: int, wait: bool) -> bool:
+def _lock_windows(descriptor: int) -> bool:
     import msvcrt
 
     position = os.lseek(descriptor, 0, os.SEEK_CUR)
     try:
-        while True:
-            os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
-            try:
-                # LK_LOCK tries for ten seconds, then raises.
-                mode = msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK  # type: ignore[attr-defined]
-                msvcrt.locking(descriptor, mode, 1)  # type: ignore[attr-defined]
-                return True
-            except OSError:
-                if not wait:
-                    return False
+        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    except OSError:
+        return False
     finally:
         os.lseek(descriptor, position, os.SEEK_SET)
+    return True

@@ -133,7 +133,7 @@ class Store:
         """
         with ExitStack() as stack:
             try:
-                free = lock(stack.enter_context(open(self.folder / LOCK, "w")), wait=False)
+                free = lock(stack.enter_context(open(self.folder / LOCK, "w")))
             except OSError as error:
                 raise LinkerError(f"{self.folder}: cannot be written to ({error.strerror})") from error
             if not free:

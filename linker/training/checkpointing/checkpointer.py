@@ -275,7 +275,7 @@ class Checkpointer:
         # The processes of a run whose main process was killed take a moment to exit.
         until = time.monotonic() + LOCK_SECONDS
         with suppress(OSError):  # the file system has no locks
-            while not lock(self._lock, wait=False):
+            while not lock(self._lock):
                 if time.monotonic() > until:
                     raise LinkerError(
                         f"{self.folder}: another process is training here; wait for it, or choose another --out"
