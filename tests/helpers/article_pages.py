@@ -71,6 +71,7 @@ class Site:
                 handler.send_header(name.replace("_", "-"), value)
             if "Content_Length" not in headers:
                 handler.send_header("Content-Length", str(len(content)))
+            self.leave(handler)
             handler.end_headers()
             handler.wfile.write(content)
 
@@ -79,7 +80,14 @@ class Site:
     def call(self, path: str, answer: Answer) -> str:
         """Let a function answer requests for `path`; returns the address."""
         self.answers[path] = answer
+        return self.address(path)
+
+    def address(self, path: str) -> str:
+        """The address of a path."""
         return self.url + path
+
+    def leave(self, handler: BaseHTTPRequestHandler) -> None:
+        """Called before the client can know an answer."""
 
 
 @contextmanager

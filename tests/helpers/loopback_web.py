@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from linker.articles import transport
-from tests.helpers.loopback_server import Answer, listening
+from tests.helpers.article_pages import Site
+from tests.helpers.loopback_server import listening
 
 #: A host in this domain resolves to the server, but counts as an address of a private network.
 PRIVATE = "private.test"
@@ -23,60 +24,35 @@ MISSING = "missing.test"
 _STAY = 0.01
 
 
-class Web:
+class Web(Site):
     """Answers by host and path; what is not set is not found, and hosts without a robots.txt have none.
 
     Attributes:
-        requests: requests so far, as host + path.
+        asked: requests so far, as host + path.
         most: largest number of requests to each host at the same time.
         times: times at which requests to each host began.
         agents: user agents met.
     """
 
     def __init__(self) -> None:
-        self.port = 0
-        self.answers: dict[str, Answer] = {}
-        self.requests: Counter[str] = Counter()
+        super().__init__()
+        self.asked: Counter[str] = Counter()
         self.most: Counter[str] = Counter()
         self.times: dict[str, list[float]] = defaultdict(list)
         self.agents: set[str] = set()
-        self.closed = threading.Event()
         self._now: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def url(self, place: str) -> str:
+    def address(self, path: str) -> str:
         """The address of a place such as `news.test/a`."""
-        host, slash, path = place.partition("/")
+        host, slash, path = path.partition("/")
         return f"http://{host}:{self.port}{slash}{path}"
-
-    def on(
-        self, place: str, body: str | bytes = b"", status: int = 200, type_: str = "text/html", **headers: str
-    ) -> str:
-        """Answer requests for `place` with these; returns the address."""
-        content = body.encode() if isinstance(body, str) else body
-
-        def answer(handler: BaseHTTPRequestHandler) -> None:
-            handler.send_response(status)
-            handler.send_header("Content-Type", type_)
-            for name, value in headers.items():
-                handler.send_header(name.replace("_", "-"), value)
-            handler.send_header("Content-Length", str(len(content)))
-            self._leave(handler)
-            handler.end_headers()
-            handler.wfile.write(content)
-
-        return self.call(place, answer)
-
-    def call(self, place: str, answer: Answer) -> str:
-        """Let a function answer requests for `place`; returns the address."""
-        self.answers[place] = answer
-        return self.url(place)
 
     def serve(self, handler: BaseHTTPRequestHandler) -> None:
         """Answer a request."""
         host = handler.headers["Host"].partition(":")[0]
         with self._lock:
-            self.requests[host + handler.path] += 1
+            self.asked[host + handler.path] += 1
             self.times[host].append(time.time())
             self.agents.add(handler.headers["User-Agent"])
             self._now[host] += 1
@@ -86,12 +62,12 @@ class Web:
         try:
             answer = self.answers.get(host + handler.path)
             if answer is None:
-                self._leave(handler)
+                self.leave(handler)
             (answer or _missing)(handler)
         finally:
-            self._leave(handler)
+            self.leave(handler)
 
-    def _leave(self, handler: BaseHTTPRequestHandler) -> None:
+    def leave(self, handler: BaseHTTPRequestHandler) -> None:
         """End a request, before the client can know its answer."""
         with self._lock:
             if not hasattr(handler, "left"):

@@ -89,14 +89,14 @@ def build(web: Web, each: int = 10) -> dict[str, str]:
         expected[web.on(f"soft{i}.test/a-lost-story", NOT_FOUND)] = "soft 404"
         web.on(f"home{i}.test/", ARTICLE_HTML)
         expected[web.on(f"home{i}.test/an-old-story", status=302, Location="/")] = "soft 404"
-        expected[web.url(f"gone{i}.test/a-lost-story")] = "not found"
+        expected[web.address(f"gone{i}.test/a-lost-story")] = "not found"
         expected[web.on(f"wall{i}.test/a-paid-story", PAYWALL)] = "paywall"
         expected[web.on(f"consent{i}.test/a-story", CONSENT)] = "consent page"
         expected[web.on(f"loop{i}.test/a", status=301, Location="/b")] = "redirect loop"
         web.on(f"loop{i}.test/b", status=301, Location="/a")
-        circle = web.url(f"circle{i}.test/b")
+        circle = web.address(f"circle{i}.test/b")
         expected[web.on(f"round{i}.test/a", status=301, Location=circle)] = "redirect loop"
-        web.on(f"circle{i}.test/b", status=301, Location=web.url(f"round{i}.test/a"))
+        web.on(f"circle{i}.test/b", status=301, Location=web.address(f"round{i}.test/a"))
         expected[web.on(f"login{i}.test/a-story", status=403)] = "login or blocked"
         expected[web.on(f"optout{i}.test/a-story", ARTICLE_HTML, TDM_Reservation="1")] = "opt-out"
         meta = ARTICLE_HTML.replace("<title>", '<meta content="1" name="tdm-reservation"><title>')
@@ -108,7 +108,7 @@ def build(web: Web, each: int = 10) -> dict[str, str]:
     expected[web.on("large.test/a-story", b"<html>" + b"x" * (3 << 20))] = "too large"
     expected[web.call("slow.test/a-story", drip(web))] = "too slow"
     expected[web.on(f"{PRIVATE}/a-story", ARTICLE_HTML)] = "refused address"
-    expected[web.url(f"{MISSING}/a-story")] = "host not found"
+    expected[web.address(f"{MISSING}/a-story")] = "host not found"
     expected["http://127.0.0.2/a-story"] = "not an address"
     expected["ftp://news.test/a-story"] = "not an address"
     return expected
@@ -125,12 +125,12 @@ def test_every_address_of_a_web_of_hundreds_of_hosts_gets_its_state(web: Web, tm
     assert max(count for host, count in web.most.items() if host != "slow.test") == 1
     assert web.agents == {f"linker/{__version__} (+{CONTACT})"}
     # What a site does not allow was not asked for.
-    assert not [place for place in web.requests if "/private" in place or place.startswith(PRIVATE)]
-    assert not any(web.requests[f"down{i}.test/a-story"] for i in range(10))
-    assert {web.requests[f"broken{i}.test/a-story"] for i in range(10)} == {3}
-    before = web.requests.copy()
+    assert not [place for place in web.asked if "/private" in place or place.startswith(PRIVATE)]
+    assert not any(web.asked[f"down{i}.test/a-story"] for i in range(10))
+    assert {web.asked[f"broken{i}.test/a-story"] for i in range(10)} == {3}
+    before = web.asked.copy()
     assert run(tmp_path, list(expected)).requests == 0
-    assert web.requests == before
+    assert web.asked == before
 
 
 def test_articles_are_read_by_the_other_commands(web: Web, tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_a_redirect_to_a_site_that_forbids_it_is_not_followed(web: Web, tmp_path
     link = web.on("short.test/x", status=302, Location=target)
     run(tmp_path, [link])
     assert states(tmp_path) == {link: "robots.txt"}
-    assert not web.requests["closed.test/a-story"]
+    assert not web.asked["closed.test/a-story"]
 
 
 def test_robots_txt_that_redirects_to_another_host_waits_for_its_turn(web: Web, tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ def test_addresses_of_one_article_are_asked_for_once(web: Web, tmp_path: Path) -
     short = [web.on(f"short.test/{i}", status=302, Location=f"{url}?utm_source=s{i}") for i in range(3)]
     report = run(tmp_path, [*same, *short, url])
     assert set(states(tmp_path).values()) == {"fetched"}
-    assert sum(count for place, count in web.requests.items() if "otters" in place) == 1
+    assert sum(count for place, count in web.asked.items() if "otters" in place) == 1
     assert (report.read, report.new) == (8, 7)
     # One row for each key by which posts may name the article.
     assert len(articles(tmp_path)) == 4
@@ -267,7 +267,7 @@ def test_a_later_run_takes_more_links(web: Web, tmp_path: Path) -> None:
     run(tmp_path, [first])
     report = run(tmp_path, [first, second])
     assert (report.new, report.requests) == (1, 1)
-    assert web.requests == {"news.test/robots.txt": 1, "news.test/a/a-story": 1, "news.test/b/a-story": 1}
+    assert web.asked == {"news.test/robots.txt": 1, "news.test/a/a-story": 1, "news.test/b/a-story": 1}
 
 
 def test_json_lines_and_bad_lines(web: Web, tmp_path: Path) -> None:
@@ -289,11 +289,11 @@ def test_folders_that_are_not_of_a_crawl_are_refused(web: Web, tmp_path: Path) -
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.tex").write_text("", encoding="utf-8")
     with pytest.raises(LinkerError, match=r"has other files \(thesis\.tex\)"):
-        run(tmp_path, [web.url("news.test/a")])
+        run(tmp_path, [web.address("news.test/a")])
     (tmp_path / "out" / "thesis.tex").rename(tmp_path / "out" / "crawl.db")
     (tmp_path / "out" / "crawl.db").write_text("nothing of SQLite\n" * 100, encoding="utf-8")
     with pytest.raises(LinkerError, match=r"crawl\.db: damaged, or not the database of a crawl"):
-        run(tmp_path, [web.url("news.test/a")])
+        run(tmp_path, [web.address("news.test/a")])
 
 
 def test_two_crawls_in_one_folder(web: Web, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def stories(web: Web, folder: Path, hosts: int = 40) -> list[str]:
 
 def pages(web: Web) -> Counter[str]:
     """Number of requests by page."""
-    return Counter({place: n for place, n in web.requests.items() if not place.endswith("/robots.txt")})
+    return Counter({place: n for place, n in web.asked.items() if not place.endswith("/robots.txt")})
 
 
 def wait_for_pages(web: Web, count: int, process: subprocess.Popen[str]) -> None:
