@@ -125,8 +125,8 @@ class Inspector:
             return DictOf(self.type_spec(parts[1]))
         if origin is tuple:
             repeated = parts[-1] is ...
-            kept = parts[:-1] if repeated else parts
-            return TupleOf(tuple(self.type_spec(part) for part in kept), repeated)
+            items = parts[:-1] if repeated else parts
+            return TupleOf(tuple(map(self.type_spec, items)), repeated)
         if origin is Lazy:
             return LazyOf(self.type_spec(parts[0]))
         return Atom("unsupported")
@@ -209,7 +209,7 @@ def argument_docs(docstring: str | None) -> dict[str, str]:
     lines = inspect.cleandoc(docstring or "").splitlines()
     if "Args:" not in lines:
         return {}
-    found: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     name, indent = "", 0
     for line in lines[lines.index("Args:") + 1 :]:
         if line and not line[0].isspace():
@@ -218,7 +218,7 @@ def argument_docs(docstring: str | None) -> dict[str, str]:
         entry = re.match(r"\s+\*{0,2}(\w+)(?: \(.*?\))?:\s*(.*)", line)
         if entry and (not indent or depth <= indent):
             name, indent = entry[1], depth
-            found[name] = entry[2]
+            descriptions[name] = entry[2]
         elif name and line.strip():
-            found[name] = f"{found[name]} {line.strip()}".strip()
-    return found
+            descriptions[name] = f"{descriptions[name]} {line.strip()}".strip()
+    return descriptions

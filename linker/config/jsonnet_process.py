@@ -24,10 +24,10 @@ def _main() -> None:
 
     def load(importer: str, name: str) -> tuple[str, bytes]:
         answer(**{"import": [importer, name]})
-        found = json.loads(sys.stdin.buffer.readline())
-        if "error" in found:
-            raise ValueError(found["error"])
-        return found["path"], found["text"].encode("latin-1")
+        reply = json.loads(sys.stdin.buffer.readline())
+        if "error" in reply:
+            raise ValueError(reply["error"])
+        return reply["path"], reply["text"].encode("latin-1")
 
     question = json.loads(sys.stdin.buffer.readline())
     try:

@@ -44,13 +44,13 @@ def installed_plugins() -> list[Plugin]:
     """
     from importlib.metadata import entry_points
 
-    found = set()
+    plugins = set()
     for entry in entry_points(group=GROUP):
         name = entry.dist.metadata["Name"] if entry.dist else entry.name
         # A class `module:Class` means its module: registered names are found in the source.
         module = entry.value.partition(":")[0].partition("[")[0].strip()
-        found.add(Plugin(name, entry.dist.version if entry.dist else "", module))
-    return sorted(found)
+        plugins.add(Plugin(name, entry.dist.version if entry.dist else "", module))
+    return sorted(plugins)
 
 
 def registering_modules(package: str) -> dict[str, set[str]]:

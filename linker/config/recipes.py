@@ -29,16 +29,16 @@ def packaged(name: str | PurePath) -> Path | None:
     return file if file.is_file() else None
 
 
-def find_config(given: str | Path) -> Path:
+def find_config(config: str | Path) -> Path:
     """Return the file that a config's name means: the file itself, or else linker's own recipe of that name.
 
     Args:
-        given: a path. A path that begins with `configs/` may be that of a recipe.
+        config: a path. A path that begins with `configs/` may be that of a recipe.
 
     Returns:
-        The file; `given` itself if there is neither.
+        The file; `config` itself if there is neither.
     """
-    path = Path(given)
+    path = Path(config)
     try:
         local = path.exists()
     except OSError:  # a name that is too long
@@ -53,10 +53,10 @@ def recipes() -> Iterator[tuple[str, str]]:
         yield file.relative_to(folder).as_posix(), _headline(file.read_text(encoding="utf-8"))
 
 
-def nearest_recipes(given: str | Path) -> list[str]:
-    """Return the names of at most three recipes whose names are like `given`, the most similar first."""
+def nearest_recipes(config: str | Path) -> list[str]:
+    """Return the names of at most three recipes whose names are like `config`, the most similar first."""
     names = [name for name, _ in recipes()]
-    stem = PurePath(given).name.removesuffix(".jsonnet")
+    stem = PurePath(config).name.removesuffix(".jsonnet")
     # Closest first, the same name among them.
     stems = get_close_matches(stem, {PurePath(name).stem for name in names}, _NEAREST)
     return [name for wanted in stems for name in names if PurePath(name).stem == wanted][:_NEAREST]

@@ -94,13 +94,13 @@ class Catalog:
         """
         base, reference = self.remember(family), self.remember(component)
         references = self._registered.setdefault(base, {}).setdefault(name, [])
-        own = [] if reference.startswith("linker.") else [self._own[0].get(base, {}).get(name)]
-        others = [other for other in (*own, *references) if other not in (reference, None)]
+        builtin = [] if reference.startswith("linker.") else [self._own[0].get(base, {}).get(name)]
+        others = [other for other in (*builtin, *references) if other not in (reference, None)]
         if others:
             plugin, owner = self.plugin_of(reference), self.plugin_of(others[0])
-            what = f'{short(base)} "{name}"'
+            title = f'{short(base)} "{name}"'
             if plugin is None:
-                raise ConfigError(f"{what} is registered twice: {' and '.join([*others, reference])}")
+                raise ConfigError(f"{title} is registered twice: {' and '.join([*others, reference])}")
             self._hidden |= {reference} if owner is None else {reference, *others}
             reason = (
                 "a component of linker has this name"
@@ -108,7 +108,7 @@ class Catalog:
                 else f"plugin {owner} registers this name, too, and neither is used"
             )
             self.plugin_faults.append(
-                f"plugin {plugin}: {what} is left out, because {reason}; {plugin.remedy}"
+                f"plugin {plugin}: {title} is left out, because {reason}; {plugin.remedy}"
             )
         if reference not in references:
             references.append(reference)
@@ -209,14 +209,14 @@ class Catalog:
             needed = f'{reference} needs the package "{error.name}", which is not installed'
             raise ConfigError(needed) from error
 
-    def unknown(self, name: str, what: str, names: list[str]) -> str:
+    def unknown(self, name: str, kind: str, names: list[str]) -> str:
         """Return the message for a name that is not among `names`, with the plugins that cannot be used."""
         hint = (
             suggestion(name, names)
             or "; is it in a plugin that is not installed, or in a package for --include-package?"
         )
-        known = f'"{name}" is not a {what}{hint} Known: {", ".join(sorted(names)) or "none"}'
-        return "; ".join([known, *self.plugin_faults])
+        message = f'"{name}" is not a {kind}{hint} Known: {", ".join(sorted(names)) or "none"}'
+        return "; ".join([message, *self.plugin_faults])
 
 
 def _import(module: str) -> None:
@@ -271,8 +271,7 @@ def short(reference: str) -> str:
 
 def nearest(name: str, valid: list[str]) -> str | None:
     """Return the valid name most similar to `name`, or None if none is similar."""
-    found = difflib.get_close_matches(name, valid, n=1)
-    return found[0] if found else None
+    return next(iter(difflib.get_close_matches(name, valid, n=1)), None)
 
 
 def suggestion(name: str, valid: list[str]) -> str:

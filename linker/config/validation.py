@@ -56,7 +56,7 @@ def describe(kind: TypeSpec) -> str:
     raise AssertionError(kind)
 
 
-def shown(value: Any) -> str:
+def as_json(value: Any) -> str:
     """Return a value as JSON, truncated to 60 characters."""
     text = json.dumps(value, ensure_ascii=False, default=repr)
     return text if len(text) <= 60 else f"{text[:57]}..."
@@ -87,13 +87,13 @@ class Checker:
 
     def __init__(self) -> None:
         # Of an unknown key: its path, value and class, until all known keys are collected: it may belong elsewhere.
-        self._found: list[Problem | tuple[str, str, Any, ClassSpec]] = []
+        self._problems: list[Problem | tuple[str, str, Any, ClassSpec]] = []
         self._keys: dict[str, list[str]] = {}
 
     @property
     def problems(self) -> list[Problem]:
         """All problems so far, in the order of the signatures."""
-        return [found if isinstance(found, Problem) else self._unknown_key(*found) for found in self._found]
+        return [item if isinstance(item, Problem) else self._unknown_key(*item) for item in self._problems]
 
     def _unknown_key(self, path: str, key: str, value: Any, spec: ClassSpec) -> Problem:
         hint = suggestion(key, spec.keys)
@@ -103,7 +103,7 @@ class Checker:
         elif not hint:
             hint = f'; did you mean "{elsewhere[0]}"?' if elsewhere else "."
         valid = f"Keys of {spec.name}: {', '.join(spec.keys) or 'none'}"
-        return Problem(joined(path, key), f"unknown key (value {shown(value)}){hint} {valid}")
+        return Problem(joined(path, key), f"unknown key (value {as_json(value)}){hint} {valid}")
 
     def fit(self, kind: TypeSpec, value: Any, path: str = "", complete: bool = False) -> Node:
         """Check a value.
@@ -131,7 +131,7 @@ class Checker:
                 if not isinstance(value, dict):
                     return self._unexpected(kind, value, path)
                 return DictNode(
-                    {key: self.fit(inner, one, joined(path, key), True) for key, one in value.items()}
+                    {key: self.fit(inner, item, joined(path, key), True) for key, item in value.items()}
                 )
             case LazyOf(inner):
                 return LazyNode(self.fit(inner, value, path))
@@ -141,16 +141,16 @@ class Checker:
                 return self._instance(reference, value, path, complete)
 
     def _wrong(self, path: str, message: str) -> Node:
-        self._found.append(Problem(path, message))
+        self._problems.append(Problem(path, message))
         return NOTHING
 
     def _unexpected(self, kind: TypeSpec, value: Any, path: str, hint: str = "") -> Node:
-        return self._wrong(path, f"expected {describe(kind)}, got {shown(value)}{hint}")
+        return self._wrong(path, f"expected {describe(kind)}, got {as_json(value)}{hint}")
 
     def _choice(self, kind: TypeSpec, values: tuple[Any, ...], value: Any, path: str) -> Node:
-        if any(value == one and type(value) is type(one) for one in values):
+        if any(value == choice and type(value) is type(choice) for choice in values):
             return ValueNode(value)
-        texts = [one for one in values if isinstance(one, str)]
+        texts = [choice for choice in values if isinstance(choice, str)]
         hint = suggestion(value, texts) if isinstance(value, str) else ""
         return self._unexpected(kind, value, path, hint)
 
@@ -166,7 +166,8 @@ class Checker:
         if len(kinds) != len(value):
             return self._unexpected(kind, value, path)
         items = [
-            self.fit(one, item, joined(path, at), True) for at, (one, item) in enumerate(zip(kinds, value))
+            self.fit(inner, item, joined(path, at), True)
+            for at, (inner, item) in enumerate(zip(kinds, value))
         ]
         return ListNode(items, list if isinstance(kind, ListOf) else tuple)
 
@@ -176,23 +177,23 @@ class Checker:
             if resembles(option, value):
                 attempt = Checker()
                 node = attempt.fit(option, value, path, complete)
-                if not attempt._found:
+                if not attempt._problems:
                     self._keys.update(attempt._keys)
                     return node
                 tried.append(attempt)
         if not tried or (len(tried) > 1 and not isinstance(value, (dict, list))):
             return self._unexpected(OneOf(options), value, path)
         # The option with the fewest problems was most likely meant.
-        meant = min(tried, key=lambda attempt: len(attempt._found))
-        self._found += meant._found
+        meant = min(tried, key=lambda attempt: len(attempt._problems))
+        self._problems += meant._problems
         self._keys.update(meant._keys)
         return NOTHING
 
     def _instance(self, reference: str, value: Any, path: str, complete: bool) -> Node:
         spec = catalog.spec(reference)
         if spec is None:
-            what = reference.replace(":", ".")
-            return self._wrong(path, f"{what} cannot be made from a config, got {shown(value)}")
+            name = reference.replace(":", ".")
+            return self._wrong(path, f"{name} cannot be made from a config, got {as_json(value)}")
         names, default = catalog.choices(spec)
         if spec.is_family or names:
             return self._component(spec, names, default, value, path, complete)
@@ -218,7 +219,9 @@ class Checker:
             return self._unexpected(Instance(base.reference), value, path)
         if name is None:
             wanted = describe(Instance(base.reference))
-            return self._wrong(at, f"required key is missing: expected {wanted}; the rest is {shown(value)}")
+            return self._wrong(
+                at, f"required key is missing: expected {wanted}; the rest is {as_json(value)}"
+            )
         if not isinstance(name, str):
             return self._unexpected(Instance(base.reference), name, at)
         if name not in names:
@@ -245,7 +248,7 @@ class Checker:
             node = self._argument(parameter, value, joined(path, parameter.name))
             if node is not None:
                 arguments[parameter.name] = node
-        self._found += [(path, key, item, spec) for key, item in value.items() if key not in spec.keys]
+        self._problems += [(path, key, item, spec) for key, item in value.items() if key not in spec.keys]
         return ObjectNode(spec, name, arguments)
 
     def _argument(self, parameter: Parameter, value: dict[str, Any], path: str) -> Node | None:
@@ -310,7 +313,7 @@ def resembles(kind: TypeSpec, value: Any) -> bool:
         case Atom("str" | "Path"):
             return isinstance(value, str)
         case Choice(values):
-            return any(type(value) is type(one) for one in values)
+            return any(type(value) is type(choice) for choice in values)
         case ListOf() | TupleOf():
             return isinstance(value, list)
         case DictOf():

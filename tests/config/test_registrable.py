@@ -112,12 +112,10 @@ def test_one_name_for_two_classes_is_refused(package: Callable[..., str]) -> Non
 
 
 def test_a_name_of_linker_is_refused(package: Callable[..., str]) -> None:
-    with pytest.raises(
-        ConfigError, match=r'LossRule "drop_then_stop" is registered twice: linker.*DropThenStop and .*Mine'
-    ):
+    with pytest.raises(ConfigError, match=r'Tokenizer "social" is registered twice: linker.* and .*Mine'):
         package(
-            rule="from linker.training.loss_rule import LossRule\n"
-            "@LossRule.register('drop_then_stop')\nclass Mine(LossRule):\n    pass\n"
+            rule="from linker.data.tokenizers.tokenizer import Tokenizer\n"
+            "@Tokenizer.register('social')\nclass Mine(Tokenizer):\n    pass\n"
         )
 
 
