@@ -4,12 +4,11 @@
 
 TWEETS is the file tweeteval.tsv.gz (task, split, label, text), VECTORS word vectors. The five targets of the stance
 task are the topics, its labels the classes; each topic is held out in turn, and 40 % of each class of the others are
-for testing. The threshold for the held-out topic comes from training tweets, and from the next topic, with a model that
-was trained without both. A classifier of words shows what of a class is known of another topic by its labels. The
-network is that of the bundled model; --network takes another. The words of the augmentation come from the masked-LM
-head of MASKED, a Hugging Face folder or name; if it has none, one is trained here on the tweets, with the network
-itself frozen. WORK receives everything that is made; existing parts are reused, and the page is written after every
-model.
+for testing. The threshold comes from training tweets. A classifier of words shows what of a class is known of another
+topic by its labels. The network is that of the bundled model; --network takes another. The words of the augmentation
+come from the masked-LM head of MASKED, a Hugging Face folder or name; if it has none, one is trained here on the
+tweets, with the network itself frozen. WORK receives everything that is made; existing parts are reused, and the page
+is written after every model.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ THRESHOLD_TEXTS, MEASURED_PAIRS = 600, 200_000
 BLOCK_TEXTS = 20
 HEAD = (
     "| held out | vectors | trained topics: F1 at the threshold of train | AP | best F1 | AP, CLS | held-out topic: F1"
-    " at the threshold of train | at that of a topic left out | AP | best F1 | AP, CLS | classifier: trained topics"
+    " at the threshold of train | AP | best F1 | AP, CLS | classifier: trained topics"
     " | held-out topic |"
 )
 
@@ -76,9 +75,7 @@ TACO = Labeled(
 )
 
 
-def config_of(
-    options: argparse.Namespace, data: Labeled, held_out: str | list[str], texts: Path, *overrides: str
-) -> Any:
+def config_of(options: argparse.Namespace, data: Labeled, held_out: str, texts: Path, *overrides: str) -> Any:
     """Return the config of a run."""
     own = [
         f"data.reader.labels={data.labels}",
@@ -129,7 +126,6 @@ def figures_of(
     vectors: dict[str, np.ndarray],
     first: dict[str, np.ndarray],
     posts: dict[str, list[Post]],
-    unseen: float | None = None,
 ) -> Any:
     """Return the figures of a model as JSON: pairs of both parts, and classifiers.
 
@@ -137,7 +133,6 @@ def figures_of(
         vectors: part → embeddings by mean pooling, float, texts × dim.
         first: part → those by CLS pooling, or the same.
         posts: part → its texts.
-        unseen: threshold of a topic that was left out of training as well.
     """
     classes = {part: _classes(own) for part, own in posts.items()}
     threshold = pair_figures(vectors["train"], classes["train"]).best.threshold
@@ -153,10 +148,6 @@ def figures_of(
             "best F1": own.best.f1,
             "AP, CLS": cls.average_precision,
         }
-    if unseen is not None:
-        own = pair_figures(vectors["test"], classes["test"], unseen, max_pairs=MEASURED_PAIRS)
-        assert own.given is not None
-        found["test"]["F1, unseen"] = own.given.f1
     found["dev"]["classifier"] = cross_validated_f1(vectors["dev"], classes["dev"])
     both = np.concatenate([vectors["dev"], vectors["test"]])
     origin = ["dev"] * len(classes["dev"]) + ["test"] * len(classes["test"])
@@ -175,8 +166,6 @@ def row(held_out: str, name: str, figures: Any) -> str:
         own = figures[part]
         low, high = own["interval"]
         cells.append(f"{own['F1']:.2%}")
-        if part == "test":
-            cells.append(f"{own['F1, unseen']:.2%}" if "F1, unseen" in own else "–")
         cells += [
             f"{own['AP']:.1%} [{low:.1%}, {high:.1%}]",
             f"{own['best F1']:.2%}",
@@ -220,7 +209,7 @@ class Topic:
             "classifier of words": lambda: self._kept("classifier", self._classifier),
             "word vectors": lambda: self._kept("words", self._words),
             "untrained": lambda: self._kept("untrained", self._untrained),
-            "trained": lambda: self._kept("plain", self._plain),
+            "trained": lambda: self._kept("plain", lambda: self._trained("plain", self.data.texts)),
             "trained on augmented": lambda: self._kept(
                 "augmented", lambda: self._trained("augmented", self._augmented())
             ),
@@ -281,28 +270,15 @@ class Topic:
             )
         return out
 
-    def _trained(self, name: str, texts: Path, unseen: float | None = None) -> Any:
+    def _trained(self, name: str, texts: Path) -> Any:
         config = config_of(self.options, self.data, self.held_out, texts)
         model = trained(self.work / f"{name}-{self.options.pairs}-run", config)
-        return self._measured(model, unseen)
+        return self._measured(model)
 
-    def _plain(self) -> Any:
-        """Train and measure; the second threshold is that of the next topic, by a model trained without both."""
-        if self.held_out not in TOPICS:
-            return self._trained("plain", self.data.texts)
-        other = TOPICS[(TOPICS.index(self.held_out) + 1) % len(TOPICS)]
-        config = config_of(self.options, self.data, [self.held_out, other], self.data.texts)
-        test = build(DataSource, config["data"]).load().test
-        assert test
-        left_out = [post for post in test.posts if post.extra["topic"] == other]
-        model = trained(self.work / f"without-{other}-{self.options.pairs}-run", config)
-        threshold = pair_figures(mean_and_first(model, left_out)[0], _classes(left_out)).best.threshold
-        return self._trained("plain", self.data.texts, threshold)
-
-    def _measured(self, model: Any, unseen: float | None = None) -> Any:
+    def _measured(self, model: Any) -> Any:
         both = {part: mean_and_first(model, own) for part, own in self.posts.items()}
         means, firsts = ({part: own[k] for part, own in both.items()} for k in (0, 1))
-        return figures_of(means, firsts, self.posts, unseen)
+        return figures_of(means, firsts, self.posts)
 
     def augmentation(self) -> str | None:
         """Return a line about the augmentation, if it was made."""
