@@ -178,7 +178,7 @@ class Thresholds:
         Raises:
             LinkerError: if there is none.
         """
-        _check_target("precision", target)
+        check_targets(None, target, None)
         precisions = self._precision(self._ends)
         reached = np.flatnonzero(precisions >= target - _ROUNDING)
         if not len(reached):
@@ -191,7 +191,7 @@ class Thresholds:
 
     def for_recall(self, target: float) -> Threshold:
         """Return the highest threshold with at least this estimated recall; that of all posts has a recall of 1."""
-        _check_target("recall", target)
+        check_targets(None, None, target)
         reached = np.flatnonzero(self._recall(self._ends) >= target - _ROUNDING)
         threshold = self.at(self._score_keeping(int(self._ends[reached[0]])))
         if threshold.kept < len(self) or target == 1:
@@ -224,11 +224,6 @@ class Thresholds:
         return few_digits(low, float(self.scale(self._descending[size - 1])))
 
 
-def _check_target(name: str, target: float) -> None:
-    if not 0 < target <= 1:
-        raise LinkerError(f"a {name} of {target}: give a number above 0 and up to 1")
-
-
 def few_digits(low: float, high: float) -> float:
     """Return the number with the fewest decimals, at least one, that is above `low` and at most `high`."""
     for digits in range(1, 12):
@@ -239,7 +234,7 @@ def few_digits(low: float, high: float) -> float:
 
 
 def check_targets(
-    threshold: float | None, precision: float | None, recall: float | None, has_evidence: bool
+    threshold: float | None, precision: float | None, recall: float | None, has_evidence: bool = True
 ) -> None:
     """Check that at most one of threshold, precision and recall is given, and that a target can be estimated.
 

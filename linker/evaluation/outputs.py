@@ -44,7 +44,8 @@ def evaluate_models(
         LinkerError: if a model cannot be loaded or gives invalid scores, or there is nothing to evaluate.
     """
     comparison = Comparison(linked, one_at_a_time=one_at_a_time)
-    outputs.check_ids(comparison.article_ids, comparison.post_ids)
+    if outputs.run or outputs.qrels:
+        check_ids(comparison.article_ids, comparison.post_ids)
     loaded = [with_passages(reference.load(), passages) for reference in models]
     articles = without_dates(linked.articles) if ignore_dates else linked.articles
     for number, (reference, model) in enumerate(zip(models, loaded)):
@@ -109,6 +110,7 @@ class Outputs:
         Raises:
             LinkerError: if a file cannot be written, is named twice, is an input, or would contain several models.
         """
+        paths = [self.json, self.qrels]
         for option, pattern in (("--run", self.run), ("--scores", self.scores)):
             if pattern and given > 1 and PLACEHOLDER not in str(pattern):
                 suggestion = pattern.with_name(f"{pattern.stem}-{PLACEHOLDER}{pattern.suffix}")
@@ -116,21 +118,13 @@ class Outputs:
                     f"{option} {pattern}: one file cannot contain {given} models; write {PLACEHOLDER} in place "
                     f"of their names, as in {option} '{suggestion}'"
                 )
+            paths += [_path(pattern, model, number == 0) for number, model in enumerate(models)]
         taken = {real_path(path): f"the input {path}" for path in inputs}
-        for path in self._all(models, given):
+        for path in filter(None, paths):
             if real_path(path) in taken:
                 raise LinkerError(f"{path}: would overwrite {taken[real_path(path)]}; choose another name")
             taken[real_path(path)] = "another output of this command"
             check_writable(path)
-
-    def check_ids(self, article_ids: Sequence[str], post_ids: Sequence[str]) -> None:
-        """Check before any model scores that the files can contain the ids.
-
-        Raises:
-            LinkerError: if there are TREC files, and an id is empty or contains white space.
-        """
-        if self.run or self.qrels:
-            check_ids(article_ids, post_ids)
 
     def write_model(
         self,
@@ -154,17 +148,9 @@ class Outputs:
         if self.json:
             write_json(self.json, comparison.as_json(baseline))
 
-    def _all(self, models: Sequence[ModelReference], given: int) -> list[Path]:
-        paths = [self.json, self.qrels]
-        for number, model in enumerate(models):
-            paths += [_path(pattern, model, number == 0) for pattern in (self.run, self.scores)]
-        return [path for path in paths if path is not None]
-
 
 def _path(pattern: Path | None, model: ModelReference, is_first: bool) -> Path | None:
     """Return the file of this model; None if it has none."""
-    if pattern is None:
-        return None
-    if PLACEHOLDER in str(pattern):
+    if pattern is not None and PLACEHOLDER in str(pattern):
         return Path(str(pattern).replace(PLACEHOLDER, model.file_name))
     return pattern if is_first else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -49,7 +48,7 @@ class Hosts:
         self._max_wait = max_wait
         self._wishes: dict[str, float] = {}
         self._ready: dict[str, float] = {}
-        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._locks: dict[str, threading.Lock] = {}
 
     def ready(self, host: str) -> float:
         """Return the time, in seconds since 1970, from which on the host may be asked."""
@@ -70,7 +69,7 @@ class Hosts:
         Raises:
             Stopped: if the crawl ends meanwhile, or the wait is too long.
         """
-        with self._locks[host]:
+        with self._locks.setdefault(host, threading.Lock()):
             while (wait := self.ready(host) - time.time()) > 0:
                 if wait > self._max_wait or self.stop.wait(min(wait, 1.0)):
                     raise Stopped
