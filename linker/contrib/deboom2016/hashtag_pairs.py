@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict, deque
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from typing import NamedTuple
 
 from linker.common.checks import above, at_least
 from linker.common.errors import DataError
@@ -22,8 +22,7 @@ GENERIC_TAGS = frozenset({"breaking", "update", "news"})
 _MIN_JACCARD = 0.5
 
 
-@dataclass(frozen=True)
-class _Tagged:
+class _Tagged(NamedTuple):
     """A post that can be paired."""
 
     post: Post
@@ -132,9 +131,8 @@ class HashtagPairs(PairReader):
         return best
 
     def _fits(self, first: _Tagged, second: _Tagged, pairs_of: Counter[str]) -> bool:
-        if self.per_hashtag is not None and any(
-            pairs_of[tag] >= self.per_hashtag for tag in first.tags | second.tags
-        ):
+        most = self.per_hashtag
+        if most is not None and any(pairs_of[tag] >= most for tag in first.tags | second.tags):
             return False
         return _jaccard(first.tags, second.tags) >= _MIN_JACCARD > _jaccard(first.words, second.words)
 

@@ -73,13 +73,11 @@ def _row(post: Post, number: int) -> Row:
 
 
 def _labels_in(rows: Sequence[Row], shown: str, column: str | None = None) -> LabelFile:
-    collector = Collector(shown)
-    reader = TableReader(rows, None, column, False, collector, loose=False)
-
     def refuse(line: int, error: LineError, raw: str) -> None:
         raise DataError(f"{shown}, line {line}: {error}") from error
 
-    collector.read(rows, reader, refuse)
+    collector = Collector(shown)
+    collector.read(rows, TableReader(rows, None, column, False, collector, loose=False), refuse)
     return collector.result()
 
 
@@ -97,29 +95,25 @@ def linked_by(label_file: LabelFile, posts: Sequence[Post], articles: Sequence[A
     by_article: dict[str, list[ImportedLabel]] = {}
     nowhere = 0
     for label, post_id in zip(counted, matches.post_ids, strict=True):
-        if post_id is None:
-            continue
-        names = label.article_ids
-        of_all = len(articles) == 1 or name_of_query(articles) in names
-        about = [article for article in articles if of_all or {article.id, article.url}.intersection(names)]
-        nowhere += not about
-        for article in about:
-            by_article.setdefault(article.id, []).append(replace(label, post_id=post_id))
+        if post_id is not None:
+            names = label.article_ids
+            of_all = len(articles) == 1 or name_of_query(articles) in names
+            about = [a.id for a in articles if of_all or {a.id, a.url}.intersection(names)]
+            nowhere += not about
+            for article_id in about:
+                by_article.setdefault(article_id, []).append(replace(label, post_id=post_id))
     if nowhere:
         raise DataError(
             f"{label_file.shown}: {nowhere:,} labels name none of the {len(articles):,} articles; "
             "add a column article_id"
         )
-    relevance = {
-        (article_id, post_id): is_relevant
-        for article_id, labels in by_article.items()
-        for post_id, is_relevant in relevance_of(labels).items()
-    }
+    judged = {(article_id, post.id) for post in posts for article_id in post.article_ids}
     links: dict[str, list[str]] = {}
-    for (article_id, post_id), is_relevant in relevance.items():
-        if is_relevant:
-            links.setdefault(post_id, []).append(article_id)
-    judged = relevance.keys() | {(article_id, post.id) for post in posts for article_id in post.article_ids}
+    for article_id, labels in by_article.items():
+        for post_id, is_relevant in relevance_of(labels).items():
+            judged.add((article_id, post_id))
+            if is_relevant:
+                links.setdefault(post_id, []).append(article_id)
     unjudged = len(articles) * len(posts) - len(judged)
     pairs = "posts" if len(articles) == 1 else "pairs of an article and a post"
     info(f"{label_file.summary}; {unjudged:,} {pairs} without a label count as not relevant")
