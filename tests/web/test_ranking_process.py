@@ -75,7 +75,7 @@ def test_posts_are_sent_once_and_again_when_they_change(
     posts = [*POSTS]
     for _ in range(2):
         assert set(ids(process, posts)) == {"1", "2", "3"}
-    assert sent == ["_forget", "_add", "_add", "_rank", "_rank"]
+    assert sent == ["_receive", "_receive", "_rank", "_rank"]
     assert ids(process, posts[:1]) == ["1"]
     assert set(ids(process, posts[1:], "others")) == {"2", "3"}
     with pytest.raises(LinkerError, match="no post"):

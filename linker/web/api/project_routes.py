@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Annotated, Any, Literal
 
@@ -23,11 +23,12 @@ from linker.data.types import Article
 from linker.models.pretrained import BEST
 from linker.web.api.projects import Projects
 from linker.web.api.rankings import read_article
-from linker.web.api.views import AsciiJsonResponse
+from linker.web.api.views import AsciiJsonResponse, status_view
 from linker.web.server.security import MAX_UPLOAD
 
 _MOST_ARTICLES = 20
 _RECIPE = "configs/minilm/finetune.jsonnet"
+_SETTINGS = ("question", "guidelines", "model", "labels", "labels_per_post", "overlap", "target")
 _Text = Annotated[str, Field(max_length=1 << 20)]
 
 
@@ -195,13 +196,7 @@ def summary_view(projects: Projects, key: str) -> dict[str, Any]:
     return {
         **entry,
         "state": "finished" if status.decision.stop and not status.waiting else "labeling",
-        "posts": status.posts,
-        "labeled": status.labeled,
-        "relevant": status.relevant,
-        "waiting": status.waiting,
-        "disputed": status.disputed,
-        "decision": {"stop": status.decision.stop, "reason": status.decision.reason},
-        "estimate": {**asdict(status.estimate), "sentence": status.estimate.sentence},
+        **status_view(status),
     }
 
 
@@ -226,13 +221,7 @@ def details_view(projects: Projects, project: Project) -> dict[str, Any]:
             }
             for article in settings.articles
         ],
-        "question": settings.question,
-        "guidelines": settings.guidelines,
-        "model": settings.model,
-        "labels": list(settings.labels),
-        "labels_per_post": settings.labels_per_post,
-        "overlap": settings.overlap,
-        "target": settings.target,
+        **{name: getattr(settings, name) for name in _SETTINGS},
         "people": [
             {"name": person.name, "token": projects.tokens.token(project.key, person.id)}
             for person in settings.people

@@ -53,9 +53,8 @@ class RankingProcess:
                 self._sent.clear()
             try:
                 if self._sent.get(source) is not posts:
-                    self._worker.call(_forget, source)
-                    for start in range(0, len(posts), _AT_ONCE):
-                        self._worker.call(_add, source, posts[start : start + _AT_ONCE])
+                    for start in range(0, max(len(posts), 1), _AT_ONCE):
+                        self._worker.call(_receive, source, posts[start : start + _AT_ONCE], start)
                     self._sent[source] = posts
                 return self._worker.call(_rank, model, article, source, top)
             except InterruptedWorkError as error:
@@ -64,12 +63,8 @@ class RankingProcess:
                 ) from error
 
 
-def _forget(source: str) -> None:
-    _posts[source] = []
-
-
-def _add(source: str, part: Sequence[Post]) -> None:
-    _posts[source] += part
+def _receive(source: str, part: Sequence[Post], start: int) -> None:
+    _posts[source] = [*_posts.get(source, [])[:start], *part]
 
 
 def _rank(model: str, article: Article, source: str, top: int) -> dict[str, Any]:
