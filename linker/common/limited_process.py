@@ -99,10 +99,6 @@ class LimitedProcess:
                 assert pipe is not None
                 pipe.close()
 
-    def abandon(self) -> None:
-        """End the process without waiting for it: on a busy machine it may take a while."""
-        self._child.kill()
-
     def _give_up(self) -> None:
         self._late.set()
         self._child.kill()

@@ -96,26 +96,17 @@ def _host(parts: SplitResult) -> str | None:
         except UnicodeError:
             return None
     labels = host.split(".")
-    i = 0
-    while i < len(labels) - 1:
-        rest = labels[:i] + labels[i + 1 :]
-        if _is_copy(labels[i]) and len(rest) > 1 and not (len(rest) == 2 and _is_suffix(*rest)):
+    for label in labels[:-1]:
+        rest = [*labels]
+        rest.remove(label)
+        # Below a suffix like `co.uk`, others register.
+        is_suffix = len(rest) == 2 and rest[0] in _SUFFIXES and len(rest[1]) == 2
+        if (label in _COPIES or _NUMBERED_WWW.fullmatch(label)) and len(rest) > 1 and not is_suffix:
             labels = rest
-        else:
-            i += 1
     host = ".".join(labels)
     if not _HOST.fullmatch(host) or labels[-1].isdigit():
         return None
     return host if port in (None, 80, 443) else f"{host}:{port}"
-
-
-def _is_copy(label: str) -> bool:
-    return label in _COPIES or _NUMBERED_WWW.fullmatch(label) is not None
-
-
-def _is_suffix(first: str, second: str) -> bool:
-    """Whether two labels are a suffix like `co.uk`, below which others register."""
-    return first in _SUFFIXES and len(second) == 2
 
 
 def _path(path: str) -> str:
@@ -135,13 +126,10 @@ def _path(path: str) -> str:
 def _query(query: str) -> str:
     if not query:
         return ""
-    fields = [
-        (name, value)
-        for name, value in parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
-        if not _is_tracker(name.lower())
+    fields = parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
+    named = [
+        field
+        for field in fields
+        if not _TRACKER_PREFIX.match(name := field[0].lower()) and name not in _TRACKERS
     ]
-    return urlencode(sorted(fields), errors="surrogateescape")
-
-
-def _is_tracker(name: str) -> bool:
-    return name in _TRACKERS or _TRACKER_PREFIX.match(name) is not None
+    return urlencode(sorted(named), errors="surrogateescape")
