@@ -10,20 +10,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from linker.annotation.session.events import Event
 from linker.annotation.session.session import Session
-from linker.cli.main import main
 from tests.helpers.sessions import ARTICLE, POSTS, fresh
 
 Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Run) -> Run:
     """Runs `linker annotate` in this process, in a folder with article, posts and a session `job`."""
     (tmp_path / "article.txt").write_text(
         "Bridge closed\n\nThe council closed the old bridge because of cracks.\n"
@@ -34,14 +34,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     fresh(tmp_path / "job")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LOGNAME", "kim")
-
-    def annotate(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["linker", "annotate", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return int(ended.value.code or 0), *capsys.readouterr()
-
-    return annotate
+    return partial(command, "annotate")
 
 
 START = (

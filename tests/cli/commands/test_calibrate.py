@@ -14,7 +14,6 @@ import linker
 from linker.annotation.formats import write
 from linker.annotation.formats.label_format import LabeledPost
 from linker.calibration.calibration import Calibration
-from linker.cli.main import main
 from linker.data.types import Post
 from linker.models.files.archive import save_model
 from linker.models.lexical import TfidfModel
@@ -32,7 +31,7 @@ def relevant(post: Post) -> bool:
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Run) -> Run:
     """Runs `linker` in this process, in a folder with an article, posts and labels of every other post."""
     first = TOY.articles[0]
     (tmp_path / "a.json").write_text(json.dumps({"id": "a", "title": first.title, "text": first.text}))
@@ -43,13 +42,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     lines = [f"{post.id},{'relevant' if relevant(post) else 'not'}\n" for post in TOY.posts[::2]]
     (tmp_path / "labels.csv").write_text("id,label\n" + "".join(lines))
     monkeypatch.chdir(tmp_path)
-
-    def command(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["linker", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return int(ended.value.code or 0), *capsys.readouterr()
-
     return command
 
 

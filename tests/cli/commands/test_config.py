@@ -8,12 +8,12 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from linker.cli import main
 from linker.config import EXPERIMENT, check, load_config, resolve
 
 CONFIG = Path(__file__).parents[3] / "configs" / "quickstart.jsonnet"
@@ -21,16 +21,9 @@ BASE = resolve(EXPERIMENT, load_config(CONFIG))
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+def run(command: Any) -> Any:
     """Runs `linker config ...` in this process; returns exit code, stdout, stderr."""
-
-    def call(*arguments: str | Path) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["linker", "config", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main.main()
-        return int(stop.value.code or 0), *capsys.readouterr()
-
-    return call
+    return partial(command, "config")
 
 
 def test_check_says_ok(run: Any) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
+from functools import partial
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from linker.cli import main
 from linker.modules.kernels import dispatch
 from linker.modules.kernels.plain import PlainKernels
 from linker.version import __version__
@@ -23,16 +22,9 @@ def no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+def run(command: Any) -> Any:
     """Runs `linker doctor` in this process; returns exit code, stdout, stderr."""
-
-    def call() -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["linker", "doctor"])
-        with pytest.raises(SystemExit) as stop:
-            main.main()
-        return int(stop.value.code or 0), *capsys.readouterr()
-
-    return call
+    return partial(command, "doctor")
 
 
 class Wrong(PlainKernels):

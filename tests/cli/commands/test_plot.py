@@ -7,12 +7,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from linker.cli.main import main
 from linker.models.files.archive import save_model
 from tests.conftest import toy_posts
 from tests.plots.test_figures import star_transformer
@@ -30,7 +30,7 @@ HOSTILE = "$\\frac{ <script>alert(1)</script> & \x00 \U0001f525"
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Run) -> Run:
     """Runs `linker plot` in this process, in a folder with a model, articles and posts: code, stdout, stderr."""
     toy = toy_posts()
     articles = [
@@ -50,14 +50,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     )
     save_model(star_transformer(), tmp_path / "model", {"model": CONFIG}, {}, "")
     monkeypatch.chdir(tmp_path)
-
-    def plot(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["linker", "plot", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return int(ended.value.code or 0), *capsys.readouterr()
-
-    return plot
+    return partial(command, "plot")
 
 
 LINKED = ("--articles", "articles.jsonl", "--posts", "posts.jsonl")
