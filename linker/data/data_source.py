@@ -6,7 +6,6 @@ from linker.data.readers.reader import PairReader
 from linker.data.splitters.by_article import ByArticleSplitter
 from linker.data.splitters.by_column import ByColumnSplitter
 from linker.data.splitters.splitter import Splits, Splitter, warn
-from linker.data.types import LinkedPosts
 
 
 class DataSource:
@@ -29,15 +28,13 @@ class DataSource:
             DataError: see the reader and the splitter.
         """
         data = self.reader.read()
-        return (self.splitter or _default_splitter(data)).split(data)
-
-
-def _default_splitter(data: LinkedPosts) -> Splitter:
-    if any(row.split for rows in (data.articles, data.posts) for row in rows):
-        return ByColumnSplitter()
-    splitter = ByArticleSplitter()
-    warn(
-        "no column `split`: articles are split at random: "
-        f"{splitter.train:.0%} train, {splitter.dev:.0%} dev, {splitter.test:.0%} test"
-    )
-    return splitter
+        splitter = self.splitter
+        if splitter is None and any(row.split for rows in (data.articles, data.posts) for row in rows):
+            splitter = ByColumnSplitter()
+        elif splitter is None:
+            splitter = ByArticleSplitter()
+            warn(
+                "no column `split`: articles are split at random: "
+                f"{splitter.train:.0%} train, {splitter.dev:.0%} dev, {splitter.test:.0%} test"
+            )
+        return splitter.split(data)

@@ -108,7 +108,9 @@ def known_languages(names: Sequence[str]) -> tuple[str, ...]:
 
 def language_name(code: str) -> str:
     """Return the English name of a language, such as `German`; the code itself if it has none."""
-    return _names().get(code, code)
+    from babel import Locale
+
+    return Locale("en").languages.get(code, code)
 
 
 @cache
@@ -160,13 +162,3 @@ def _identified(text: str, least_bytes: int) -> str | None:
     if percent < _LEAST_PERCENT or length < least_bytes or len(code) != 2 or code in _UNLIKELY:
         return None
     return code
-
-
-@cache
-def _names() -> dict[str, str]:
-    try:
-        import pycld2
-    except ImportError:
-        return {}
-    codes = ((_FORMER.get(code, code), name) for name, code in pycld2.LANGUAGES)
-    return {code: name.replace("_", " ").title() for code, name in codes if len(code) == 2}

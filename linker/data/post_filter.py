@@ -119,14 +119,11 @@ class Filter:
         """Return whether a post meets the conditions, `where` apart."""
         if self.languages and language_of_post(post) not in self.languages:
             return False
-        if not self.by_time:
-            return True
-        if post.created_at is None:
-            return False
+        if not self.by_time or post.created_at is None:
+            return not self.by_time
         at = in_utc(post.created_at)
-        return (self.since is None or at >= in_utc(self.since)) and (
-            self.until is None or at < in_utc(self.until)
-        )
+        is_early = self.since is not None and at < in_utc(self.since)
+        return not is_early and (self.until is None or at < in_utc(self.until))
 
 
 def in_utc(at: datetime) -> datetime:

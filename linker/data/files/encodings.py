@@ -145,19 +145,12 @@ def _score_of_words(sample: bytes, codec: str, usual: tuple[str, ...] | re.Patte
         else:
             letters.update(letter.lower() for letter in foreign)
     if not isinstance(usual, re.Pattern):
-        unusual = _unusual(letters, usual)
+        # Letters that are not of the language that fits best, or of none.
+        outside = [sum(letters[letter] for letter in letters if letter not in some) for some in usual]
+        of_none = sum(letters[letter] for letter in letters if letter not in "".join(usual))
+        unusual = min(*outside, of_none + _SEVERAL_LANGUAGES * letters.total())
         good, bad = good + letters.total() - unusual, bad + unusual
     return (good - 2 * bad) / max(good + bad, 1)
-
-
-def _unusual(letters: Counter[str], languages: tuple[str, ...]) -> float:
-    """How many letters are not of the language that fits best."""
-    by_language = [
-        sum(count for letter, count in letters.items() if letter not in some) for some in languages
-    ]
-    every = "".join(languages)
-    of_none = sum(count for letter, count in letters.items() if letter not in every)
-    return min(*by_language, of_none + _SEVERAL_LANGUAGES * letters.total())
 
 
 def _has_odd_case(word: str) -> bool:

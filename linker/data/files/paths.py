@@ -77,8 +77,9 @@ def _files(path: str) -> list[str]:
         return [path]
     if kind == "folder":
         below = _files_below(path, None)
-        names = [name for name in below if not _is_hidden(name) and not _SET_ASIDE.search(name)]
-        names = posts_of_x(below) or names
+        names = posts_of_x(below) or [
+            name for name in below if not _is_hidden(name) and not _SET_ASIDE.search(name)
+        ]
         if not names:
             raise DataError(f"{shown_name(path)}: the folder has no data file; expected {ENDINGS_SHOWN}")
         return _readable([f"{path.rstrip('/')}/{name}" for name in sorted(names)])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -111,7 +110,8 @@ class PostTimes:
             at = _possible(written, clock)
         if at is not None and (received is None or at <= received):
             return at
-        if (at := next(_times(received, clock), None)) is not None:
+        moments = (received, *(_possible(milliseconds, clock) for milliseconds in clock.of_id))
+        if (at := next((moment for moment in moments if moment is not None), None)) is not None:
             self._example = written if self._example is None else self._example
             self._replaced += 1
             return at
@@ -125,14 +125,6 @@ class PostTimes:
             times = f"{self._replaced:,} time{'' if self._replaced == 1 else 's'}"
             notes.insert(0, f"{times} from the platform's clock (the record {stated})")
         return notes
-
-
-def _times(received: datetime | None, clock: Clock) -> Iterator[datetime]:
-    if received is not None:
-        yield received
-    for milliseconds in clock.of_id:
-        if (at := _possible(milliseconds, clock)) is not None:
-            yield at
 
 
 def _possible(value: Any, clock: Clock) -> datetime | None:

@@ -7,7 +7,6 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, islice
 from tempfile import TemporaryFile
@@ -25,7 +24,7 @@ from linker.data.io.column_detection import open_records
 from linker.data.io.columns import Columns, PostColumns
 from linker.data.io.date_styles import PostTimes
 from linker.data.platforms.paths import nested
-from linker.data.platforms.platform import AROUND, CLOCK, OLDER, Platform, Record, UnknownShapeError, hashed
+from linker.data.platforms.platform import AROUND, CLOCK, OLDER, Record, UnknownShapeError, hashed
 from linker.data.platforms.recognition import BY_COLUMNS, HEAD, MixedFormats, platforms_of
 
 #: What is counted beside the records of a format. Lines of CSV may be in the middle of a record.
@@ -87,9 +86,13 @@ def post_rows(
     """
     times, flat = PostTimes(), PostColumns()
     flat.plain = True
-    with _replayed(file, table.rows, formats, deleted) as rows:
-        for row in rows:
-            for name, platform, post in _posts_of(row, formats, file):
+    for row in _replayed(file, table.rows, formats, deleted):
+        records = _records_of(row.values, formats)
+        if not records:
+            file.left_out["empty pages"] += 1
+        for record in records:
+            name, platform = formats.format_of(record)
+            for post in platform.posts_of(record if row.around is None else {**record, AROUND: row.around}):
                 try:
                     values = platform.row(post)
                 except UnknownShapeError as error:
@@ -107,23 +110,12 @@ def post_rows(
                         values["author"] = hashed(values["author"])
                 values.setdefault("platform", name)  # a collector of several platforms names them itself
                 yield flat, row._replace(values=values)
-    unit, records = _UNITS.get(table.format), counted(file.rows, "row")
+    unit, rows = _UNITS.get(table.format), counted(file.rows, "row")
     if unit is not None and file.rows == file.lines:
-        records = counted(file.rows, unit)
+        rows = counted(file.rows, unit)
     elif unit is not None:  # some have several
-        records = f"{counted(file.rows, 'record')} in {counted(file.lines, unit)}"
-    file.report([f"read as {formats.title}: {file.account('post', records)}", *times.notes()])
-
-
-def _posts_of(row: Row, formats: MixedFormats, file: InputFile) -> Iterator[tuple[str, Platform, Record]]:
-    """The posts of a row, each with the name and the format that it is read by."""
-    records = _records_of(row.values, formats)
-    if not records:
-        file.left_out["empty pages"] += 1
-    for record in records:
-        name, platform = formats.format_of(record)
-        for post in platform.posts_of(record if row.around is None else {**record, AROUND: row.around}):
-            yield name, platform, post
+        rows = f"{counted(file.rows, 'record')} in {counted(file.lines, unit)}"
+    file.report([f"read as {formats.title}: {file.account('post', rows)}", *times.notes()])
 
 
 def _records_of(values: dict[str, Any], formats: MixedFormats) -> Sequence[Record]:
@@ -220,16 +212,15 @@ def is_read_once(path: str) -> bool:
     return path == STANDARD_INPUT or not (is_address(path) or os.path.isfile(path))
 
 
-@contextmanager
 def _replayed(
     file: InputFile, rows: Iterator[Row], formats: MixedFormats, deleted: set[bytes]
-) -> Iterator[Iterator[Row]]:
-    """The rows; those of an input that is read once, after all its deletions are in `deleted`."""
+) -> Iterator[Row]:
+    """Yield the rows; those of an input that is read once, after all its deletions are in `deleted`."""
     if not (formats.has_deletions and is_read_once(file.path)):
-        yield rows
+        yield from rows
         return
+    around: dict[str, Any] | None = None
     with TemporaryFile("w+", encoding="ascii") as copy:
-        around: dict[str, Any] | None = None
         for row in rows:
             deleted |= deleted_by(formats, [row.values])
             if row.around is not around:  # the same for all rows of a page: on a line before them
@@ -237,15 +228,10 @@ def _replayed(
                 copy.write(json.dumps(around) + "\n")
             copy.write(json.dumps(row[:3]) + "\n")
         copy.seek(0)
-        yield _rows_in(copy)
-
-
-def _rows_in(lines: Iterable[str]) -> Iterator[Row]:
-    around: dict[str, Any] | None = None
-    for line in lines:
-        value = json.loads(line)
-        if isinstance(value, list):
-            number, values, raw = value
-            yield Row(number, values, raw, around)
-        else:
-            around = value
+        around = None
+        for value in map(json.loads, copy):
+            if isinstance(value, list):
+                number, values, raw = value
+                yield Row(number, values, raw, around)
+            else:
+                around = value

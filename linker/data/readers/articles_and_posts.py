@@ -53,28 +53,24 @@ class ArticlesAndPosts(PairReader):
         """
         with BadLines(self.on_error) as bad_lines:
             articles = list(iter_articles(self.articles, self.columns.articles, bad_lines))
-            known = {article.id for article in articles}
             in_rows = RowLabels(", ".join(map(shown_name, as_list(self.posts))))
-            columns = self.columns.posts
             if self.labels is None:
-                posts = list(iter_posts(self.posts, columns, bad_lines, known, in_rows.take))
-            else:
-                posts = list(
-                    iter_posts(
-                        self.posts, columns, bad_lines, None, lambda post: replace(post, article_ids=())
-                    )
-                )
+                known = {article.id for article in articles}
+                posts = list(iter_posts(self.posts, self.columns.posts, bad_lines, known, in_rows.take))
+            else:  # links in the posts do not count
+                read = iter_posts(self.posts, self.columns.posts, bad_lines)
+                posts = [replace(post, article_ids=()) for post in read]
         if not articles:
             raise empty_input_error(self.articles, "article")
         if self.labels is not None:
             posts = linked_by(read_labels(self.labels), posts, articles)
         else:
             posts = in_rows.linked(posts, articles)
-        if not any(post.article_ids for post in posts) and (self.labels or in_rows):
-            raise DataError(
-                f"{self.labels or in_rows.shown}: no post is labeled relevant; label some posts of these articles"
-            )
         if not any(post.article_ids for post in posts):
+            if self.labels or in_rows:
+                raise DataError(
+                    f"{self.labels or in_rows.shown}: no post is labeled relevant; label some posts of these articles"
+                )
             raise DataError(
                 f"{empty_input_error(self.posts, 'post with an article id')}; "
                 'if the column has another name, set it: {"columns": {"posts": {"article_id": "…"}}}'

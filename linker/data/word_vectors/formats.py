@@ -117,7 +117,13 @@ def _read_text(path: Path, stream: BinaryIO, selection: _RowSelection) -> Vector
             selection.keep(line[:end])
             bodies.append((number, line[end + 1 :]))
         else:
-            _check_spaced_word(path, number, line.split(separator), dim)
+            # A word with spaces in it (as in glove.840B) is left out; other lines with more columns are errors.
+            fields = line.split(separator)
+            if len(fields) <= dim or all(map(_is_number, fields[1:-dim])):
+                raise DataError(
+                    f"{path}, line {number}: {len(fields) - 1} numbers after {_shown(fields[0])}, "
+                    f"expected {dim}; the file is damaged, get it again"
+                )
         if len(bodies) * dim >= PARSED_NUMBERS:
             rows.append(_parsed(path, bodies, separator, dim))
             bodies = []
@@ -142,16 +148,6 @@ def _layout(path: Path, head: list[bytes], dim: int, number: int) -> tuple[bytes
             "expected a word and its numbers, separated by spaces"
         )
     return separator, dim
-
-
-def _check_spaced_word(path: Path, number: int, fields: list[bytes], dim: int) -> None:
-    """Skip a word with spaces in it (as in glove.840B); other lines with more columns are errors."""
-    columns = len(fields) - 1
-    if columns < dim or all(map(_is_number, fields[1:-dim])):
-        raise DataError(
-            f"{path}, line {number}: {columns} numbers after {_shown(fields[0])}, "
-            f"expected {dim}; the file is damaged, get it again"
-        )
 
 
 def _parsed(path: Path, bodies: list[tuple[int, bytes]], separator: bytes, dim: int) -> np.ndarray:

@@ -65,7 +65,12 @@ def json_document(file: InputFile, stream: BinaryIO, is_post: Callable[[dict[str
             elif is_keyed(text.ahead(), is_post):
                 yield from _keyed(text, file)
             else:
-                yield from _only_list(text, file, keys, _beside(text))
+                beside = None
+                if _NAMES_OTHERS.search(text.ahead()):
+                    beside = text.small_object(MAX_LINE).get(INCLUDES)
+                yield from _only_list(
+                    text, file, keys, {INCLUDES: beside} if isinstance(beside, dict) else {}
+                )
         if not has_list and not file.lines:
             raise text.fault(f"{_REMEDY} (keys: {', '.join(keys[:15]) or 'none'})")
 
@@ -267,28 +272,27 @@ def _by_columns(text: _Text, file: InputFile) -> Iterator[Row]:
         yield Row(file.lines, values, json.dumps(values, ensure_ascii=False))
 
 
-def _beside(text: _Text) -> dict[str, Any]:
-    """Return the records beside the list of the next object that its items name by id."""
-    if not _NAMES_OTHERS.search(text.ahead()):
-        return {}
-    beside = text.small_object(MAX_LINE).get(INCLUDES)
-    return {INCLUDES: beside} if isinstance(beside, dict) else {}
+def _only_list(text: _Text, file: InputFile, keys: list[str], around: dict[str, Any]) -> Iterator[Row]:
+    """The objects of the only list of objects in the next object, whose keys are appended to `keys`.
 
-
-def _only_list(
-    text: _Text, file: InputFile, keys: list[str], beside: dict[str, Any] | None = None
-) -> Iterator[Row]:
-    """The objects of the only list of objects in the next object, whose keys are appended to `keys`."""
+    `around` are the records that they name by id; the values beside the list are added.
+    """
     lists: list[str] = []
-    around = dict(beside or {})
     for _ in text.elements("{"):
         key = text.key()
         keys.append(key)
         opening = text.skip_to()
         if key in DATA and opening == "{":
-            yield from _only_list(text, file, keys)
+            yield from _only_list(text, file, keys, {})
         elif key in NESTED and opening == "{":
-            yield from _nested(text, file, keys)
+            # The objects in the lists of the objects in a list, such as the messages of all chats.
+            for _ in text.elements("{"):
+                text.key()
+                if text.skip_to() != "[":
+                    text.lenient_value()
+                    continue
+                for _ in text.elements("["):
+                    yield from _only_list(text, file, keys, {})
         elif opening != "[":
             value = text.lenient_value()
             if key == _WHOLE and isinstance(value, dict):
@@ -313,17 +317,6 @@ def _only_list(
         raise text.fault(
             f"several lists of objects ({', '.join(lists)}); keep one of them: jq -c '.{lists[0]}[]'"
         )
-
-
-def _nested(text: _Text, file: InputFile, keys: list[str]) -> Iterator[Row]:
-    """The objects in the lists of the objects in the list of an object, such as the messages of all chats."""
-    for _ in text.elements("{"):
-        text.key()
-        if text.skip_to() != "[":
-            text.lenient_value()
-            continue
-        for _ in text.elements("["):
-            yield from _only_list(text, file, keys)
 
 
 def _list_in_object(text: _Text, file: InputFile, around: dict[str, Any]) -> Iterator[Row]:
