@@ -43,7 +43,6 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     SOFTMAX: ("model.encoder.alpha=1.0",),
     "2 cycles": ("model.encoder.cycles=2",),
     "window 0": ("model.encoder.window=0",),
-    "positions": ("model.encoder.positions=true",),
     "1 head": ("model.encoder.num_heads=1",),
     "dot product": ("model.encoder.score=dot",),
     SPARSEMAX: ("model.encoder.alpha=2.0",),

@@ -90,12 +90,11 @@ class OriginalStar(OriginalHeads):
 
 
 class OriginalStarTransformer(nn.Module):
-    """The original algorithm with the weights of one of our encoders (score `dot`, learned α, no positions)."""
+    """The original algorithm with the weights of one of our encoders (score `dot`, learned α)."""
 
     def __init__(self, ours: StarTransformerEncoder) -> None:
         super().__init__()
         cycles = [cycle for cycle in ours.cycles if isinstance(cycle, Cycle)]
-        assert not ours.positions
         assert all(cycle.ring.score == "dot" for cycle in cycles)
         self.rings = nn.ModuleList(OriginalRing(cycle.ring, cycle.window) for cycle in cycles)
         self.stars = nn.ModuleList(OriginalStar(cycle.star) for cycle in cycles)

@@ -66,8 +66,7 @@
     //   score: `cosine` of query and key, as in the paper, or `dot` product / √head_dim, as in its author's code.
     //   alpha: one fixed α in [1, 2] for all heads (1 softmax, 2 sparsemax); null: one learned α per head.
     //   dropout: dropout on the output of attention.
-    //   positions: add sinusoidal position embeddings to the token vectors.
-    star_transformer(num_heads=10, head_dim=null, cycles=1, window=1, score='dot', alpha=null, dropout=0.05, positions=false):: { type: 'star_transformer', num_heads: num_heads, [if head_dim != null then 'head_dim']: head_dim, cycles: cycles, window: window, score: score, [if alpha != null then 'alpha']: alpha, dropout: dropout, positions: positions },
+    star_transformer(num_heads=10, head_dim=null, cycles=1, window=1, score='dot', alpha=null, dropout=0.05):: { type: 'star_transformer', num_heads: num_heads, [if head_dim != null then 'head_dim']: head_dim, cycles: cycles, window: window, score: score, [if alpha != null then 'alpha']: alpha, dropout: dropout },
     // Mean, max or min of the word vectors, of all words or of those with the highest idf; the paper's baselines.
     //   pool: `min_max` concatenates minimum and maximum.
     //   top: share of a text's words that count, those with the highest idf; rounded up.

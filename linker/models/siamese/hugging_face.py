@@ -27,6 +27,8 @@ _MODES = {
     "pooling_mode_cls_token": "cls",
     "pooling_mode_max_tokens": "max",
 }
+# transformers 4 raises an AttributeError if a tokenizer's files are missing.
+_UNLOADABLE = (OSError, ValueError, KeyError, RuntimeError, ImportError, AttributeError, SafetensorError)
 # Modules of sentence-transformers that do not change cosines.
 _HARMLESS = ("Transformer", "Pooling", "Normalize", "Dropout")
 
@@ -61,17 +63,16 @@ def load_network(path: str, head: Literal["none", "masked_lm"] = "none") -> tupl
                 location, **options, use_safetensors=True, dtype=torch.float32, output_loading_info=True
             )
             missing_keys = report["missing_keys"]
-    # transformers 4 raises an AttributeError if a tokenizer's files are missing.
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        RuntimeError,
-        ImportError,
-        AttributeError,
-        SafetensorError,
-    ) as error:
-        raise ModelError(_unloadable(path, error)) from error
+    except _UNLOADABLE as error:
+        reason = str(error).strip().split("\n")[0]
+        if os.path.isdir(path):
+            raise ModelError(f"{path}: cannot be loaded as a Hugging Face model ({reason})") from error
+        is_offline = bool(os.environ.get("HF_HUB_OFFLINE"))
+        offline = "HF_HUB_OFFLINE is set, so nothing is downloaded; " if is_offline else ""
+        raise ModelError(
+            f"{path}: not found as a folder or on the Hugging Face hub ({reason}); "
+            f"{offline}download the model and give its folder"
+        ) from error
     finally:
         transformers.utils.logging.set_verbosity(verbosity)
     missing = sorted(name for name in missing_keys if not name.startswith("pooler."))
@@ -130,7 +131,14 @@ def save_network(
     Raises:
         ModelError: if the folder cannot be written.
     """
-    settings = {} if pooling is None else _embedder_settings(network, pooling, max_tokens)
+    settings: dict[str, Any] = {}
+    if pooling is not None:  # the files by which sentence-transformers knows an embedder
+        modes = {key: mode == pooling for key, mode in _MODES.items()}
+        settings = {
+            f"{POOLING}/config.json": {"word_embedding_dimension": network.config.hidden_size, **modes},
+            LIMITS: {"max_seq_length": max_tokens, "do_lower_case": False},
+            MODULES: modules_of(""),
+        }
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as name:
@@ -147,16 +155,6 @@ def save_network(
                 os.replace(source, folder / source.relative_to(new))
     except (OSError, SafetensorError) as error:
         raise ModelError(f"{folder}: cannot be written ({error}); free disk space and try again") from error
-
-
-def _embedder_settings(network: Any, pooling: Pooling, max_tokens: int) -> dict[str, Any]:
-    """Contents of the files by which sentence-transformers knows an embedder."""
-    modes = {key: mode == pooling for key, mode in _MODES.items()}
-    return {
-        f"{POOLING}/config.json": {"word_embedding_dimension": network.config.hidden_size, **modes},
-        LIMITS: {"max_seq_length": max_tokens, "do_lower_case": False},
-        MODULES: modules_of(""),
-    }
 
 
 def modules_of(folder: str) -> list[dict[str, Any]]:
@@ -195,20 +193,17 @@ def keep_layers(network: Any, layers: Sequence[int]) -> None:
         ConfigError: if an index is out of range.
     """
     count = network.config.num_hidden_layers
-    stack = next(
-        (
-            (parent, name, module)
-            for parent in network.modules()
-            for name, module in parent.named_children()
-            if isinstance(module, nn.ModuleList) and len(module) == count
-        ),
-        None,
-    )
-    if stack is None or not layers or not all(0 <= layer < count for layer in layers):
+    stacks = [
+        (parent, name, module)
+        for parent in network.modules()
+        for name, module in parent.named_children()
+        if isinstance(module, nn.ModuleList) and len(module) == count
+    ]
+    if not stacks or not layers or not all(0 <= layer < count for layer in layers):
         raise ConfigError(
             f"model.layers: {list(layers)} is out of range; the network has layers 0 to {count - 1}"
         )
-    parent, name, modules = stack
+    parent, name, modules = stacks[0]
     setattr(parent, name, nn.ModuleList(modules[layer] for layer in layers))
     network.config.num_hidden_layers = len(layers)
 
@@ -261,14 +256,3 @@ def _json(file: Path) -> Any:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ModelError(f"{file}: cannot be read as JSON ({error}); copy the model again") from error
-
-
-def _unloadable(path: str, error: Exception) -> str:
-    reason = str(error).strip().split("\n")[0]
-    if os.path.isdir(path):
-        return f"{path}: cannot be loaded as a Hugging Face model ({reason})"
-    offline = "HF_HUB_OFFLINE is set, so nothing is downloaded; " if os.environ.get("HF_HUB_OFFLINE") else ""
-    return (
-        f"{path}: not found as a folder or on the Hugging Face hub ({reason}); "
-        f"{offline}download the model and give its folder"
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import cast
 
 import torch
@@ -38,7 +37,6 @@ class StarTransformerEncoder(Encoder):
         score: `cosine` of query and key, as in the paper, or `dot` product / √head_dim, as in its author's code.
         alpha: one fixed α in [1, 2] for all heads (1 softmax, 2 sparsemax); null: one learned α per head.
         dropout: dropout on the output of attention.
-        positions: add sinusoidal position embeddings to the token vectors.
     """
 
     def __init__(
@@ -50,7 +48,6 @@ class StarTransformerEncoder(Encoder):
         score: ScoreFunction = "dot",
         alpha: float | None = None,
         dropout: float = 0.05,
-        positions: bool = False,
         *,
         input_dim: int,
     ) -> None:
@@ -60,7 +57,6 @@ class StarTransformerEncoder(Encoder):
         if head_dim is None:
             head_dim = -(-input_dim // num_heads)
         self.input_dim = self.output_dim = input_dim
-        self.positions = positions
         self.cycles = nn.ModuleList(
             Cycle(input_dim, num_heads, head_dim, window, score, alpha, dropout) for _ in range(cycles)
         )
@@ -74,9 +70,7 @@ class StarTransformerEncoder(Encoder):
         return self._encode(self.per_word(tokens), None, lengths)[0]
 
     def per_word(self, words: Tensor) -> tuple[Tensor, ...]:
-        """Return the word vectors and, without positions, the first ring's queries, keys and values."""
-        if self.positions:
-            return (words,)
+        """Return the word vectors and the first ring's queries, keys and values."""
         return words, self._first_ring.queries_keys_values(words)
 
     @override
@@ -104,15 +98,11 @@ class StarTransformerEncoder(Encoder):
         self, words: tuple[Tensor, ...], rows: Tensor | None, lengths: Tensor
     ) -> tuple[Tensor, Tensor]:
         starts = offsets_of(lengths)
-        if self.positions:
-            tokens = words[0] if rows is None else words[0][rows]  # (tokens, dim)
-            position = torch.arange(len(tokens), device=tokens.device) - starts[:-1].repeat_interleave(
-                lengths
-            )
-            tokens, rows = tokens + _sinusoids(position, self.input_dim).to(tokens.dtype), None
-            words = tokens, self._first_ring.queries_keys_values(tokens)
         vectors, qkv = words
-        relay = _mean(vectors, rows, starts)  # (texts, dim)
+        of_tokens = torch.arange(len(vectors), device=vectors.device) if rows is None else rows
+        relay = F.embedding_bag(
+            of_tokens, vectors, starts, mode="mean", include_last_offset=True
+        )  # (texts, dim)
         satellites = None
         numbers = token_numbers(starts) if self.training else None
         for cycle in self.cycles:
@@ -186,8 +176,7 @@ class Cycle(nn.Module):
         """New relay (texts × dim), maximum (texts × dim), weights (tokens × heads).
 
         Keys and values are not computed per token: q · (W_K h) = (q W_K) · h, and the weighted sum of values is W_V
-            times
-        that of the satellites. Only cosine scores need the keys, for their norms.
+        times that of the satellites. Only cosine scores need the keys, for their norms.
         """
         star = self.star
         query = star.queries(relay)  # (texts, I)
@@ -214,17 +203,3 @@ class Cycle(nn.Module):
 def _by_head(weight: Tensor, heads: AttentionHeads) -> Tensor:
     """Reshape I × dim to heads × head_dim × dim."""
     return weight.view(heads.num_heads, heads.head_dim, -1)
-
-
-def _mean(words: Tensor, rows: Tensor | None, starts: Tensor) -> Tensor:
-    """Mean of each text's token vectors: float, texts × dim."""
-    if rows is None:
-        rows = torch.arange(len(words), device=words.device)
-    return F.embedding_bag(rows, words, starts, mode="mean", include_last_offset=True)
-
-
-def _sinusoids(position: Tensor, dim: int) -> Tensor:
-    """Sinusoidal position embeddings (Vaswani et al. 2017, section 3.5): float, tokens × dim."""
-    rates = torch.exp(torch.arange(0, dim, 2, device=position.device) * (-math.log(10_000.0) / dim))
-    angles = position[:, None] * rates
-    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :dim]

@@ -11,9 +11,7 @@ from linker.modules.encoders.star_transformer import StarTransformerEncoder
 
 ENCODERS = {
     "star_transformer": lambda: StarTransformerEncoder(num_heads=4, head_dim=5, cycles=2, input_dim=20),
-    "star_cosine": lambda: StarTransformerEncoder(
-        num_heads=4, head_dim=5, score="cosine", positions=True, input_dim=20
-    ),
+    "star_cosine": lambda: StarTransformerEncoder(num_heads=4, head_dim=5, score="cosine", input_dim=20),
     "cnn": lambda: CnnEncoder(num_filters=8, hidden_dim=20, input_dim=20),
     "gru": lambda: GruEncoder(hidden_dim=20, input_dim=20),
     "bigru": lambda: BiGruEncoder(hidden_dim=20, input_dim=20),

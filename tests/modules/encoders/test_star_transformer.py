@@ -127,16 +127,6 @@ def test_every_alpha_moves_in_training_and_stays_legal():
         assert ((heads.alphas() > 1) & (heads.alphas() <= 2)).all()
 
 
-def test_positions_make_order_matter():
-    tokens, lengths = torch.randn(6, 10), torch.tensor([6])
-    order = torch.tensor([5, 4, 3, 2, 1, 0])
-    with_positions, without = build(torch.float32, positions=True, window=0), build(torch.float32, window=0)
-    torch.testing.assert_close(without(tokens, lengths), without(tokens[order], lengths))
-    assert not torch.allclose(
-        with_positions(tokens, lengths), with_positions(tokens[order], lengths), atol=1e-3
-    )
-
-
 def test_long_texts_get_exact_zeros_from_the_relay():
     encoder = build(torch.float32, alpha=2.0)
     tokens, lengths = 3 * torch.randn(500, 10), torch.tensor([500])

@@ -586,11 +586,3 @@ def test_bits_do_not_depend_on_the_number_of_threads(path):
     for name, value in answers[0].items():
         assert torch.equal(value, answers[1][name]), name
         assert torch.equal(value, answers[2][name]), name
-
-
-@every_path
-def test_bits_repeat(path):
-    lengths = (3, 41, 1, 8)
-    first, second = (encode(path, lengths, [0, 1, 2, 3], torch.float32) for _ in range(2))
-    for name, value in first.items():
-        assert torch.equal(value, second[name]), name
