@@ -101,16 +101,6 @@ def test_all_posts_come_once_and_then_none(session: Session) -> None:
     assert session.next("lee") == []
 
 
-def test_two_annotators_get_different_posts(session: Session) -> None:
-    other = Session.open(session.folder)
-    kims, lees = session.next("kim", 5), other.next("lee", 5)
-    assert not {one.post.id for one in kims} & {one.post.id for one in lees}
-    for one in kims:
-        session.label("kim", one.post.id, "relevant")
-    assert other.status().annotators == {"kim": 5}
-    assert [one.post.id for one in other.next("lee", 5)] == [one.post.id for one in lees]
-
-
 def test_with_overlap_two_get_the_same_posts(tmp_path: Path) -> None:
     session = Session.open(fresh(tmp_path / "job", overlap=1.0))
     seen: dict[str, list[str]] = {"kim": [], "lee": [], "max": []}
@@ -156,29 +146,6 @@ def test_skipped_posts_go_to_others_and_count_as_no_label(session: Session) -> N
     assert (status.labeled, status.skipped, status.curve) == (0, 1, [])
     session.label("lee", first, "relevant")
     assert (session.status().labeled, session.status().skipped) == (1, 0)
-
-
-def test_undo_goes_back_step_by_step(session: Session) -> None:
-    ids = []
-    for value in ("relevant", "not", "skip"):
-        ids.append(next_id(session))
-        session.label("kim", ids[-1], value)
-    waiting = next_id(session)
-    assert session.undo("lee") is None
-    assert [session.undo("kim") for _ in range(4)] == [ids[2], ids[1], ids[0], None]
-    assert session.status().labeled == session.status().skipped == 0
-    assert session.status().annotators == {}
-    assert [one.post.id for one in session.next("kim", 4)] == [*ids, waiting]
-
-
-def test_undo_of_a_changed_label_brings_the_first_back(session: Session) -> None:
-    session.label("kim", "p0", "relevant")
-    session.label("kim", "p0", "not")
-    assert session.status().relevant == 0
-    assert session.undo("kim") == "p0"
-    assert session.status().relevant == 1
-    assert session.undo("kim") == "p0"
-    assert session.status().labeled == 0
 
 
 def test_undone_posts_are_not_lost_when_the_order_did_not_have_them(

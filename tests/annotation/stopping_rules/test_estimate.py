@@ -82,9 +82,3 @@ def test_more_confidence_is_a_wider_interval() -> None:
     assert (
         told[2].low < told[1].low < told[0].low < told[0].middle < told[0].high < told[1].high < told[2].high
     )
-
-
-def test_labels_in_order_passed_off_as_random_mislead() -> None:
-    # What the coverage rests on: the best-ranked posts are no random sample.
-    relevant = ordered(1000, 0.1, QUALITIES[3], np.random.default_rng(2))
-    assert estimate(screened(relevant[:100], np.ones(100)), 1000).low > relevant[100:].sum()
