@@ -17,18 +17,15 @@ from linker.models.order import rank_posts
 _ROWS_AT_ONCE = 256
 
 
-def average_precision(ranked: np.ndarray) -> np.ndarray:
-    """Mean over the relevant posts of the precision at their ranks; its mean over articles is MAP."""
+def average_precision(ranked: np.ndarray, k: int | None = None) -> np.ndarray:
+    """Mean over the relevant posts of the precision at their ranks; its mean over articles is MAP.
+
+    With `k`, relevant posts beyond the k best count as not found (AP@k).
+    """
     relevant = ranked > 0
-    precision = np.cumsum(relevant, axis=1) / np.arange(1, ranked.shape[1] + 1)
-    return _divide((precision * relevant).sum(axis=1), relevant.sum(axis=1))
-
-
-def average_precision_at(ranked: np.ndarray, k: int) -> np.ndarray:
-    """AP@k: as `average_precision`, but relevant posts beyond the k best count as not found."""
-    relevant = ranked[:, :k] > 0
-    precision = np.cumsum(relevant, axis=1) / np.arange(1, relevant.shape[1] + 1)
-    return _divide((precision * relevant).sum(axis=1), (ranked > 0).sum(axis=1))
+    best = relevant[:, :k]
+    precision = np.cumsum(best, axis=1) / np.arange(1, best.shape[1] + 1)
+    return _divide((precision * best).sum(axis=1), relevant.sum(axis=1))
 
 
 def r_precision(ranked: np.ndarray) -> np.ndarray:
@@ -87,7 +84,7 @@ METRICS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 POST_METRICS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "MAP@5 of posts": lambda ranked: average_precision_at(ranked, 5),
+    "MAP@5 of posts": lambda ranked: average_precision(ranked, 5),
     "MRR of posts": reciprocal_rank,
     "P@1 of posts": lambda ranked: precision(ranked, 1),
 }
