@@ -196,7 +196,7 @@ class ServedSession:
             if listing.label == "none":
                 labeled = not labels
             else:
-                labeled = listing.label == "all" or any(one.value == listing.label for one in labels)
+                labeled = listing.label == "all" or any(label.value == listing.label for label in labels)
             return labeled and conditions.passes(post.post) and text in post.post.text.casefold()
 
         matching = [both for both in self._list((person or listing.annotator).strip()) if matches(*both)]
@@ -208,9 +208,9 @@ class ServedSession:
                     **post_view(post.post),
                     "score": post.score,
                     "labels": [
-                        (one.annotator or "", one.value, name_of(one.value, one.choice))
-                        for one in labels
-                        if one.value is not None
+                        (label.annotator or "", label.value, name_of(label.value, label.choice))
+                        for label in labels
+                        if label.value is not None
                     ],
                     "note": post.note or "",
                     **self.context.view(post.post),

@@ -84,8 +84,8 @@ class Access:
     def address(self) -> str:
         """The address of the page, with the token after `#`, which browsers never send to a server."""
         host = socket.gethostname() if self.host in ("0.0.0.0", "::") else self.host
-        shown = f"[{host}]" if is_ip(host) and ":" in host else host
-        url = self.public_url or f"http://{shown}:{self.port}"
+        name = f"[{host}]" if is_ip(host) and ":" in host else host
+        url = self.public_url or f"http://{name}:{self.port}"
         return f"{url.rstrip('/')}/" + (f"#token={self.token}" if self.token else "")
 
     def visitor(self, token: str) -> Visitor | None:
