@@ -12,7 +12,7 @@ from linker.data.io.records import as_list, empty_input_error, iter_articles, it
 from linker.data.labels.links import RowLabels, linked_by
 from linker.data.labels.reading import read_labels
 from linker.data.readers.reader import PairReader
-from linker.data.types import LinkedPosts
+from linker.data.types import LinkedPosts, Post
 
 
 @PairReader.register("articles_and_posts")
@@ -57,9 +57,12 @@ class ArticlesAndPosts(PairReader):
             if self.labels is None:
                 known = {article.id for article in articles}
                 posts = list(iter_posts(self.posts, self.columns.posts, bad_lines, known, in_rows.take))
-            else:  # links in the posts do not count
-                read = iter_posts(self.posts, self.columns.posts, bad_lines)
-                posts = [replace(post, article_ids=()) for post in read]
+            else:  # links in the posts do not count, so that a post may be there with several
+
+                def without_links(post: Post) -> Post:
+                    return replace(post, article_ids=())
+
+                posts = list(iter_posts(self.posts, self.columns.posts, bad_lines, None, without_links))
         if not articles:
             raise empty_input_error(self.articles, "article")
         if self.labels is not None:

@@ -55,6 +55,15 @@ def test_labels_of_another_file(articles: str, tmp_path: Path) -> None:
         ArticlesAndPosts(articles, str(tmp_path / "posts.csv"), labels=str(tmp_path / "labels.csv")).read()
 
 
+def test_with_labels_of_another_file_a_post_may_be_there_with_several_articles(
+    articles: str, tmp_path: Path
+) -> None:
+    (tmp_path / "posts.csv").write_text("id,text,article_id\n1,ferry strike,a\n1,ferry strike,b\n")
+    (tmp_path / "labels.csv").write_text("id,article_id,label\n1,b,relevant\n")
+    read = ArticlesAndPosts(articles, str(tmp_path / "posts.csv"), labels=str(tmp_path / "labels.csv")).read()
+    assert [(post.id, post.article_ids) for post in read.posts] == [("1", ("b",))]
+
+
 def test_lines_labeled_not_are_no_pairs(tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text(
         "url,article,text,label\nu,Ferry strike,no boats,1\nu,Ferry strike,pancakes,0\n"
