@@ -1,7 +1,6 @@
-"""Reranking sets, against scikit-learn, ir-measures and counting by hand."""
+"""Reranking sets, against scikit-learn and ir-measures."""
 
 import json
-import math
 
 import ir_measures
 import numpy as np
@@ -44,15 +43,6 @@ def test_ndcg_and_map_of_rankings_are_those_of_scikit_learn_and_ir_measures():
     run = {s.query_id: {c.id: numbers[s.query, c.text] for c in s.candidates} for s in sets}
     qrels = {s.query_id: {c.id: int(c.relevant) for c in s.candidates} for s in sets}
     assert figures["AP"].mean() == pytest.approx(ir_measures.calc_aggregate([AP], qrels, run)[AP], abs=1e-6)
-
-
-def test_ndcg_by_hand():
-    candidates = [Candidate(name, name, name in "ad") for name in "abcd"]
-    order = {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}
-    figures = rerank(Scripted(lambda q, p: order[p]), [Reranking("dr", "q", "query", "q", tuple(candidates))])
-    ideal = 1 + 1 / math.log2(3)
-    assert figures["nDCG"] == pytest.approx((1 + 1 / math.log2(5)) / ideal)
-    assert figures["AP"] == pytest.approx((1 + 2 / 4) / 2)
 
 
 def test_lexical_models_rerank_sets_from_a_file(tmp_path):
