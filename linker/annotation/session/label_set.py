@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from linker.annotation.session.events import Event, RefusedError
@@ -14,52 +13,33 @@ _MOST = 9
 _LONGEST = 40
 
 
-@dataclass(frozen=True)
-class LabelChoice:
-    """A label that annotators can choose.
-
-    Attributes:
-        name: its name on the page and in exports.
-        value: what it counts as: `relevant`, `not`, or `skip` (no label).
-    """
-
-    name: str
-    value: LabelValue
-
-
-#: The labels of sessions that have no label set.
-USUAL = (
-    LabelChoice("Relevant", "relevant"),
-    LabelChoice("Not relevant", "not"),
-    LabelChoice("Skip", "skip"),
-)
+#: The labels of sessions that have no label set: name → value.
+USUAL: dict[str, LabelValue] = {"Relevant": "relevant", "Not relevant": "not", "Skip": "skip"}
 
 
 class LabelSet:
     """The labels of a session.
 
     Args:
-        choices: the labels in order; empty: the usual three.
+        choices: the labels in order, as `name` and `value`; empty: the usual three.
+
+    Attributes:
+        values: name of each label on the page and in exports → what it counts as: `relevant`, `not`, or `skip`
+            (no label).
+        named: whether several names have the same value, so that a label needs its name.
+        meanings: what the names mean, for reading files; empty for the usual ones.
     """
 
     def __init__(self, choices: Sequence[Mapping[str, str]] = ()) -> None:
-        self.choices = (
-            tuple(LabelChoice(one["name"], cast(LabelValue, one["value"])) for one in choices) or USUAL
-        )
-        values = [one.value for one in self.choices]
-        #: Whether several names have the same value, so that a label needs its name.
-        self.named = len(set(values)) < len(values)
+        self.meanings = {one["name"]: cast(LabelValue, one["value"]) for one in choices}
+        self.values = self.meanings or USUAL
+        self.named = len(set(self.values.values())) < len(self.values)
 
     @property
     def scale(self) -> list[str]:
         """The names of the labels in ascending order, without those that count as `skip`, if all are whole numbers."""
-        names = [one.name for one in self.choices if one.value != "skip"]
+        names = [name for name, value in self.values.items() if value != "skip"]
         return sorted(names, key=int) if all(name.isdecimal() for name in names) else []
-
-    @property
-    def meanings(self) -> dict[str, LabelValue]:
-        """What the names of the labels mean, for reading files."""
-        return {one.name: one.value for one in self.choices} if self.choices != USUAL else {}
 
     def check(self, value: str | None, name: str | None) -> None:
         """Check a label.
@@ -69,27 +49,25 @@ class LabelSet:
         """
         if value not in _VALUES:
             raise RefusedError(f"unknown label {value!r}; use {', '.join(_VALUES[:-1])} or {_VALUES[-1]}")
-        if name is not None and LabelChoice(name, cast(LabelValue, value)) not in self.choices:
-            names = ", ".join(one.name for one in self.choices)
+        if name is not None and self.values.get(name) != value:
+            names = ", ".join(self.values)
             raise RefusedError(f"unknown label {name[:60]!r} ({value}); this session has {names}")
+
+    def _only_name(self, value: LabelValue | None) -> str | None:
+        names = [name for name in self.values if self.values[name] == value]
+        return names[0] if len(names) == 1 else None
 
     def name_of(self, value: LabelValue, choice: str | None) -> str:
         """Return the name of a label; for a value without a name in this set, the usual one."""
-        if choice is not None:
-            return choice
-        names = [one.name for one in self.choices if one.value == value]
-        return names[0] if len(names) == 1 else next(one.name for one in USUAL if one.value == value)
+        return choice or self._only_name(value) or next(name for name in USUAL if USUAL[name] == value)
 
     def name(self, label: Event) -> str | None:
         """Return the name of a label; None if several have its value, or no label needs one."""
-        if label.choice is not None or not self.named:
-            return label.choice
-        names = [choice.name for choice in self.choices if choice.value == label.value]
-        return names[0] if len(names) == 1 else None
+        return label.choice or (self._only_name(label.value) if self.named else None)
 
     def as_json(self) -> list[dict[str, str]]:
         """Return the choices as JSON."""
-        return [{"name": one.name, "value": one.value} for one in self.choices]
+        return [{"name": name, "value": value} for name, value in self.values.items()]
 
 
 def label_set_problem(choices: Sequence[Any]) -> str | None:

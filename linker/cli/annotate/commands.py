@@ -107,8 +107,9 @@ def label(
     label_value: Any = _SHORT.get(value, value)
     choice = None
     with _open(folder) as session:
-        if choices := [choice for choice in session.label_set.choices if choice.name == value]:
-            label_value, choice = choices[0].value, value if session.label_set.named else None
+        if value in session.label_set.values:
+            label_value = session.label_set.values[value]
+            choice = value if session.label_set.named else None
         if resolve:
             session.act(Event("resolve", _who(annotator), post, label_value, choice=choice))
             if note:
