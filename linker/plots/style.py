@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -78,7 +79,7 @@ def style() -> Iterator[None]:
 
 
 def panels(
-    width: float, height: float, columns: int, rows: int = 1, ratios: Sequence[float] | None = None
+    width: float, height: float, columns: int = 1, rows: int = 1, ratios: Sequence[float] | None = None
 ) -> tuple[Figure, list[Axes]]:
     """Return an empty figure and its panels, row by row; call it within `style`.
 
@@ -96,15 +97,22 @@ def panels(
 
 
 @style()
+def rendered(figure: Figure, format_: str, dpi: int = 150) -> bytes:
+    """Return a figure as `svg`, `png` or `pdf`, as notebooks show it; `dpi` applies to `png`."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=format_, dpi=dpi, metadata=_METADATA[f".{format_}"])
+    return buffer.getvalue()
+
+
 def save(figure: Figure, path: Path) -> None:
     """Write a figure atomically, in the format of the extension.
 
     Raises:
         LinkerError: if the file cannot be written.
     """
-    ending = path.suffix.lower()
+    content = rendered(figure, path.suffix.lower()[1:])
     with atomic_write(path, "wb") as file:
-        figure.savefig(file, format=ending[1:], metadata=_METADATA[ending])
+        file.write(content)
 
 
 def label(text: str, longest: int = 60) -> str:
