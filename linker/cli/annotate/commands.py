@@ -27,16 +27,7 @@ Folder = Annotated[Path, typer.Argument(help="Folder of the session.", show_defa
 Annotator = Annotated[
     str | None, typer.Option("--annotator", help="Name of the annotator.", show_default="your login name")
 ]
-PostId = Annotated[str, typer.Argument(help="Id of the post.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        help="Format of the file: csv, xlsx, jsonl, asreview, label_studio, argilla, doccano or prodigy.",
-        show_default="by the file's extension, .csv, .xlsx, .jsonl or .asreview",
-    ),
-]
 _ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".xlsx": "xlsx", ".asreview": "asreview"}
 _SHORT = {"y": "relevant", "n": "not", "s": "skip"}
 
@@ -87,7 +78,7 @@ def next_(
 @app.command()
 def label(
     folder: Folder,
-    post: PostId,
+    post: Annotated[str, typer.Argument(help="Id of the post.")],
     value: Annotated[
         str,
         typer.Argument(
@@ -145,7 +136,14 @@ def status(folder: Folder, as_json: AsJson = False) -> None:
 def export(
     folder: Folder,
     out: Annotated[Path, typer.Option(help="File for the labels.")],
-    format_: Format = None,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="Format of the file: csv, xlsx, jsonl, asreview, label_studio, argilla, doccano or prodigy.",
+            show_default="by the file's extension, .csv, .xlsx, .jsonl or .asreview",
+        ),
+    ] = None,
     resolved: Annotated[
         bool,
         typer.Option(
