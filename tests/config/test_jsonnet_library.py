@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import _jsonnet
 import pytest
@@ -13,24 +10,10 @@ import pytest
 from linker.config.jsonnet_library import jsonnet_library
 from linker.config.registry import catalog
 
-ROOT = Path(__file__).parents[2]
-FILE = ROOT / "configs" / "lib" / "linker.libsonnet"
-
 
 def evaluate(expression: str) -> object:
     text = _jsonnet.evaluate_snippet("test", f"local linker = {jsonnet_library()};\n{expression}")
     return json.loads(text)
-
-
-def test_the_committed_library_is_what_the_command_prints() -> None:
-    # In a process of its own: other tests register components here.
-    command = [sys.executable, "-m", "linker.cli.main", "config", "library"]
-    printed = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=True
-    ).stdout
-    assert FILE.read_text(encoding="utf-8") == printed, (
-        "run `linker config library > configs/lib/linker.libsonnet`"
-    )
 
 
 def test_a_function_gives_type_arguments_and_defaults() -> None:
