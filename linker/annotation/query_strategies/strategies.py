@@ -98,16 +98,14 @@ class RocchioStrategy(QueryStrategy):
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
         """Rank by similarity to the moved query."""
-        found, rest = labels.posts[labels.relevant], labels.posts[~labels.relevant]
-        query = np.asarray(pool.article_words.mean(axis=0))[0]
-        for factor, places in ((self.beta, found), (-self.gamma, rest)):
-            if len(places):
-                query = query + factor * np.asarray(pool.words[places].mean(axis=0))[0]
-        scores = zscore(pool.words @ query)
-        if pool.vectors is not None and pool.article_vectors is not None:
-            vector = pool.article_vectors.mean(axis=0)
-            for factor, places in ((self.beta, found), (-self.gamma, rest)):
+        relevant, others = labels.posts[labels.relevant], labels.posts[~labels.relevant]
+        scores = np.zeros(len(pool), dtype=np.float32)
+        for vectors, seeds in ((pool.words, pool.article_words), (pool.vectors, pool.article_vectors)):
+            if vectors is None or seeds is None:
+                continue
+            query = np.asarray(seeds.mean(axis=0)).ravel()
+            for factor, places in ((self.beta, relevant), (-self.gamma, others)):
                 if len(places):
-                    vector = vector + factor * pool.vectors[places].mean(axis=0)
-            scores = scores + zscore(pool.vectors @ vector)
+                    query = query + factor * np.asarray(vectors[places].mean(axis=0)).ravel()
+            scores = scores + zscore(vectors @ query)
         return rank_unlabeled(scores, pool, labels)
