@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import functools
 import hashlib
 import json
 import random
@@ -90,17 +91,27 @@ def _dev(config: dict[str, Any]) -> LinkedPosts:
     return dev
 
 
-def _measure_bundled(name: str) -> dict[str, float]:
-    """Return MAP and nDCG with articles alone and together, with and without dates."""
+@functools.cache
+def _bundled(name: str) -> tuple[Model, LinkedPosts, dict[str, np.ndarray]]:
+    """Return a bundled model, the dev part, and its scores with articles alone, with and without dates."""
     dev = _dev(load_config(ROOT / "configs" / "quickstart.jsonnet"))
     model = resolve_model(name).load()
-    found = {}
-    for dates, articles in (("", dev.articles), (", no dates", without_dates(dev.articles))):
-        for way, score in (("alone", model.score_independently), ("together", model.score)):
-            metrics = evaluate(score(articles, dev.posts), dev)
+    articles = {"": dev.articles, ", no dates": without_dates(dev.articles)}
+    return model, dev, {dates: model.score_independently(some, dev.posts) for dates, some in articles.items()}
+
+
+def _measure_bundled(name: str) -> dict[str, float]:
+    """Return MAP and nDCG with articles alone and together, with and without dates."""
+    model, dev, alone = _bundled(name)
+    together = {"": model.score(dev.articles, dev.posts)}
+    together[", no dates"] = model.score(without_dates(dev.articles), dev.posts)
+    figures = {}
+    for way, by_dates in (("alone", alone), ("together", together)):
+        for dates, scores in by_dates.items():
+            metrics = evaluate(scores, dev)
             for metric in ("MAP", "nDCG@10", "nDCG@100"):
-                found[f"{metric} {way}{dates}"] = round(metrics[metric], 6)
-    return found
+                figures[f"{metric} {way}{dates}"] = round(metrics[metric], 6)
+    return figures
 
 
 def scores_of_pairs() -> list[dict[str, str]]:
@@ -108,7 +119,7 @@ def scores_of_pairs() -> list[dict[str, str]]:
 
     Each article is scored by itself, with all posts of the part.
     """
-    dev = _dev(load_config(ROOT / "configs" / "quickstart.jsonnet"))
+    _, dev, _ = _bundled(BUNDLED[0])
     relevance, draw = dev.relevance() > 0, random.Random(0)
     pairs = [
         pair
@@ -117,11 +128,11 @@ def scores_of_pairs() -> list[dict[str, str]]:
     ]
     rows = [{"article": dev.articles[a].id, "post": dev.posts[p].id} for a, p in pairs]
     for name in BUNDLED:
-        model = resolve_model(name).load()
-        for column, articles in ((name, dev.articles), (f"{name}, no dates", without_dates(dev.articles))):
-            scores = model.score_scale()(model.score_independently(articles, dev.posts))
+        model, _, alone = _bundled(name)
+        for dates, raw in alone.items():
+            scores = model.score_scale()(raw)
             for row, pair in zip(rows, pairs):
-                row[column] = f"{scores[pair]:.4f}"
+                row[f"{name}{dates}"] = f"{scores[pair]:.4f}"
     return rows
 
 

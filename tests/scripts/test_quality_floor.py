@@ -9,6 +9,10 @@ from scripts import quality_floor as floor
 PINNED = json.loads(floor.FLOOR.read_text())
 
 
+# The bundled models are loaded, and score the sample, once.
+pytestmark = pytest.mark.xdist_group("quality_floor")
+
+
 def test_the_sample_is_the_one_that_the_floors_belong_to():
     assert PINNED["sample"] == floor.sample_digest(), "the sample changed: measure again, --allow-regression"
 
