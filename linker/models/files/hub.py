@@ -41,9 +41,9 @@ def is_hub_name(text: str) -> bool:
 
 def split_hub_name(name: str) -> tuple[str, str | None]:
     """Return the model and the revision of a name on a hub: `user/model`, and the part after `@`, else None."""
-    found = _NAME.fullmatch(name)
-    assert found is not None
-    return found[1], found[2]
+    match = _NAME.fullmatch(name)
+    assert match is not None
+    return match[1], match[2]
 
 
 def download_model(name: str, connect: bool = True) -> tuple[str, Path]:

@@ -134,12 +134,12 @@ def _evaluation_table(path: Path, name: str) -> dict[str, Any]:
     content = read_json_object(path, "give the file that `linker evaluate --json` wrote")
     try:
         name = name if name in content["models"] else content["baseline"]
-        own = _table_metrics(content["models"][name])
+        columns = _table_metrics(content["models"][name])
         others = {model: _table_metrics(metrics) for model, metrics in content["models"].items()}
-        complete = {model: metrics for model, metrics in others.items() if metrics.keys() >= own.keys()}
-        rows = {model: {key: metrics[key] for key in own} for model, metrics in complete.items()}
+        complete = {model: metrics for model, metrics in others.items() if metrics.keys() >= columns.keys()}
+        rows = {model: {key: metrics[key] for key in columns} for model, metrics in complete.items()}
         size = f"{content['articles']:,} articles × {content['posts']:,} posts"
-        return {"models": {name: own, **rows}, "size": size, "scored": str(content["scored"])}
+        return {"models": {name: columns, **rows}, "size": size, "scored": str(content["scored"])}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataError(
             f"{path}: not results of `linker evaluate`; give the file that its --json wrote"

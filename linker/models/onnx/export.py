@@ -52,7 +52,9 @@ def export_model(folder: Path, out: Path, texts: Sequence[str] = ()) -> None:
         LinkerError: if another process writes the folder, or it exists.
     """
     model = load_model(folder)
-    parts = [(part, place) for part, place in _places(model, Path()) if isinstance(part, TransformerModel)]
+    parts = [
+        (part, inner) for part, inner in _with_folders(model, Path()) if isinstance(part, TransformerModel)
+    ]
     if not parts:
         raise ModelError(
             f"{folder}: has no transformer to export; means of word vectors and lexical models need no torch"
@@ -68,8 +70,8 @@ def export_model(folder: Path, out: Path, texts: Sequence[str] = ()) -> None:
             raise LinkerError(f"{out}: exists; give another folder")
         new = Path(name) / out.name  # renamed when it is complete
         shutil.copytree(folder, new)
-        for part, place in parts:
-            _export_transformer(part, new / place / FOLDER, texts or _sample())
+        for part, inner in parts:
+            _export_transformer(part, new / inner / FOLDER, texts or _sample())
         config = read_config(new)
         config["model"] = _for_onnx(config["model"])
         write_json(new / CONFIG, config)
@@ -78,11 +80,13 @@ def export_model(folder: Path, out: Path, texts: Sequence[str] = ()) -> None:
         new.rename(out)
 
 
-def _places(model: Model, folder: Path) -> Iterator[tuple[Model, Path]]:
+def _with_folders(model: Model, folder: Path) -> Iterator[tuple[Model, Path]]:
     """Yield the model and everything that it combines, with their folders in the model folder."""
     yield model, folder
     for number, part in enumerate(model.submodels()):
-        yield from _places(part, folder / f"part-{number}" if isinstance(model, EnsembleModel) else folder)
+        yield from _with_folders(
+            part, folder / f"part-{number}" if isinstance(model, EnsembleModel) else folder
+        )
 
 
 def _check(folder: Path, part: TransformerModel) -> None:
@@ -111,7 +115,9 @@ def _state_precision(folder: Path, parts: Sequence[TransformerModel], texts: Seq
     """Write the cosines of embeddings in int8 with those in float32 into the model card."""
     exported = all_submodels(load_model(folder, for_scoring=True))
     cosines = []
-    for part, quantized in zip(parts, (one for one in exported if isinstance(one, OnnxTransformerModel))):
+    for part, quantized in zip(
+        parts, (model for model in exported if isinstance(model, OnnxTransformerModel))
+    ):
         some = [part.post_tokens(Post("", text)) for text in texts[:_TEXTS_COMPARED]]
         with torch.no_grad():
             vectors = [unit_length(model.encode(some)) for model in (part, quantized)]

@@ -112,9 +112,9 @@ class BertGraph:
     def _build(self, pooling: str) -> None:
         ids = self._node("Transpose", ["input_ids"], "ids", perm=[1, 0])  # (tokens, texts)
         words = self._embedded(ids, "word_embeddings")  # (tokens, texts, dim)
-        first, one = (self._constant(name, np.int64(value)) for name, value in (("zero", 0), ("one", 1)))
+        first, step = (self._constant(name, np.int64(value)) for name, value in (("zero", 0), ("one", 1)))
         count = self._node("Gather", [self._node("Shape", [ids], "shape"), first], "count")
-        numbers = self._node("Range", [first, count, one], "numbers")
+        numbers = self._node("Range", [first, count, step], "numbers")
         positions = self._embedded(numbers, "position_embeddings")  # (tokens, dim)
         kinds = self._embedded(self._constant("kind", np.zeros(1, dtype=np.int64)), "token_type_embeddings")
         second = self._constant("second_axis", np.array([1]))
