@@ -24,7 +24,7 @@ from benchmarks.annotation import article_seeds
 from benchmarks.annotation.article_seeds import ARTICLES, AS_THEY_ARE, PREVALENCES
 from benchmarks.annotation.opponents import PRESETS, AutoTar, asreview_runs
 from benchmarks.annotation.report import WHOLE, write_report
-from benchmarks.annotation.tasks import crises, keep_vectors, subsampled, topics
+from benchmarks.annotation.tasks import VectorFiles, crises, subsampled, topics
 from linker.annotation.build_pool import build_pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.simulation.simulate import Task, simulate
@@ -85,21 +85,21 @@ def main() -> None:
     for folder in (results, vectors, others):
         folder.mkdir(parents=True, exist_ok=True)
     model = resolve_model(BEST).load()
-    keep_vectors(model, vectors)
+    kept = VectorFiles(vectors)
     done: list[dict[str, Any]] = []
-    every = tasks_of(model, given)
+    every = tasks_of(model, kept, given)
     while tasks := list(islice(every, AT_ONCE)):
         done += measured([one for group in tasks for one in group], results, others, given.asreview)
         print(f"{len(done)} tasks", flush=True)
     print(write_report(done, HERE / "results/annotation", BEST, GROWTH))
 
 
-def tasks_of(model: Model, given: argparse.Namespace) -> Iterator[list[tuple[str, Task]]]:
+def tasks_of(model: Model, kept: VectorFiles, given: argparse.Namespace) -> Iterator[list[tuple[str, Task]]]:
     """Yield each topic's versions, with the names of their sets."""
     for title, seeds, posts, relevant in crises(given.crisislex) if given.crisislex else ():
-        yield [("CrisisLexT6", Task.of(title, build_pool(seeds, posts, model), relevant))]
+        yield [("CrisisLexT6", Task.of(title, build_pool(seeds, posts, model, kept), relevant))]
     for title, seeds, posts, relevant in topics(given.trec) if given.trec else ():
-        whole = Task.of(title, build_pool(seeds, posts, model), relevant)
+        whole = Task.of(title, build_pool(seeds, posts, model, kept), relevant)
         parts = [(share, subsampled(whole, share)) for share in PREVALENCES]
         yield [
             ("TREC", whole),

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.annotation.tasks import Source, subsampled
-from linker.annotation.build_pool import build_pool, encoded_once
+from linker.annotation.build_pool import build_pool, by_id, tfidf_vectors
 from linker.annotation.simulation.simulate import Task
 from linker.data.io.dates import parse_date
 from linker.data.types import Article, Post
-from linker.models.lexical import tfidf_vectors
-from linker.models.model import Model
+from linker.models.memory_table import EmbeddingCache
+from linker.models.model import Model, embedding_submodel
 
 SAMPLE = Path(__file__).resolve().parents[2] / "data"
 #: Beginning and, of unchanged topics, end of the names of sets.
@@ -106,7 +106,7 @@ def plazz(folder: Path) -> Iterator[Source]:
     articles, posts, of_article, split = linked(folder / "plazz_commentary")
     dev = sorted(name for name, part in split.items() if part == "dev")
     as_posts = [Post(name, articles[name].full_text) for name in dev]
-    _, words, _ = tfidf_vectors([articles[dev[0]]], as_posts, "english")
+    _, words = tfidf_vectors([articles[dev[0]]], as_posts)
     similar = (words @ words.T).toarray()
     taken: set[int] = set()
     count = 0
@@ -153,19 +153,20 @@ def _versions(sources: Sequence[Source], model: Model) -> Iterator[dict[str, Tas
     Topics take turns in the share to which they are subsampled; one that is too small for its share takes the next. A
     hidden cluster is half as many posts of the next topic, which are relevant as well.
     """
-    every = {post: None for _, _, posts, _ in sources for post in posts}
-    every |= {replace(post, created_at=None): None for post in every}
-    with encoded_once(model, list(every)):
-        for number, (name, seeds, posts, relevant) in enumerate(sources):
-            pool = build_pool(seeds, posts, model)
-            whole = Task.of(name, pool, relevant)
-            turns = [PREVALENCES[(number + turn) % len(PREVALENCES)] for turn in range(len(PREVALENCES))]
-            parts = [part for share in turns if (part := subsampled(whole, share, 1.0)) is not None]
-            other = sorted(sources[(number + 1) % len(sources)][3] - relevant)
-            hidden = Task.of(f"{name}+hidden", pool, relevant | set(other[: max(1, len(relevant) // 2)]))
-            versions = {AS_THEY_ARE: whole, "subsampled": parts[0], "with a hidden cluster": hidden}
-            if seeds[0].published is not None:
-                seeds = [replace(one, published=None) for one in seeds]
-                undated = build_pool(seeds, [replace(one, created_at=None) for one in posts], model)
-                versions["without dates"] = Task.of(f"{name}-undated", undated, relevant)
-            yield versions
+    kept, encoder = EmbeddingCache(), embedding_submodel(model)
+    if encoder is not None:
+        every = {post.text: post for _, _, posts, _ in sources for post in by_id(posts)}
+        kept.post_vectors(encoder, [*every.values()])
+    for number, (name, seeds, posts, relevant) in enumerate(sources):
+        pool = build_pool(seeds, posts, model, kept)
+        whole = Task.of(name, pool, relevant)
+        turns = [PREVALENCES[(number + turn) % len(PREVALENCES)] for turn in range(len(PREVALENCES))]
+        parts = [part for share in turns if (part := subsampled(whole, share, 1.0)) is not None]
+        other = sorted(sources[(number + 1) % len(sources)][3] - relevant)
+        hidden = Task.of(f"{name}+hidden", pool, relevant | set(other[: max(1, len(relevant) // 2)]))
+        versions = {AS_THEY_ARE: whole, "subsampled": parts[0], "with a hidden cluster": hidden}
+        if seeds[0].published is not None:
+            seeds = [replace(one, published=None) for one in seeds]
+            undated = build_pool(seeds, [replace(one, created_at=None) for one in posts], model, kept)
+            versions["without dates"] = Task.of(f"{name}-undated", undated, relevant)
+        yield versions

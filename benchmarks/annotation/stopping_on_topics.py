@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.annotation.stopping_rules import End, buscarpy_end, knee_end, tail_end
-from benchmarks.annotation.tasks import Source, crises, keep_vectors, subsampled, topics
+from benchmarks.annotation.tasks import Source, VectorFiles, crises, subsampled, topics
 from linker.annotation.build_pool import build_pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.session import STRATEGY
@@ -130,11 +130,13 @@ def recorded(task: Task, folder: Path, seed: int) -> np.ndarray:
         return np.asarray(file["relevant"])
 
 
-def orders(sources: Sequence[Source], model: Model, folder: Path, seed: int) -> dict[str, np.ndarray]:
+def orders(
+    sources: Sequence[Source], model: Model, kept: VectorFiles, folder: Path, seed: int
+) -> dict[str, np.ndarray]:
     """Return the order of every topic and of its subsampled versions, by name."""
     found = {}
     for name, seeds, posts, relevant in sources:
-        task = Task.of(name, build_pool(seeds, posts, model), relevant)
+        task = Task.of(name, build_pool(seeds, posts, model, kept), relevant)
         versions = [task, *(subsampled(task, share) for share in PREVALENCES if name.startswith("trec"))]
         for version in versions:
             if version is not None and version.relevant.any():
@@ -213,10 +215,9 @@ def main() -> None:
     for one in (folder, vectors):
         one.mkdir(parents=True, exist_ok=True)
     model = resolve_model(BEST).load()
-    keep_vectors(model, vectors)
     sources = list(topics(given.trec))
     sources += list(crises(given.crisislex)) if given.crisislex else []
-    screened = orders(sources, model, folder, 0)
+    screened = orders(sources, model, VectorFiles(vectors), folder, 0)
     measured = {}
     for rule in rules():
         measured[rule.name] = stops(rule, screened)

@@ -16,7 +16,8 @@ import numpy as np
 from linker.annotation.simulation.simulate import Task
 from linker.common.files import atomic_write
 from linker.data.types import Article, Post
-from linker.models.model import Model, embedding_submodel
+from linker.models.memory_table import EmbeddingCache
+from linker.models.model import EncoderModel
 
 # No headline of these events is among the seeds: a query with the event's name is used instead.
 QUERIES = {"2012_Sandy_Hurricane": "Hurricane Sandy", "2013_Queensland_Floods": "Queensland floods"}
@@ -24,25 +25,21 @@ Source = tuple[str, list[Article], list[Post], set[str]]
 """Name, seed articles, posts, and the ids of the relevant ones."""
 
 
-def keep_vectors(model: Model, folder: Path) -> None:
-    """Let a model keep the embeddings of posts in files, so that an interrupted run does not encode them again."""
-    part = embedding_submodel(model)
-    if part is None:
-        return
-    encode = part.post_vectors
+class VectorFiles(EmbeddingCache):
+    """Embeddings of posts in files, so that an interrupted run does not encode them again."""
 
-    def kept(posts: Sequence[Post]) -> np.ndarray | None:
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+
+    def post_vectors(self, encoder: EncoderModel, posts: Sequence[Post]) -> np.ndarray:
         key = sha256("\0".join(post.text for post in posts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
-        path = folder / f"{key}.npy"
+        path = self._folder / f"{key}.npy"
         if not path.is_file():
-            vectors = encode(posts)
-            if vectors is None:
-                return None
             with atomic_write(path, "wb") as file:
-                np.save(file, vectors.astype(np.float16))
-        return np.load(path).astype(np.float32)  # in 16 bits the first time, too
-
-    vars(part)["post_vectors"] = kept
+                np.save(file, encoder.post_vectors(posts).astype(np.float16))
+        vectors: np.ndarray = np.load(path).astype(np.float32)  # in 16 bits the first time, too
+        return vectors
 
 
 def table(path: Path) -> list[dict[str, str]]:

@@ -112,14 +112,14 @@ def _encoders(place: Workplace) -> dict[str, Encode]:
     with_torch = embedding_submodel(load_model(FOLDERS[BEST]))
     assert int8 is not None
     assert with_torch is not None
+    exported = embedding_submodel(minilm_int8(place.work / "minilm-int8"))
+    assert exported is not None
     encoders: dict[str, Encode] = {
         "`distilled`": shipped.post_vectors,
         "`best`": with_shipped(int8.post_vectors),
         "`best` in float32": with_shipped(with_torch.post_vectors),
         "MiniLM in bfloat16": in_bfloat16(mini),
-        "MiniLM in int8, as `linker model export` writes it": minilm_int8(
-            place.work / "minilm-int8"
-        ).post_vectors,
+        "MiniLM in int8, as `linker model export` writes it": exported.post_vectors,
         "MiniLM in int8, by `quantize_dynamic`": _of_posts(dynamic_int8(place.work / "minilm-dynamic.onnx")),
         "MiniLM": mini,
     }

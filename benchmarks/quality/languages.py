@@ -24,9 +24,9 @@ from linker.evaluation.evaluate import evaluate
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.ensemble import EnsembleModel
 from linker.models.files.archive import load_model
-from linker.models.lexical import TfidfModel
 from linker.models.model import Model
 from linker.models.pretrained import BEST, FOLDERS
+from linker.models.tfidf import TfidfModel
 
 TEXTS = Path(__file__).parent / "texts"
 SAMPLE = Path(__file__).parents[2] / "data"

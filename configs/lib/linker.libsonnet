@@ -224,10 +224,9 @@
     //   title_weight: weight of the title in an article's embedding when posts are scored; the rest is that of the
     //   whole article.
     siamese(encoder=null, embedder=null, tokenizer=null, vectors=null, min_count=2, max_article_tokens=1000, max_post_tokens=200, similarity='cosine', title_weight=0.0):: { type: 'siamese', [if encoder != null then 'encoder']: encoder, [if embedder != null then 'embedder']: embedder, [if tokenizer != null then 'tokenizer']: tokenizer, [if vectors != null then 'vectors']: vectors, min_count: min_count, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, similarity: similarity, title_weight: title_weight },
-    // Cosine of sublinear TF-IDF vectors (0 to 1), fitted on the articles and posts that are scored.
+    // Cosine of sublinear TF-IDF vectors (0 to 1), fitted for each article on that article and the posts.
     //   stop_words: `english` removes English function words, `none` keeps all words, `by_language` removes those
-    //   of the article's language from the article and the posts (English ones if it is unknown). Articles of
-    //   several languages are then fitted by language.
+    //   of the article's language from the article and the posts (English ones if it is unknown).
     //   min_words: length that the vector of a post has at least, as a number of words that occur in one text
     //   only, ≥ 0; at 0, scores are cosines.
     tfidf(stop_words='english', min_words=0):: { type: 'tfidf', stop_words: stop_words, min_words: min_words },

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from linker.annotation.pool import Pool
 from linker.common.errors import DataError, ModelError
 from linker.data.near_duplicates import duplicate_groups
 from linker.data.types import Article, Post
-from linker.models.elapsed_time import uses_dates
-from linker.models.lexical import BM25Model, tfidf_vectors
-from linker.models.model import Model, embedding_submodel, index_of, post_vectors_by
+from linker.models.bm25 import BM25Model
+from linker.models.lexical import lexical_words
+from linker.models.memory_table import EmbeddingCache, MemoryTable
+from linker.models.model import Model, embedding_submodel
+from linker.ranking.search import mean_scores, user_scale
 
 
 def by_id(posts: Sequence[Post]) -> list[Post]:
@@ -21,37 +24,23 @@ def by_id(posts: Sequence[Post]) -> list[Post]:
     return sorted(posts, key=lambda post: (len(post.id), post.id))
 
 
-@contextmanager
-def encoded_once(model: Model, posts: Sequence[Post]) -> Iterator[None]:
-    """Encode these posts; within this context, the model looks their embeddings up instead of encoding them again.
-
-    They are encoded in the order of their ids: rounding errors depend on which texts are encoded together.
-
-    Args:
-        model: the model whose part with embeddings encodes them; nothing is encoded if it has no such part.
-        posts: the posts, in any order, repeated or not.
-    """
-    part, rows = embedding_submodel(model), index_of(by_id(posts))
-    vectors = None if part is None or not rows else part.post_vectors(list(rows))
-    if part is None or vectors is None:
-        yield
-        return
-    encode = part.post_vectors
-
-    def look_up(asked: Sequence[Post]) -> np.ndarray | None:
-        found = [rows.get(post, -1) for post in asked]
-        return encode(asked) if -1 in found else vectors[found]
-
-    with post_vectors_by(part, look_up):
-        yield
-
-
-def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model) -> Pool:
+def build_pool(
+    articles: Sequence[Article],
+    posts: Sequence[Post],
+    model: Model,
+    embeddings: EmbeddingCache | None = None,
+) -> Pool:
     """Build the pool for the articles, with near-duplicates grouped.
 
     The pool is the same for the same posts in any order: they are sorted by id first, shorter ids before longer ones,
     so that numbers are in numeric order. The first post of a group of near-duplicates represents it. The model scores
     all posts, since scores may depend on the other posts, and these are to be those of `Ranker.rank`.
+
+    Args:
+        articles: the articles.
+        posts: the posts.
+        model: the model.
+        embeddings: keeps the embeddings of posts for other pools of these posts.
 
     Raises:
         DataError: if articles or posts are empty.
@@ -68,30 +57,46 @@ def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model)
         if place != first:
             same.append(posts[place])
     distinct = [posts[place] for place in copies]
-    article_words, words, _ = tfidf_vectors(articles, distinct, "none", pairs=True)
-    part = embedding_submodel(model)
-    with encoded_once(model, posts):
-        vectors = None if part is None else part.post_vectors(distinct)
-        article_vectors = None if part is None else part.article_vectors(articles)
-        scores = model.score_independently(articles, posts)[:, list(copies)]
+    table, first = MemoryTable(posts, embeddings=embeddings), np.array([*copies])
+    encoder = embedding_submodel(model)
+    vectors = None if encoder is None else table.post_vectors(encoder)[first]
+    article_vectors = None if encoder is None else encoder.article_vectors(articles)
+    scores = mean_scores(model, table, articles)[first]
     if not all(array is None or np.isfinite(array).all() for array in (scores, vectors, article_vectors)):
         raise ModelError("the model gives scores that are not finite numbers; train it again")
-    scale = model.score_scale()
-    dated = uses_dates(model, articles, any(post.created_at for post in posts))
+    article_words, words = tfidf_vectors(articles, distinct)
     return Pool(
         list(articles),
         distinct,
         [tuple(same) for same in copies.values()],
-        _mean(scores),
-        _mean(BM25Model().score(articles, distinct)),
+        scores,
+        mean_scores(BM25Model(), MemoryTable(distinct), articles),
         words,
         article_words,
         vectors,
         article_vectors,
-        scale=scale if dated else scale.without_dates(),
+        scale=user_scale(model, table, articles),
     )
 
 
-def _mean(scores: np.ndarray) -> np.ndarray:
-    """Return the mean over the articles: float32, one per post."""
-    return scores.mean(axis=0, dtype=np.float64).astype(np.float32)
+def tfidf_vectors(articles: Sequence[Article], posts: Sequence[Post]) -> tuple[csr_matrix, csr_matrix]:
+    """Return sublinear TF-IDF vectors of words and pairs of adjacent words that occur in at least two texts.
+
+    Returns:
+        Of the articles and of the posts: float32, texts × vocabulary, rows of unit length.
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    texts = [article.full_text for article in articles] + [post.text for post in posts]
+    try:
+        vectors = TfidfVectorizer(
+            analyzer=_words_and_pairs, min_df=2, sublinear_tf=True, dtype=np.float32
+        ).fit_transform(texts)
+    except ValueError:  # no word occurs twice
+        vectors = csr_matrix((len(texts), 0), dtype=np.float32)
+    return csr_matrix(vectors[: len(articles)]), csr_matrix(vectors[len(articles) :])
+
+
+def _words_and_pairs(text: str) -> list[str]:
+    words = lexical_words(text, "none")
+    return words + [f"{one} {following}" for one, following in pairwise(words)]

@@ -16,9 +16,8 @@ from linker.common.errors import LinkerError, ModelError
 from linker.corpus.chunks import Chunk, ChunkWriter, Written, read_chunks
 from linker.corpus.completion import complete_indexes
 from linker.corpus.deletion import condition_of, delete_by_files, delete_rows
-from linker.corpus.encoding import check_parts
+from linker.corpus.encoding import check_parts, fingerprint
 from linker.corpus.engines.engine import Engine
-from linker.corpus.fingerprint import fingerprint
 from linker.corpus.known_posts import Added, Answer, KnownPosts, keys_in
 from linker.corpus.storage.reader import parts_of, schema
 from linker.corpus.storage.store import FACTS, CorpusMetadata, Store, check_local

@@ -10,10 +10,11 @@ import numpy as np
 
 from linker.common.console import progress_bar
 from linker.corpus.completion import complete_indexes
-from linker.corpus.indexes.words import WORDS, words_of
+from linker.corpus.encoding import WORDS
 from linker.corpus.storage.array_files import Arrays
 from linker.corpus.storage.shards import Shard, Shards
 from linker.corpus.storage.store import Store
+from linker.models.postings import words_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

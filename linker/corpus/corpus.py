@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
@@ -11,28 +10,24 @@ import numpy as np
 from linker.articles.publication import Published
 from linker.calibration.calibration import Calibration
 from linker.calibration.thresholds import Thresholds
-from linker.common.errors import DataError, LinkerError, ModelError
+from linker.common.errors import DataError, ModelError
+from linker.corpus.encoding import fingerprint
 from linker.corpus.engines.engine import Engine
-from linker.corpus.fingerprint import fingerprint
-from linker.corpus.search.corpus_scores import CorpusScores
-from linker.corpus.search.filters import Filter, left_out
-from linker.corpus.search.fusion import Fusion
-from linker.corpus.search.open_posts import OpenPosts
-from linker.corpus.search.parts import PartsQuery, pieces_of
+from linker.corpus.filters import left_out
 from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import Store
-from linker.data.languages import language_of
+from linker.corpus.table import CorpusTable
+from linker.data.post_filter import Filter
 from linker.data.types import Article
+from linker.models.elapsed_time import uses_dates
 from linker.models.files.resolve import resolve_model
 from linker.models.model import Model
 from linker.models.passage_pooling import Passages
-from linker.models.score_scale import ScoreScale
-from linker.models.word_statistics import counted_in
 from linker.ranking.inputs import AnyArticles, as_articles
 from linker.ranking.labels import AnyLabels
-from linker.ranking.languages import warn_of_languages
-from linker.ranking.request import RankRequest, rank_scored
+from linker.ranking.request import RankRequest
 from linker.ranking.results import Ranking
+from linker.ranking.search import QueryScores, mean_scores, search
 
 
 class Corpus:
@@ -54,10 +49,8 @@ class Corpus:
         dataset = store.dataset()
         if dataset is None:
             raise DataError(f"{store.folder}: the corpus is empty; add posts with `linker corpus add`")
-        self._posts = OpenPosts(
-            dataset, Shards(store.folder, dataset), model, store.facts.similarity, self._engine
-        )
-        self._warned: set[tuple[str | None, ...]] = set()
+        self.table = CorpusTable(dataset, Shards(store.folder, dataset), model, self._engine)
+        self._counted: tuple[Calibration, CorpusTable] | None = None
 
     @classmethod
     def open(
@@ -96,12 +89,12 @@ class Corpus:
         return cls(store, found.load(), found.file_name, engine)
 
     def __len__(self) -> int:
-        return len(self._posts)
+        return len(self.table)
 
     def refreshed(self) -> Corpus:
         """Return the corpus with the posts that are in it now: itself if it has not changed since it was opened."""
         newest = self.store.dataset()
-        if newest is None or newest.version == self._posts.dataset.version:
+        if newest is None or newest.version == self.table.dataset.version:
             return self
         return Corpus(self.store, self.model, self.name, self._engine)
 
@@ -120,7 +113,6 @@ class Corpus:
         filter: Filter | None = None,
         copies: bool = False,
         ignore_dates: bool = False,
-        fusion: Fusion = "none",
         published: Published | None = None,
     ) -> Ranking:
         """Rank the posts of the corpus, best first; equal scores in descending order of ids.
@@ -135,14 +127,12 @@ class Corpus:
             precision: see `Ranker.rank`.
             recall: see `Ranker.rank`.
             labels: see `Ranker.rank`.
-            calibration: see `Ranker.rank`; calibrations are of the model's own scores, without fusion.
+            calibration: see `Ranker.rank`.
             explain: see `Ranker.rank`.
             passages: see `Ranker.rank`.
             filter: see `Ranker.rank`; may also have an SQL condition.
             copies: see `Ranker.rank`.
             ignore_dates: see `Ranker.rank`.
-            fusion: `none`: the model's own scores, as without a corpus; `zscore`: plus BM25 scores, both standardized,
-                see `fuse`; BM25 always reads whole articles.
             published: see `Ranker.rank`.
 
         Returns:
@@ -155,20 +145,14 @@ class Corpus:
             top, offset, threshold, precision, recall, labels, calibration, explain, passages, filter, copies,
             ignore_dates,
         )  # fmt: skip
-        return self.answer(as_articles(article, published), request, fusion)
+        return self.answer(as_articles(article, published), request)
 
-    def answer(
-        self,
-        articles: Sequence[Article],
-        request: RankRequest,
-        fusion: Fusion = "none",
-    ) -> Ranking:
+    def answer(self, articles: Sequence[Article], request: RankRequest) -> Ranking:
         """Rank as `rank` does, with its options in one object.
 
         Args:
             articles: the articles, one query.
             request: the options.
-            fusion: as for `rank`.
 
         Returns:
             The ranking, best first.
@@ -176,15 +160,7 @@ class Corpus:
         Raises:
             LinkerError: as `rank`.
         """
-        self.check(request, fusion)
-        search = CorpusScores(self._posts, self.name, articles, request, fusion)
-        languages = tuple(map(language_of, articles))
-        if request.filter is not None or languages not in self._warned:
-            warn_of_languages(self.model, articles, search.sample())
-            if request.filter is None:
-                self._warned.add(languages)
-        with self._counted(request):
-            return rank_scored(search, request)
+        return search(self.model, self._table_for(request), articles, request, self.name)
 
     def thresholds(
         self,
@@ -193,7 +169,6 @@ class Corpus:
         calibration: Calibration | None = None,
         passages: Passages = "whole",
         filter: Filter | None = None,
-        fusion: Fusion = "none",
         published: Published | None = None,
     ) -> Thresholds:
         """Return estimates of what thresholds on the scores keep and find; near-duplicates count one by one.
@@ -204,51 +179,38 @@ class Corpus:
             calibration: a calibration from `linker calibrate`, instead of labels.
             passages: as for `rank`.
             filter: as for `rank`.
-            fusion: as for `rank`.
             published: as for `rank`.
 
         Raises:
             LinkerError: as `Ranker.thresholds`.
         """
         request = RankRequest(labels=labels, calibration=calibration, passages=passages, filter=filter)
-        self.check(request, fusion)
-        search = CorpusScores(self._posts, self.name, as_articles(article, published), request, fusion)
-        with self._counted(request):
-            return search.thresholds(request)
+        query = as_articles(article, published)
+        return QueryScores(self.model, self._table_for(request), query, request, self.name).thresholds(
+            request
+        )
 
-    def _counted(self, request: RankRequest) -> AbstractContextManager[None]:
-        """Score by the counts of words of the request's calibration, if there is one, not of the corpus."""
+    def _table_for(self, request: RankRequest) -> CorpusTable:
+        """Return the posts, with the counts of words of the request's calibration, if there is one."""
         calibration = request.calibration
-        return counted_in({} if calibration is None else calibration.reported_words())
+        request.check_model(self.store.facts.fingerprint)
+        if calibration is None or not (words := calibration.reported_words()):
+            return self.table
+        if self._counted is None or self._counted[0] is not calibration:
+            self._counted = calibration, self.table.counted_by(words)
+        return self._counted[1]
 
-    def check(self, request: RankRequest, fusion: Fusion = "none") -> None:
+    def check(self, request: RankRequest) -> None:
         """Check options before any work.
 
-        Args:
-            request: the options.
-            fusion: as for `rank`.
-
         Raises:
-            LinkerError: if they do not fit together or a calibration was made with another model.
+            LinkerError: if the calibration was made with another model.
         """
         request.check_model(self.store.facts.fingerprint)
-        if request.calibration is not None and fusion != "none":
-            raise LinkerError(
-                "--fusion: a calibration is of the model's own scores; leave out --fusion or --calibration"
-            )
 
     def uses_dates(self, articles: Sequence[Article]) -> bool:
         """Return whether scores depend on when the articles and the posts were published."""
-        return self._posts.uses_dates(articles)
-
-    def scale(self, articles: Sequence[Article], fusion: Fusion = "none") -> ScoreScale:
-        """Return the map from `scores` to those that users see.
-
-        Args:
-            articles: the query.
-            fusion: as for `rank`.
-        """
-        return self._posts.scale(articles, fusion)
+        return uses_dates(self.model, articles, self.table.times.known)
 
     def left_out(self, filter: Filter) -> list[str]:
         """Return a sentence for each field of the filter that some posts lack, with their number.
@@ -256,18 +218,13 @@ class Corpus:
         Raises:
             DataError: if the filter names a field that no post has.
         """
-        return left_out(filter, self._posts.dataset)
+        return left_out(filter, self.table.dataset)
 
-    def scores(
-        self, articles: Sequence[Article], passages: Passages = "whole", fusion: Fusion = "none"
-    ) -> np.ndarray:
+    def scores(self, articles: Sequence[Article], passages: Passages = "whole") -> np.ndarray:
         """Return the mean raw score of every post over the articles: float32, one per post in the order of the store.
 
         Args:
             articles: the articles.
             passages: as for `rank`.
-            fusion: as for `rank`.
         """
-        pieces, starts = pieces_of(articles, passages)
-        query = PartsQuery(self._posts.parts, pieces, self._engine)
-        return self._posts.scores(query, starts, articles, passages, fusion)
+        return mean_scores(self.model, self.table, articles, passages)

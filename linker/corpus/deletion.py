@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from linker.corpus.completion import complete_indexes
 from linker.corpus.engines.engine import Engine
-from linker.corpus.search.filters import Filter, places
+from linker.corpus.filters import passing_rows
 from linker.corpus.storage.reader import Part, parts_of
 from linker.corpus.storage.store import Store
 from linker.data.files.line_errors import BadLines, LineError
@@ -16,6 +16,7 @@ from linker.data.files.paths import check_inputs
 from linker.data.files.tables import format_of_name, open_table
 from linker.data.io.fields import clean_id, is_missing
 from linker.data.io.platform_rows import deletes
+from linker.data.post_filter import Filter
 
 _AUTHOR = '"author"'
 
@@ -90,7 +91,7 @@ def delete_rows(store: Store, where: str) -> int:
     before = store.dataset()
     if before is None:
         return 0
-    deleted = places(Filter(where=where), before)
+    deleted = passing_rows(Filter(where=where), before)
     assert deleted is not None  # there is a condition
     if not len(deleted):
         return 0

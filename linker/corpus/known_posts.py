@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linker.corpus.indexes.id_set import KeyMap, keys_of
+from linker.common.text_keys import keys_of
+from linker.corpus.indexes.id_set import KeyMap
 from linker.corpus.storage.reader import Part
 from linker.data.identity import CONTENT_ID
 

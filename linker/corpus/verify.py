@@ -10,15 +10,17 @@ import numpy as np
 from linker.common.console import track
 from linker.common.errors import DataError
 from linker.common.files import sha256_of
-from linker.corpus.indexes.id_set import KeySet, keys_of
+from linker.common.text_keys import keys_of
+from linker.corpus.encoding import WORDS
+from linker.corpus.indexes.id_set import KeySet
 from linker.corpus.indexes.near_duplicates import GROUPS, SIGNATURES, Groups, signed
 from linker.corpus.indexes.vectors import VECTORS, finite
-from linker.corpus.indexes.words import WORDS, words_of
 from linker.corpus.storage.array_files import ArrayFiles
 from linker.corpus.storage.checksums import CHANGED, CHECKSUMS, MEND, POSTS, Checksums, files_of, manifests
 from linker.corpus.storage.reader import ROWS_AT_ONCE, batches
 from linker.corpus.storage.shards import SHARDS, Shard, Shards
 from linker.corpus.storage.store import Store
+from linker.models.postings import words_of
 
 _AGAIN = "delete it, and it is created again"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 from typing_extensions import override
 
 from linker.common.errors import ModelError
 from linker.common.files import atomic_write
-from linker.data.types import Article, Post
+from linker.data.types import Article
 from linker.models.embedding_model import EmbeddingModel
+from linker.models.features import Feature
 from linker.models.files.archive import load_model
 from linker.models.model import Model, embedding_submodel
 from linker.models.pretrained import DISTILLED, FOLDERS
@@ -32,9 +32,13 @@ class BundledWordVectorsModel(Model):
     def __init__(self) -> None:
         self._read(FOLDERS[DISTILLED])
 
-    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Return cosines: float32, articles × posts, −1 to 1."""
-        return self.vectors.score(articles, posts)
+    @override
+    def features(self) -> Sequence[Feature]:
+        return self.vectors.features()
+
+    @override
+    def separable(self, articles: Sequence[Article]) -> bool:
+        return True
 
     @override
     def score_scale(self) -> ScoreScale:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +13,11 @@ from typing_extensions import override
 from linker.common.checks import above
 from linker.common.errors import ConfigError, ModelError
 from linker.common.files import atomic_write
-from linker.data.types import Article, LinkedPosts, Post
-from linker.models.model import Model, all_submodels
+from linker.data.types import Article, LinkedPosts
+from linker.models.features import DATE, Feature
+from linker.models.model import Model
+from linker.models.post_times import BINS, KNOTS, ElapsedTime, PostTimes, axis
 
-_DAY = 24 * 60 * 60
 _FILE = "elapsed_time.json"
 
 #: Days since the beginning of the day of the article (UTC), and the natural logarithm of the density of posts about it
@@ -28,16 +28,6 @@ DEFAULT_PROFILE = (
     (2.0, 4.4), (4.0, 2.9), (7.0, 1.8), (14.0, 0.8), (30.0, 0.2), (120.0, -0.3), (365.0, -0.8), (1000.0, -1.3),
 )  # fmt: skip
 
-#: Articles whose time is known were published half a day after the beginning of their day, on average.
-_HALF_A_DAY = 0.5
-#: Where the logarithmic axis has its finest resolution, in days: the middle of the first day's posts.
-_CENTER = 0.9
-_KNOTS = np.array(
-    [-1500, -365, -90, -30, -14, -7, -3, -1.5, -0.75, 0, 0.5, 1, 1.5, 2, 3, 4.5, 7, 12, 22, 50, 120, 300, 700, 1500.0]
-)  # fmt: skip
-_BINS = 250
-#: The bin of pairs in which a time is missing.
-_UNKNOWN = np.uint8(_BINS)
 #: Pairs that a profile counts for, so that a few posts change it little.
 _PSEUDO_COUNTS = 50.0
 #: Share of posts that appear at any time, whatever the article: bounds the effect of wrong clocks.
@@ -76,48 +66,31 @@ class ElapsedTimeModel(Model):
             raise ConfigError(
                 "elapsed_time: `profile` is not a list of [days, log ratio] in the order of days"
             )
-        self._log_ratios = np.interp(_axis(_KNOTS), _axis(given[:, 0]), given[:, 1])
+        self._log_ratios = np.interp(axis(KNOTS), axis(given[:, 0]), given[:, 1])
 
     @override
     def prepare(self, data: LinkedPosts) -> None:
         """Learn the profile from the links; of few links, it stays close to what it was."""
-        bins = self.bins(data.articles, data.posts)
+        bins = PostTimes.of(data.posts).bins(data.articles)
         learned = self._maximized(bins, data.relevance())
         if learned is not None:
             # On the scale of the default profile, whose reference does not depend on the training posts.
             self._log_ratios = learned + self._log_mean(bins)
 
-    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+    @override
+    def features(self) -> Sequence[Feature]:
+        return [ElapsedTime()]
+
+    @override
+    def combine(
+        self, scores: Mapping[Feature, np.ndarray], articles: Sequence[Article], together: bool = False
+    ) -> np.ndarray:
         """Return the weighted log ratio, 0 where a time is missing: float32, articles × posts."""
-        return self._looked_up(self.bins(articles, posts), self._log_ratios, self.weight)
+        return self._looked_up(scores[ElapsedTime()], self._log_ratios, self.weight)
 
-    def score_times(self, article: Article, times: np.ndarray) -> np.ndarray:
-        """Score the posts of one article by their times alone.
-
-        Args:
-            article: the article.
-            times: float64, seconds since 1970 in UTC; NaN where missing.
-
-        Returns:
-            float32, one per time.
-        """
-        return self._looked_up(_bins(_started([article]), times), self._log_ratios, self.weight)[0]
-
-    def steps(self, article: Article) -> tuple[np.ndarray, np.ndarray]:
-        """Return the score of an article's posts as a function of their time, which is constant between steps.
-
-        Args:
-            article: the article, whose time is known.
-
-        Returns:
-            The steps, float64, ascending: seconds since 1970 in UTC, to the microsecond. And the scores before the
-            first, from each to the next, and from the last one on: float32.
-        """
-        return _started([article]) + _STEPS, self._table(self._log_ratios, self.weight)[:_BINS]
-
-    def bins(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Return the class of elapsed time of each pair: uint8, articles × posts."""
-        return _bins(_started(articles), _seconds([post.created_at for post in posts]))
+    @override
+    def separable(self, articles: Sequence[Article]) -> bool:
+        return True
 
     def normalized(self, bins: np.ndarray) -> np.ndarray:
         """Return the profile, log ratios at the knots, on the scale where the pairs in `bins` have the mean ratio 1."""
@@ -129,7 +102,7 @@ class ElapsedTimeModel(Model):
         This is the M-step of an expectation-maximization of two classes of pairs.
 
         Args:
-            bins: from `bins`, articles × some posts.
+            bins: scores of `ElapsedTime`, articles × some posts.
             probabilities: 0 to 1, of the shape of `bins`.
 
         Returns:
@@ -167,14 +140,14 @@ class ElapsedTimeModel(Model):
     @staticmethod
     def _table(log_ratios: np.ndarray, weight: float) -> np.ndarray:
         """Return the score of each class of elapsed time and, last, of an unknown one: float32."""
-        table = np.zeros(_BINS + 1, dtype=np.float32)
-        table[:_BINS] = _INTERPOLATION @ log_ratios * weight
+        table = np.zeros(BINS + 1, dtype=np.float32)
+        table[:BINS] = _INTERPOLATION @ log_ratios * weight
         return table
 
     @override
     def save_state(self, folder: Path) -> None:
         """Write the profile as JSON: days and log ratios."""
-        profile = [[day, round(float(ratio), 6)] for day, ratio in zip(_KNOTS.tolist(), self._log_ratios)]
+        profile = [[day, round(float(ratio), 6)] for day, ratio in zip(KNOTS.tolist(), self._log_ratios)]
         with atomic_write(folder / _FILE) as file:
             json.dump({"profile": profile}, file)
 
@@ -190,7 +163,7 @@ class ElapsedTimeModel(Model):
             return
         try:
             profile = np.array(json.loads(path.read_text(encoding="utf-8"))["profile"], dtype=np.float64)
-            if profile.shape != (len(_KNOTS), 2) or not np.isfinite(profile).all():
+            if profile.shape != (len(KNOTS), 2) or not np.isfinite(profile).all():
                 raise ValueError("not a list of days and log ratios")
         except (ValueError, KeyError, TypeError) as error:
             raise ModelError(f"{path}: damaged ({error}); train the model again") from error
@@ -210,61 +183,22 @@ def uses_dates(model: Model, articles: Sequence[Article], dated_posts: bool) -> 
         articles: the query.
         dated_posts: whether any post has a time.
     """
-    timed = any(isinstance(part, ElapsedTimeModel) for part in all_submodels(model))
+    timed = any(feature.share == DATE for feature in model.features())
     return timed and dated_posts and any(article.published is not None for article in articles)
-
-
-def _axis(days: np.ndarray) -> np.ndarray:
-    """Map days to a signed logarithmic axis."""
-    shifted = days - _CENTER
-    return np.asarray(np.sign(shifted) * np.log1p(2 * np.abs(shifted)))
-
-
-def _days(axis: np.ndarray) -> np.ndarray:
-    """Map the axis back to days."""
-    return np.asarray(_CENTER + np.sign(axis) * np.expm1(np.abs(axis)) / 2)
 
 
 def _interpolation() -> np.ndarray:
     """Weights of the knots in each bin's center: bins × knots, rows add up to 1."""
-    centers = (_LIMITS[1:] + _LIMITS[:-1]) / 2
-    return np.stack([np.interp(centers, _axis(_KNOTS), row) for row in np.eye(len(_KNOTS))], axis=1)
+    limits = np.linspace(axis(KNOTS)[0], axis(KNOTS)[-1], BINS + 1)
+    centers = (limits[1:] + limits[:-1]) / 2
+    return np.stack([np.interp(centers, axis(KNOTS), row) for row in np.eye(len(KNOTS))], axis=1)
 
 
-# Of the bins on the axis, and in days: float64, ascending.
-_LIMITS = np.linspace(_axis(_KNOTS)[0], _axis(_KNOTS)[-1], _BINS + 1)
-_EDGES = _days(_LIMITS)
-_STEPS = _EDGES[1:-1] * _DAY
 _INTERPOLATION = _interpolation()
 
 
 def _at_knots(bins: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Return the number, or sum of weights, of the pairs near each knot: float64."""
     flat = None if weights is None else np.asarray(weights, dtype=np.float64).ravel()
-    counts = np.bincount(bins.ravel(), flat, minlength=_BINS + 1)[:_BINS]
+    counts = np.bincount(bins.ravel(), flat, minlength=BINS + 1)[:BINS]
     return np.asarray(counts @ _INTERPOLATION)
-
-
-def _bins(started: np.ndarray, posted: np.ndarray) -> np.ndarray:
-    """uint8, articles × posts."""
-    low, high = _LIMITS[0], _LIMITS[-1]
-    bins = np.full((len(started), len(posted)), _UNKNOWN, dtype=np.uint8)
-    for row, start in enumerate(started):  # one row at a time: little memory for many pairs
-        passed = posted - start
-        known = np.isfinite(passed)
-        place = (_axis(passed[known] / _DAY) - low) / (high - low) * _BINS
-        bins[row, known] = np.clip(place, 0, _BINS - 1).astype(np.uint8)
-    return bins
-
-
-def _started(articles: Sequence[Article]) -> np.ndarray:
-    """Seconds since 1970 at the beginning of the articles' days, half a day before a known time; NaN if missing."""
-    seconds = _seconds([article.published for article in articles])
-    return np.where(
-        seconds % _DAY == 0, seconds, seconds - _HALF_A_DAY * _DAY
-    )  # midnight: only the day is known
-
-
-def _seconds(times: Sequence[datetime | None]) -> np.ndarray:
-    """Seconds since 1970; NaN for missing times."""
-    return np.array([np.nan if time is None else time.timestamp() for time in times], dtype=np.float64)

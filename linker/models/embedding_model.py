@@ -13,8 +13,7 @@ from linker.common.checks import at_least, between
 from linker.data.characters import plain
 from linker.data.types import Article, Post
 from linker.data.vocabulary import EncodedText
-from linker.models.model import Model, dot_products, index_of
-from linker.models.score_scale import ScoreScale
+from linker.models.model import EncoderModel, WeightedTokens, dot_products, index_of
 
 Similarity = Literal["cosine", "euclidean"]
 
@@ -22,7 +21,7 @@ Similarity = Literal["cosine", "euclidean"]
 _CHARACTERS_PER_TOKEN = 256
 
 
-class EmbeddingModel(Model):
+class EmbeddingModel(EncoderModel):
     """Scores from embeddings of tokenized texts, made in the same way for articles and posts.
 
     Attributes:
@@ -97,20 +96,6 @@ class EmbeddingModel(Model):
         """
         raise NotImplementedError
 
-    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Return cosines (−1 to 1) or negative distances: float32, articles × posts.
-
-        Equal texts have bitwise equal scores.
-        """
-        distinct, column = _distinct(posts)
-        scores = self.similarities(self.article_vectors(articles), self.post_vectors(distinct))
-        # A matrix product may sum equal columns in different orders.
-        return scores if len(distinct) == len(posts) else scores[:, column]
-
-    @override
-    def score_scale(self) -> ScoreScale:
-        return ScoreScale("similarity" if self.similarity == "cosine" else "distance")
-
     @override
     def score_pairs(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         rows, columns = index_of(articles), index_of(posts)
@@ -151,18 +136,32 @@ class EmbeddingModel(Model):
         mean = total / np.float32(len(self.article_prefixes))
         return unit_length(mean) if self.similarity == "cosine" else mean
 
+    def token_weights(self, texts: Sequence[str], max_tokens: int) -> list[WeightedTokens] | None:
+        """Return all tokens of each text with their weights ≥ 0 in its embedding; by default None: it has none."""
+        return None
+
+    @override
+    def weighted_tokens(
+        self, articles: Sequence[Article], posts: Sequence[Post]
+    ) -> tuple[list[WeightedTokens], list[WeightedTokens]] | None:
+        in_articles = self.token_weights([article.full_text for article in articles], self.max_article_tokens)
+        in_posts = self.token_weights([post.text for post in posts], self.max_post_tokens)
+        return None if in_articles is None or in_posts is None else (in_articles, in_posts)
+
     def post_vectors(self, posts: Sequence[Post]) -> np.ndarray:
         """Embed posts: float32, posts × dim; of unit length if `similarity` is `cosine`, before rounding.
 
         Equal texts have bitwise equal embeddings.
         """
-        distinct, row = _distinct(posts)
+        row: dict[str, int] = {}
+        rows = [row.setdefault(post.text, len(row)) for post in posts]
+        distinct = [Post("", text) for text in row]
         vectors = self.encode(map(self.post_tokens, distinct), "encoding posts", len(distinct))
         if self.rounds_posts:
             values, scales = eight_bits(vectors)
             vectors = values * scales[:, None]
         # The last bits of an embedding depend on the batch, so equal texts are encoded once.
-        return vectors if len(distinct) == len(posts) else vectors[row]
+        return vectors if len(distinct) == len(posts) else vectors[rows]
 
     @override
     def similarities(self, articles: np.ndarray, posts: np.ndarray) -> np.ndarray:
@@ -174,17 +173,6 @@ class EmbeddingModel(Model):
             (left**2).sum(axis=1)[:, None] - 2 * left @ right.T + (right**2).sum(axis=1)
         )  # (articles, posts)
         return -np.sqrt(np.maximum(squares, 0)).astype(np.float32)
-
-
-def _distinct(posts: Sequence[Post]) -> tuple[list[Post], list[int]]:
-    """The first post of each distinct text, and for every post the index of its text among these."""
-    index: dict[str, int] = {}
-    distinct: list[Post] = []
-    for post in posts:
-        if post.text not in index:
-            index[post.text] = len(distinct)
-            distinct.append(post)
-    return distinct, [index[post.text] for post in posts]
 
 
 def unit_length(vectors: np.ndarray) -> np.ndarray:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -12,7 +13,8 @@ from typing_extensions import override
 from linker.common.errors import ConfigError
 from linker.common.stats import zscore
 from linker.data.languages import language_of
-from linker.data.types import Article, LinkedPosts, Post
+from linker.data.types import Article, LinkedPosts
+from linker.models.features import Contributions, Feature, Share
 from linker.models.model import Model
 from linker.models.score_scale import ScoreScale
 
@@ -66,6 +68,7 @@ class EnsembleModel(Model):
         self.weights = weights or [1.0] * len(parts)
         self.languages, self.other_weights = languages, other_weights
         self.fusion: Fusion = fusion
+        self.adapts_to_languages = other_weights is not None
 
     @override
     def submodels(self) -> Sequence[Model]:
@@ -89,29 +92,58 @@ class EnsembleModel(Model):
         for model in self._submodels:
             model.prepare(data)
 
-    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Return fused scores: float32, articles × posts; unless `fusion` is `sum`, they depend on the other posts."""
-        scores = [model.score(articles, posts) for model in self._submodels]
-        return self._fused(scores, articles, _FUSIONS[self.fusion])
+    @override
+    def features(self) -> Sequence[Feature]:
+        return list(dict.fromkeys(feature for model in self._submodels for feature in model.features()))
 
     @override
-    def score_independently(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        scores = [model.score_independently(articles, posts) for model in self._submodels]
-        return self.fuse_independently(scores, articles)
+    def combine(
+        self, scores: Mapping[Feature, np.ndarray], articles: Sequence[Article], together: bool = False
+    ) -> np.ndarray:
+        """Return fused scores: float32, articles × posts; unless `fusion` is `sum`, they depend on the other posts."""
+        of_models = [model.combine(scores, articles, together) for model in self._submodels]
+        return self._fused(of_models, articles, together)
 
-    def fuse_independently(self, scores: Sequence[np.ndarray], articles: Sequence[Article]) -> np.ndarray:
-        """Fuse the scores of all submodels, each article by itself.
+    @override
+    def split(
+        self, scores: Mapping[Feature, np.ndarray], articles: Sequence[Article]
+    ) -> dict[Share, np.ndarray]:
+        of_models = [model.split(scores, articles) for model in self._submodels]
+        zeros = np.zeros_like(next(iter(of_models[0].values())))
+        return {
+            share: self._fused([parts.get(share, zeros) for parts in of_models], articles)
+            for share in dict.fromkeys(share for parts in of_models for share in parts)
+        }
 
-        Args:
-            scores: one array of articles × posts per submodel.
-            articles: the articles.
+    @override
+    def attribute(
+        self, words: Mapping[Feature, Contributions], articles: Sequence[Article]
+    ) -> Contributions | None:
+        """Add up the contributions; if scores are standardized, those of each model are divided by their sum."""
+        of_models = [model.attribute(words, articles) for model in self._submodels]
+        # Contributions are means over the articles, and so are the weights where articles have different ones.
+        of_each = self.weights_for(articles)
+        same = all(weights == of_each[0] for weights in of_each)
+        weights = of_each[0] if same else [sum(column) / len(of_each) for column in zip(*of_each)]
+        explained = [(part, weight) for part, weight in zip(of_models, weights) if part is not None]
+        total = sum(abs(weight) for _, weight in explained) or 1
+        added: Contributions = []
+        for of_post in zip(*(part for part, _ in explained)):
+            sums: defaultdict[str, float] = defaultdict(float)
+            for parts, (_, weight) in zip(of_post, explained):
+                if self.fusion != "sum":
+                    parts = {word: part for word, part in parts.items() if part > 0}
+                    weight = weight / total / (sum(parts.values()) or 1)
+                for word, part in parts.items():
+                    sums[word] += weight * part
+            added.append(dict(sums))
+        return added if explained else None
 
-        Returns:
-            float32, articles × posts.
-        """
-        # For a single article `zscore_all` equals `zscore`.
-        comparable = _zscore if self.fusion == "zscore_all" else _FUSIONS[self.fusion]
-        return self._fused(scores, articles, comparable)
+    @override
+    def separable(self, articles: Sequence[Article]) -> bool:
+        weights = [weight for of_article in self.weights_for(articles) for weight in of_article]
+        all_separable = all(model.separable(articles) for model in self._submodels)
+        return self.fusion == "sum" and min(weights, default=0) >= 0 and all_separable
 
     def weights_for(self, articles: Sequence[Article]) -> list[list[float]]:
         """Return the weights of the models for each article, by its language.
@@ -128,15 +160,14 @@ class EnsembleModel(Model):
         return [self.weights if language_of(a) in known else self.other_weights for a in articles]
 
     def _fused(
-        self,
-        scores: Sequence[np.ndarray],
-        articles: Sequence[Article],
-        comparable: Callable[[np.ndarray], np.ndarray],
+        self, scores: Sequence[np.ndarray], articles: Sequence[Article], together: bool = False
     ) -> np.ndarray:
+        # For a single article `zscore_all` equals `zscore`.
+        comparable = _FUSIONS["zscore" if self.fusion == "zscore_all" and not together else self.fusion]
         fused = np.zeros_like(scores[0], dtype=np.float32)
         weights = np.array(
             self.weights_for(articles) or [self.weights], dtype=np.float32
-        )  # (articles, models)
+        )  # articles × models
         for part, of_each in zip(scores, weights.T):
             fused += of_each[:, None] * comparable(part)
         return fused

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
@@ -11,9 +10,13 @@ import numpy as np
 
 from linker.config import Registrable
 from linker.data.types import Article, LinkedPosts, Post
+from linker.models.features import Contributions, Embedding, Feature, Share, Text
+from linker.models.memory_table import MemoryTable
 from linker.models.score_scale import ScoreScale
+from linker.models.table import PostTable
 
-Text = TypeVar("Text", Article, Post)
+WeightedTokens = list[tuple[str, float]]
+Item = TypeVar("Item", Article, Post)
 # Of more articles, a matrix product is much faster.
 _FEW = 4
 
@@ -42,9 +45,79 @@ class Model(Registrable):
     keys_without_weights: ClassVar[frozenset[str]] = frozenset()
     #: Whether `linker train` can train it.
     trainable: ClassVar[bool] = False
+    #: ISO 639-1 codes of the languages that the model was trained on; None: all, or unknown.
+    languages: Sequence[str] | None = None
+    #: Whether articles in other languages are scored in another way.
+    adapts_to_languages: bool = False
 
     def prepare(self, data: LinkedPosts) -> None:
         """Learn from the training data what gradients do not (for example a vocabulary); by default nothing."""
+
+    def features(self) -> Sequence[Feature]:
+        """Return what the model reads of posts; by default it only has a `score` of its own, of their texts.
+
+        Corpora store features and sessions keep them, so that posts are read once.
+        """
+        if type(self).score is Model.score:
+            raise NotImplementedError(f"{type(self).__name__} has neither features() nor score()")
+        return [Text(self)]
+
+    def combine(
+        self, scores: Mapping[Feature, np.ndarray], articles: Sequence[Article], together: bool = False
+    ) -> np.ndarray:
+        """Return the scores of posts from those of each feature, by default of the only one.
+
+        Args:
+            scores: what `Feature.scores` returned, articles × posts, at least for the features of this model.
+            articles: the articles.
+            together: whether scores may depend on the other articles, as in `score`; else each article is scored by
+                itself, as in `score_independently`.
+
+        Returns:
+            float32, articles × posts, finite.
+        """
+        (feature,) = self.features()
+        return scores[feature]
+
+    def split(
+        self, scores: Mapping[Feature, np.ndarray], articles: Sequence[Article]
+    ) -> dict[Share, np.ndarray]:
+        """Return the parts of scores by the kind of feature that they are from; they add up, but for a constant.
+
+        Args:
+            scores: as for `combine`.
+            articles: the articles, each scored by itself.
+
+        Returns:
+            Float, articles × posts, by part of the score; by default all of it is the first feature's.
+        """
+        return {self.features()[0].share: self.combine(scores, articles)}
+
+    def attribute(
+        self, words: Mapping[Feature, Contributions], articles: Sequence[Article]
+    ) -> Contributions | None:
+        """Return for each post: word → its part of the score; None if no feature has contributions.
+
+        Args:
+            words: what `Feature.contributions` returned, for features that can be explained.
+            articles: the articles.
+        """
+        found = [words[feature] for feature in self.features() if feature in words]
+        return [_added(of_post) for of_post in zip(*found)] if found else None
+
+    def separable(self, articles: Sequence[Article]) -> bool:
+        """Return whether a post's score depends on no other post, and rises with that of each embedding.
+
+        Then searches leave out posts whose upper bounds are low; False if in doubt.
+        """
+        return False
+
+    def score_table(
+        self, table: PostTable, articles: Sequence[Article], together: bool = False
+    ) -> np.ndarray:
+        """Score all posts of a table: float32, articles × posts; see `combine`. This is where scores are made."""
+        scores = {feature: feature.scores(table, articles) for feature in self.features()}
+        return self.combine(scores, articles, together)
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Score all pairs of articles and posts.
@@ -60,12 +133,10 @@ class Model(Registrable):
         Raises:
             ModelError: if a file or package that the model needs is missing.
         """
-        raise NotImplementedError
+        return self.score_table(MemoryTable(posts), articles, together=True)
 
     def score_independently(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Score posts for each article independently of the other articles, as `linker rank` does.
-
-        Models whose scores depend on the other articles of a call override this.
 
         Args:
             articles: n articles.
@@ -74,7 +145,7 @@ class Model(Registrable):
         Returns:
             float32, n × m; row i equals `score([articles[i]], posts)[0]`.
         """
-        return self.score(articles, posts)
+        return self.score_table(MemoryTable(posts), articles)
 
     def score_scale(self) -> ScoreScale:
         """Return the map from scores of single articles to 0 to 100, the scores that users see.
@@ -93,13 +164,39 @@ class Model(Registrable):
         scores = self.score(list(rows), list(columns))
         return scores[[rows[article] for article in articles], [columns[post] for post in posts]]
 
-    def article_vectors(self, articles: Sequence[Article]) -> np.ndarray | None:
-        """Return the embeddings that `score` compares, float32, articles × dim; None for models without any."""
+    def weighted_tokens(
+        self, articles: Sequence[Article], posts: Sequence[Post]
+    ) -> tuple[list[WeightedTokens], list[WeightedTokens]] | None:
+        """Return the tokens of each article and of each post with their weights ≥ 0 in the embedding, if it has any."""
         return None
 
-    def post_vectors(self, posts: Sequence[Post]) -> np.ndarray | None:
-        """Return the embeddings that `score` compares, float32, posts × dim; None for models without any."""
-        return None
+    def save_state(self, folder: Path) -> None:
+        """Write into `folder` what the config does not hold (weights, vocabulary); by default nothing."""
+
+    def load_state(self, folder: Path) -> None:
+        """Read what `save_state` wrote into `folder`; by default nothing.
+
+        Raises:
+            ModelError: if a file is missing or damaged.
+        """
+
+
+class EncoderModel(Model):
+    """A model that embeds texts: `article_vectors` and `post_vectors` are all that it needs.
+
+    Attributes:
+        similarity: `cosine` or `euclidean`: how a corpus compares the embeddings.
+    """
+
+    similarity: str = "cosine"
+
+    def article_vectors(self, articles: Sequence[Article]) -> np.ndarray:
+        """Return the embeddings of articles: float32, articles × dim; of unit length if `similarity` is `cosine`."""
+        raise NotImplementedError
+
+    def post_vectors(self, posts: Sequence[Post]) -> np.ndarray:
+        """Return the embeddings of posts: float32, posts × dim; of unit length if `similarity` is `cosine`."""
+        raise NotImplementedError
 
     def similarities(self, articles: np.ndarray, posts: np.ndarray) -> np.ndarray:
         """Score embeddings, by default by their dot products.
@@ -113,15 +210,17 @@ class Model(Registrable):
         """
         return dot_products(articles, posts)
 
-    def save_state(self, folder: Path) -> None:
-        """Write into `folder` what the config does not hold (weights, vocabulary); by default nothing."""
+    def score_scale(self) -> ScoreScale:
+        """Return the map of cosines, or of negative distances."""
+        return ScoreScale("similarity" if self.similarity == "cosine" else "distance")
 
-    def load_state(self, folder: Path) -> None:
-        """Read what `save_state` wrote into `folder`; by default nothing.
+    def features(self) -> Sequence[Feature]:
+        """Return the embedding."""
+        return [Embedding(self)]
 
-        Raises:
-            ModelError: if a file is missing or damaged.
-        """
+    def separable(self, articles: Sequence[Article]) -> bool:
+        """Return True: the score is the similarity."""
+        return True
 
 
 def all_submodels(model: Model) -> Iterator[Model]:
@@ -131,31 +230,20 @@ def all_submodels(model: Model) -> Iterator[Model]:
         yield from all_submodels(submodel)
 
 
-def embedding_submodel(model: Model) -> Model | None:
-    """Return the outermost submodel that embeds texts: the model itself if it does, None if none does."""
-    # Decided by the class, without encoding anything: models with embeddings override `post_vectors`.
-    return next(
-        (part for part in all_submodels(model) if type(part).post_vectors is not Model.post_vectors), None
-    )
+def embedding_submodel(model: Model) -> EncoderModel | None:
+    """Return the first submodel that embeds texts: the model itself if it does, None if none does."""
+    encoders = (feature.encoder for feature in model.features())
+    return next((encoder for encoder in encoders if isinstance(encoder, EncoderModel)), None)
 
 
-@contextmanager
-def post_vectors_by(part: Model, look_up: Callable[[Sequence[Post]], np.ndarray | None]) -> Iterator[None]:
-    """Let a model take the embeddings of posts from a function instead of `post_vectors`, within this context.
-
-    Args:
-        part: the model.
-        look_up: returns what `post_vectors` would.
-    """
-    former = {name: one for name, one in vars(part).items() if name == "post_vectors"}  # of an outer context
-    vars(part)["post_vectors"] = look_up  # an attribute of the instance hides the method of its class
-    try:
-        yield
-    finally:
-        del vars(part)["post_vectors"]
-        vars(part).update(former)
-
-
-def index_of(texts: Sequence[Text]) -> dict[Text, int]:
+def index_of(texts: Sequence[Item]) -> dict[Item, int]:
     """Map each distinct article or post to its index among the distinct ones, in order of first occurrence."""
     return {text: index for index, text in enumerate(dict.fromkeys(texts))}
+
+
+def _added(contributions: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for words in contributions:
+        for word, part in words.items():
+            total[word] = total.get(word, 0.0) + part
+    return total

@@ -11,15 +11,19 @@ import numpy as np
 from typing_extensions import override
 
 from linker.common.checks import at_least
-from linker.data.types import Article, Post
+from linker.data.types import Article
+from linker.models.features import Feature
 from linker.models.model import Model
 from linker.models.score_scale import ScoreScale
+from linker.models.table import PostTable
 
 #: An article as one text, or the best or mean score over its passages.
 Passages = Literal["whole", "best", "mean"]
 
 #: Target length of a passage, in words.
 WORDS = 50
+# Passages that are scored together: few, because a corpus has many posts.
+_AT_ONCE = 8
 
 # Sentence-ending punctuation, closing quotes, white space, and what may start a sentence; or a line break.
 _END = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+(?=[\"'“‘«(\[]*[^\W_a-z])|(?<=[。！？])|\s*\n\s*")
@@ -81,30 +85,6 @@ def passages_of(article: Article, words: int = WORDS) -> list[Article]:
     ]
 
 
-def split_articles(articles: Sequence[Article], words: int = WORDS) -> tuple[list[Article], np.ndarray]:
-    """Split articles into passages; returns all passages in order and each article's first index (int64)."""
-    of_each = [passages_of(article, words) for article in articles]
-    starts = np.cumsum([0, *map(len, of_each)], dtype=np.int64)[:-1]
-    return [passage for passages in of_each for passage in passages], starts
-
-
-def pool_passages(scores: np.ndarray, starts: np.ndarray, passages: Passages) -> np.ndarray:
-    """Pool scores over the passages of each article.
-
-    Args:
-        scores: float, passages × posts.
-        starts: int64, index of each article's first passage.
-        passages: `best` (maximum) or `mean`.
-
-    Returns:
-        articles × posts, of the dtype of `scores`.
-    """
-    if passages == "best":
-        return np.asarray(np.maximum.reduceat(scores, starts, axis=0))
-    counts = np.diff(starts, append=len(scores))
-    return (np.add.reduceat(scores, starts, axis=0, dtype=np.float64) / counts[:, None]).astype(scores.dtype)
-
-
 class PassagePooling(Model):
     """A model applied to the passages of each article.
 
@@ -121,10 +101,27 @@ class PassagePooling(Model):
     def score_scale(self) -> ScoreScale:
         return self.model.score_scale()
 
-    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+    @override
+    def features(self) -> Sequence[Feature]:
+        return self.model.features()
+
+    @override
+    def score_table(
+        self, table: PostTable, articles: Sequence[Article], together: bool = False
+    ) -> np.ndarray:
         """Return pooled scores, float32, articles × posts; each passage is scored as a query of its own."""
-        pieces, starts = split_articles(articles, self.words)
-        return pool_passages(self.model.score_independently(pieces, posts), starts, self.passages)
+        pooled = np.empty((len(articles), len(table)), dtype=np.float32)
+        for scores, article in zip(pooled, articles):
+            pieces = passages_of(article, self.words)
+            total = np.zeros(len(table))
+            for number in range(0, len(pieces), _AT_ONCE):
+                of_pieces = self.model.score_table(table, pieces[number : number + _AT_ONCE])
+                if self.passages == "mean":
+                    total += of_pieces.sum(axis=0, dtype=np.float64) / len(pieces)
+                else:
+                    total = np.maximum(total if number else -np.inf, of_pieces.max(axis=0))
+            scores[:] = total
+        return pooled
 
 
 def with_passages(model: Model, passages: Passages) -> Model:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from typing_extensions import override
 
 from linker.common.checks import at_least
 from linker.common.errors import ModelError
@@ -15,8 +14,7 @@ from linker.data.characters import plain
 from linker.data.types import Article, Post
 from linker.models.files.hub import is_hub_name, split_hub_name
 from linker.models.files.weight_files import check_weight_files
-from linker.models.model import Model
-from linker.models.score_scale import ScoreScale
+from linker.models.model import EncoderModel, Model
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -26,7 +24,7 @@ _FILES = ["*.json", "*.txt", "*.jinja", "*.model", "*.safetensors"]
 
 
 @Model.register("sentence_transformer")
-class SentenceTransformerModel(Model):
+class SentenceTransformerModel(EncoderModel):
     """Cosine of the embeddings of a pretrained sentence-transformers model.
 
     Needs the extra `transformers`. The model truncates texts at its limit (all-MiniLM-L6-v2: 256 word pieces).
@@ -46,19 +44,6 @@ class SentenceTransformerModel(Model):
         self.path = path
         self.batch_size = batch_size
         self._encoder: SentenceTransformer | None = None
-
-    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Return cosines: float32, articles × posts, −1 to 1.
-
-        Raises:
-            ModelError: if sentence-transformers is not installed, or `path` is not one of its models
-                or cannot be downloaded.
-        """
-        return self.similarities(self.article_vectors(articles), self.post_vectors(posts))
-
-    @override
-    def score_scale(self) -> ScoreScale:
-        return ScoreScale("similarity")
 
     def article_vectors(self, articles: Sequence[Article]) -> np.ndarray:
         """Return embeddings of unit length: float32, articles × dim."""

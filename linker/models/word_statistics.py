@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linker.common.errors import DataError
+from linker.data.types import Article, Post
+from linker.models.lexical import lexical_words
+
+if TYPE_CHECKING:
+    from linker.models.features import Feature
 
 #: Words that are kept, the most frequent ones: about 2 MB of JSON.
 _MOST_WORDS = 200_000
@@ -73,23 +76,19 @@ class WordStatistics:
 #: Statistics by the stop words that were removed, see `lexical_words`.
 Statistics = Mapping[str, WordStatistics]
 
-_KEPT: ContextVar[Statistics | None] = ContextVar("word statistics", default=None)
 
-
-@contextmanager
-def counted_in(statistics: Statistics) -> Iterator[None]:
-    """Let lexical models take counts of words from these statistics, not from the posts that they score.
+def word_statistics(
+    features: Iterable[Feature], articles: Sequence[Article], posts: Sequence[Post]
+) -> Statistics:
+    """Count the words of posts for features that read words: by stop words, empty if there are none.
 
     Args:
-        statistics: by stop words; a model with other stop words counts the words of the posts.
+        features: those of a model.
+        articles: articles of the languages that posts are to be scored for; the language decides the stop words.
+        posts: the pool.
     """
-    token = _KEPT.set(statistics)
-    try:
-        yield
-    finally:
-        _KEPT.reset(token)
-
-
-def kept_statistics(stop_words: str) -> WordStatistics | None:
-    """Return the statistics to score with; None: those of the posts."""
-    return (_KEPT.get() or {}).get(stop_words)
+    wanted = dict.fromkeys(words for feature in features for words in feature.stop_words_for(articles))
+    return {
+        stop_words: WordStatistics.of([lexical_words(post.text, stop_words) for post in posts])
+        for stop_words in wanted
+    }

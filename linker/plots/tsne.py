@@ -10,7 +10,7 @@ import numpy as np
 
 from linker.common.errors import DataError, ModelError
 from linker.data.types import LinkedPosts
-from linker.models.model import Model
+from linker.models.model import Model, embedding_submodel
 from linker.plots.style import COLORS, GREY, label, panels, style
 
 if TYPE_CHECKING:
@@ -68,10 +68,10 @@ def vector_map(
     posts = [post for post in linked.posts if post.id in article_of]
     if len(posts) < 4:
         raise DataError(f"only {len(posts)} posts belong to these articles; t-SNE needs at least four")
-    vectors = model.post_vectors(posts)
-    if vectors is None:
+    encoder = embedding_submodel(model)
+    if encoder is None:
         raise ModelError(f"{name}: has no embeddings; give a model folder of `linker train`")
-    points = _tsne(vectors, seed)
+    points = _tsne(encoder.post_vectors(posts), seed)
     numbers = np.array([article_of[post.id] for post in posts])
     shared = []
     for number, i in enumerate(chosen):

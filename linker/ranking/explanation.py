@@ -7,14 +7,23 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 from types import MappingProxyType
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
+import numpy as np
+
+from linker.common.text_keys import keys_of
 from linker.data.types import Article, Post
-from linker.ranking.contributions import PostsStatistics, SharesTerms, Statistics, contributions, words_of
-from linker.ranking.words import Span, WordWeights, align, is_content_word
+from linker.models.content_words import Span, WordWeights, align, is_content_word, words_of
+from linker.models.features import Share
+from linker.models.model import Model
+from linker.models.postings import bm25_idf
+from linker.models.table import PostTable
 
+#: Posts whose mean others are compared with, evenly spaced.
+_COMPARED = 10_000
 _ARTICLE_WORDS = 20
 
 
@@ -45,53 +54,97 @@ class Explanation(NamedTuple):
         )
 
 
-@runtime_checkable
-class WeighsTokens(Protocol):
-    """A model that gives the weight of each token in a text's embedding (`SiameseModel`)."""
-
-    max_article_tokens: int
-    max_post_tokens: int
-
-    def token_weights(self, texts: Sequence[str], max_tokens: int) -> list[WordWeights] | None:
-        """Return all tokens of each text with their weights ≥ 0; None if the encoder has no weights."""
-
-
-def explain(
-    model: object,
-    articles: Sequence[Article],
-    posts: Sequence[Post],
-    chosen: Sequence[int],
-    statistics: Statistics | None = None,
-    encode: bool = True,
-) -> list[Explanation] | None:
-    """Explain the scores of the chosen posts; None if the model cannot be explained.
+class Explainer:
+    """Explains the scores of posts of a table.
 
     Args:
         model: the model that scored the posts.
-        articles: the query.
-        posts: all posts, or some of them if `statistics` covers all.
-        chosen: indices of the posts to explain.
-        statistics: word statistics of all posts; None: of `posts`.
-        encode: explain models with embeddings, too: about ten more texts to encode per explained post.
+        table: all posts that were scored.
+        articles: the articles as they were scored.
+        encode: explain by embeddings, too: about ten more texts to encode per post.
     """
-    some = [posts[i] for i in chosen]
-    if isinstance(model, WeighsTokens) and not isinstance(model, SharesTerms):
-        found = _from_tokens(model, articles, some)
-        if found is not None:
-            return found
-    statistics = statistics or PostsStatistics(articles, posts, chosen)
-    carried = contributions(model, articles, some, statistics, encode)
-    if carried is None:
-        return None
-    article_words = _weighted_words(articles, statistics)
-    return [_explanation(article_words, words, post) for words, post in zip(carried, some)]
+
+    def __init__(
+        self, model: Model, table: PostTable, articles: Sequence[Article], encode: bool = True
+    ) -> None:
+        self._model, self._table, self._articles, self._encode = model, table, articles, encode
+
+    def __call__(self, rows: np.ndarray, posts: Sequence[Post]) -> list[Explanation] | None:
+        """Explain the scores of the posts in some rows; None if the model cannot be explained."""
+        explanations = self.words(posts)
+        if explanations is None:
+            return None
+        return [one._replace(shares=shares) for one, shares in zip(explanations, self._shares(rows))]
+
+    def words(self, posts: Sequence[Post]) -> list[Explanation] | None:
+        """Explain the scores of posts without shares, which need the scores of other posts; None as in `__call__`."""
+        tokens = self._model.weighted_tokens(self._articles, posts)
+        if tokens is not None:
+            return _from_tokens(*tokens, posts)
+        contributions = {
+            feature: of_posts
+            for feature in self._model.features()
+            if self._encode or not feature.slow_to_explain
+            if (of_posts := feature.contributions(self._table, self._articles, posts)) is not None
+        }
+        of_posts = self._model.attribute(contributions, self._articles)
+        if of_posts is None:
+            return None
+        return [_explanation(self._article_words, words, post) for words, post in zip(of_posts, posts)]
+
+    @cached_property
+    def _article_words(self) -> WordWeights:
+        """Weigh the content words of the articles that occur in posts; rare words weigh more."""
+        totals: defaultdict[str, float] = defaultdict(float)
+        postings = self._table.postings("english")
+        for article in self._articles:
+            counts = Counter(word for word in words_of(article.full_text) if is_content_word(word))
+            idf = bm25_idf(postings.posts, postings.containing(keys_of(list(counts))[:, 0]))
+            weights = (1 + np.log(np.array([*counts.values()], dtype=np.float64))) * idf
+            whole = weights.sum() or 1
+            for word, weight in zip(counts, weights.tolist()):
+                totals[word] += weight / whole / len(self._articles)
+        return _heaviest(totals)
+
+    def _shares(self, rows: np.ndarray) -> list[dict[str, int]]:
+        """Return the shares of the parts of scores in the difference between each post and the average post."""
+        average = np.arange(0, len(self._table), max(1, -(-len(self._table) // _COMPARED)))
+        if self._model.separable(self._articles):
+            some, at = np.unique(np.concatenate([rows, average]), return_inverse=True)
+            parts, rows, average = self._parts(some), at[: len(rows)], at[len(rows) :]
+        else:
+            parts = self._parts_of_all
+        means = {share: part[average].mean() for share, part in parts.items()}
+        found = []
+        for row in rows.tolist():
+            moved = {share: float(part[row] - means[share]) for share, part in parts.items()}
+            if sum(map(abs, moved.values())) < 1e-9:  # all posts are alike, or there is only one
+                moved = {share: float(part[row]) for share, part in parts.items()}
+            found.append(_percent(moved))
+        return found
+
+    @cached_property
+    def _parts_of_all(self) -> dict[Share, np.ndarray]:
+        return self._parts(None)
+
+    def _parts(self, rows: np.ndarray | None) -> dict[Share, np.ndarray]:
+        """Return the parts of the scores of some posts, the mean over the articles: float64, one per post."""
+        scores = {f: f.scores(self._table, self._articles, rows) for f in self._model.features()}
+        parts = self._model.split(scores, self._articles)
+        return {share: part.mean(axis=0, dtype=np.float64) for share, part in parts.items()}
 
 
-def with_shares(
-    explanations: Sequence[Explanation], of_posts: Sequence[Mapping[str, int]]
-) -> list[Explanation]:
-    """Return the explanations with the shares of each post's score."""
-    return [one._replace(shares=shares) for one, shares in zip(explanations, of_posts)]
+def _percent(moved: Mapping[Share, float]) -> dict[str, int]:
+    """Return whole percentages, signed, whose absolute values add up to 100, by the largest remainders."""
+    total = sum(map(abs, moved.values()))
+    if not total:
+        return dict.fromkeys(moved, 0)
+    exact = {share: 100 * abs(value) / total for share, value in moved.items()}
+    whole = {share: int(value) for share, value in exact.items()}
+    by_remainder = sorted(exact, key=lambda share: (whole[share] - exact[share], share))
+    for share in by_remainder[: 100 - sum(whole.values())]:
+        whole[share] += 1
+    return {share: -value if moved[share] < 0 else value for share, value in whole.items()}
 
 
 def _explanation(article_words: WordWeights, carried: dict[str, float], post: Post) -> Explanation:
@@ -101,28 +154,12 @@ def _explanation(article_words: WordWeights, carried: dict[str, float], post: Po
     return Explanation(article_words, _above_zero(weights), _spans(post.text, weights))
 
 
-def _weighted_words(articles: Sequence[Article], statistics: Statistics) -> WordWeights:
-    """Weigh the content words of the articles that occur in posts; rare words weigh more."""
-    totals: defaultdict[str, float] = defaultdict(float)
-    for article in articles:
-        counts = Counter(word for word in words_of(article.full_text) if is_content_word(word))
-        weights = statistics.rarity(counts)
-        whole = sum(weights.values()) or 1
-        for word, weight in weights.items():
-            totals[word] += weight / whole / len(articles)
-    return _heaviest(totals)
-
-
 def _from_tokens(
-    model: WeighsTokens, articles: Sequence[Article], posts: Sequence[Post]
-) -> list[Explanation] | None:
-    in_articles = model.token_weights([article.full_text for article in articles], model.max_article_tokens)
-    in_posts = model.token_weights([post.text for post in posts], model.max_post_tokens)
-    if in_articles is None or in_posts is None:
-        return None
+    in_articles: Sequence[WordWeights], in_posts: Sequence[WordWeights], posts: Sequence[Post]
+) -> list[Explanation]:
     totals: defaultdict[str, float] = defaultdict(float)
     for token, weight in chain.from_iterable(in_articles):
-        totals[token] += weight / len(articles)
+        totals[token] += weight / len(in_articles)
     heaviest = _heaviest(totals)
     return [
         Explanation(heaviest, _above_zero(weights), _spans(post.text, weights))

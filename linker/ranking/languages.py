@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from linker.common.console import warn
-from linker.data.languages import language_name, language_of, languages_of
-from linker.data.types import Article, Post
-from linker.models.ensemble import EnsembleModel
+from linker.data.languages import language_name, language_of
+from linker.data.types import Article
 from linker.models.model import Model, all_submodels
 
 #: Share of posts in other languages from which on a warning is due. International news have a tenth of them.
@@ -18,29 +17,28 @@ _SHOWN = 3
 RECIPE = "configs/minilm/multilingual.jsonnet"
 
 
-def warn_of_languages(model: Model, articles: Sequence[Article], posts: Sequence[Post]) -> None:
+def warn_of_languages(model: Model, articles: Sequence[Article], of_posts: Counter[str]) -> None:
     """Print `language_warning`, if there is any, each once."""
-    if (sentence := language_warning(model, articles, posts)) is not None:
+    if (sentence := language_warning(model, articles, of_posts)) is not None:
         _warn_once(sentence)
 
 
-def language_warning(model: Model, articles: Sequence[Article], posts: Sequence[Post]) -> str | None:
+def language_warning(model: Model, articles: Sequence[Article], of_posts: Counter[str]) -> str | None:
     """Return a warning if an article, or 15 % of the posts, are in a language that the model was not trained on.
 
     Args:
         model: the model; there is no warning if it does not state its languages.
         articles: the query.
-        posts: the posts; evenly spaced ones are looked at.
+        of_posts: languages of some of the posts, from `languages_of`.
 
     Returns:
         One line: what was found, what it means for the ranking, and what to do. None: nothing to warn of.
     """
-    ensembles = [part for part in all_submodels(model) if isinstance(part, EnsembleModel) and part.languages]
-    if not ensembles:
+    stated = [part for part in all_submodels(model) if part.languages]
+    if not stated:
         return None
-    known = set(ensembles[0].languages or ())
+    known = set(stated[0].languages or ())
     of_articles = Counter(language for article in articles if (language := language_of(article)))
-    of_posts = languages_of(posts)
     foreign = _without(of_articles, known)
     others = _without(of_posts, known)
     notable = others.total() >= _NOTABLE * max(of_posts.total(), 1)
@@ -52,7 +50,7 @@ def language_warning(model: Model, articles: Sequence[Article], posts: Sequence[
         found.append(f"{count}: {_listed(map(language_name, foreign))}")
     if notable:
         found.append(f"posts: {_shares(others, of_posts.total())}")
-    if foreign and any(part.other_weights for part in ensembles):
+    if foreign and any(part.adapts_to_languages for part in stated):
         effect = "words that article and posts share lead the ranking"
     else:
         effect = "it misses posts in other languages unless they share names or other words"

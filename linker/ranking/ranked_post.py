@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
@@ -12,10 +13,11 @@ from linker.data.types import Post
 if TYPE_CHECKING:
     from linker.calibration.thresholds import Thresholds
     from linker.models.score_scale import ScoreScale
-    from linker.ranking.explanation import Explanation
+    from linker.models.table import PostTable
+    from linker.ranking.explanation import Explainer, Explanation
 
+#: Posts of a long ranking that are in memory at a time.
 AT_ONCE = 4_096
-"""Posts of a long ranking that are in memory at a time."""
 
 
 class RankedPost(NamedTuple):
@@ -37,30 +39,6 @@ class RankedPost(NamedTuple):
     explanation: Explanation | None = None
     copies: int = 0
     probability: float | None = None
-
-
-class ReadInParts(Sequence[RankedPost]):
-    """Base of rankings that are read in parts: iterating holds at most 4,096 posts in memory."""
-
-    def _read(self, part: slice) -> list[RankedPost]:
-        """Return the posts of a slice of the ranking."""
-        raise NotImplementedError
-
-    @overload
-    def __getitem__(self, index: int) -> RankedPost: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[RankedPost]: ...
-
-    def __getitem__(self, index: int | slice) -> RankedPost | list[RankedPost]:
-        if isinstance(index, slice):
-            return self._read(index)
-        place = range(len(self))[index]
-        return self._read(slice(place, place + 1))[0]
-
-    def __iter__(self) -> Iterator[RankedPost]:
-        for start in range(0, len(self), AT_ONCE):
-            yield from self._read(slice(start, start + AT_ONCE))
 
 
 class UserScores:
@@ -86,3 +64,58 @@ class UserScores:
         if self._thresholds is None or not scores:
             return zip(scores, [None] * len(scores))
         return zip(scores, map(float, self._thresholds.of_raw(raw)))
+
+
+class RankedPosts(Sequence[RankedPost]):
+    """Ranked posts, best first, that are read from their table when they are accessed, 4,096 at a time.
+
+    Args:
+        table: the posts.
+        rows: their rows, best first.
+        scores: their raw scores.
+        copies: number of near-duplicates that each represents.
+        user_scores: the map from raw scores to those of ranked posts.
+        first: rank of the first post.
+        explain: explains the scores of posts; None: no explanations.
+    """
+
+    def __init__(
+        self,
+        table: PostTable,
+        rows: np.ndarray,
+        scores: np.ndarray,
+        copies: np.ndarray,
+        user_scores: UserScores,
+        first: int = 1,
+        explain: Explainer | None = None,
+    ) -> None:
+        self._table, self._rows, self._scores, self._copies = table, rows, scores, copies
+        self._user_scores, self._first, self._explain = user_scores, first, explain
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> RankedPost: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[RankedPost]: ...
+
+    def __getitem__(self, index: int | slice) -> RankedPost | list[RankedPost]:
+        if not isinstance(index, slice):
+            place = range(len(self))[index]
+            return self[place : place + 1][0]
+        rows, copies = self._rows[index], self._copies[index].tolist()
+        posts = self._table.posts(rows)
+        explanations = self._explain(rows, posts) if self._explain else None
+        ranks = range(self._first, self._first + len(self))[index]
+        return [
+            RankedPost(rank, score, post, explanation, more, probability)
+            for rank, (score, probability), post, explanation, more in zip(
+                ranks, self._user_scores(self._scores[index]), posts, explanations or repeat(None), copies
+            )
+        ]
+
+    def __iter__(self) -> Iterator[RankedPost]:
+        for start in range(0, len(self), AT_ONCE):
+            yield from self[start : start + AT_ONCE]

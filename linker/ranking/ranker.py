@@ -15,19 +15,17 @@ from linker.calibration.thresholds import Thresholds
 from linker.common.errors import LinkerError, ModelError
 from linker.data.post_filter import Filter
 from linker.data.types import Article, Post
-from linker.models.elapsed_time import uses_dates, without_dates
+from linker.models.elapsed_time import without_dates
 from linker.models.files.resolve import ModelReference, resolve_model
+from linker.models.memory_table import EmbeddingCache, MemoryTable
 from linker.models.model import Model, embedding_submodel
 from linker.models.passage_pooling import Passages, with_passages
-from linker.models.word_statistics import Statistics, counted_in
 from linker.ranking.data_frames import Frame, frame_of
 from linker.ranking.inputs import AnyArticles, AnyColumns, AnyPosts, as_articles, as_posts
 from linker.ranking.labels import AnyLabels
-from linker.ranking.languages import warn_of_languages
-from linker.ranking.recent_embeddings import RecentEmbeddings
-from linker.ranking.request import RankRequest, rank_scored
+from linker.ranking.request import RankRequest
 from linker.ranking.results import Ranking
-from linker.ranking.scores import ScoredPosts
+from linker.ranking.search import QueryScores, search
 
 
 class Ranker:
@@ -43,7 +41,7 @@ class Ranker:
         self.model = model
         self.name = name
         self._reference = reference
-        self._recent = RecentEmbeddings(model)
+        self._embeddings = EmbeddingCache()
 
     def __repr__(self) -> str:
         return f"Ranker({self.name!r})"
@@ -136,8 +134,7 @@ class Ranker:
         Returns:
             The ranking, best first.
         """
-        with counted_in(self._statistics(request)):
-            return rank_scored(self._scored(articles, posts, request), request, frame, posts)
+        return search(self.model, self._table(posts, request), articles, request, self.name, frame)
 
     def thresholds(
         self,
@@ -167,10 +164,8 @@ class Ranker:
                 model or other passages.
         """
         request = RankRequest(labels=labels, calibration=calibration, passages=passages, filter=filter)
-        with counted_in(self._statistics(request)):
-            return self._scored(
-                as_articles(article, published), as_posts(posts, columns), request
-            ).thresholds(request)
+        query, table = as_articles(article, published), self._table(as_posts(posts, columns), request)
+        return QueryScores(self.model, table, query, request, self.name).thresholds(request)
 
     def score(
         self,
@@ -203,8 +198,10 @@ class Ranker:
         """
         found, model = as_articles(articles), with_passages(self.model, passages)
         query = without_dates(found) if ignore_dates else found
-        score = model.score if together else model.score_independently
-        return model.score_scale()(self._finite(score(query, as_posts(posts, columns))))
+        scores = model.score_table(self._table(as_posts(posts, columns), RankRequest()), query, together)
+        if not np.isfinite(scores).all():
+            raise ModelError(f"{self.name}: gives scores that are not finite numbers; train it again")
+        return model.score_scale()(scores)
 
     def encode(
         self,
@@ -297,38 +294,14 @@ class Ranker:
             evaluation=None if evaluation is None else Path(evaluation),
         )
 
-    def _scored(
-        self, articles: Sequence[Article], posts: Sequence[Post], request: RankRequest
-    ) -> ScoredPosts:
-        """Score posts by the mean over the articles; each article is scored independently of the others."""
+    def _table(self, posts: Sequence[Post], request: RankRequest) -> MemoryTable:
+        """Return the posts as a table, with the counts of words of the request's calibration, if there is one."""
+        calibration = request.calibration
         # Calibrations made in Python may have no fingerprint.
-        if (
-            self._reference is not None
-            and request.calibration is not None
-            and request.calibration.fingerprint
-        ):
+        if self._reference is not None and calibration is not None and calibration.fingerprint:
             request.check_model(self._reference.fingerprint)
-        passing = None if request.filter is None else request.filter.passing(posts)
-        ranked = posts if passing is None else [posts[i] for i in passing]
-        warn_of_languages(self.model, articles, ranked)
-        query = without_dates(articles) if request.ignore_dates else articles
-        model = with_passages(self.model, request.passages)
-        with self._recent.used():
-            of_each = self._finite(model.score_independently(query, posts))
-        scores = of_each.mean(axis=0, dtype=np.float64).astype(np.float32)
-        scale = self.model.score_scale()
-        if not uses_dates(self.model, query, any(post.created_at for post in posts)):
-            scale = scale.without_dates()
-        return ScoredPosts(self.model, self.name, articles, posts, scores, scale, query)
-
-    def _statistics(self, request: RankRequest) -> Statistics:
-        """Return the counts of words to score with, those of the calibration; what they are is reported."""
-        return {} if request.calibration is None else request.calibration.reported_words()
-
-    def _finite(self, scores: np.ndarray) -> np.ndarray:
-        if not np.isfinite(scores).all():
-            raise ModelError(f"{self.name}: gives scores that are not finite numbers; train it again")
-        return scores
+        words = {} if calibration is None else calibration.reported_words()
+        return MemoryTable(posts, words, self._embeddings)
 
 
 def load(path: str | Path) -> Ranker:

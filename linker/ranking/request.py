@@ -1,26 +1,21 @@
-"""Ranking options, and the steps from scores to a ranking: filter, deduplicate, threshold, cut."""
+"""The options of a ranking."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from linker.calibration.thresholds import check_targets
 from linker.common.errors import LinkerError
-from linker.ranking.ranked_post import AT_ONCE, RankedPost, UserScores
-from linker.ranking.results import Ranking
 
 if TYPE_CHECKING:
     from linker.calibration.calibration import Calibration
-    from linker.calibration.thresholds import Thresholds
     from linker.data.labels.post_labels import LabelFile
     from linker.data.post_filter import Filter
-    from linker.data.types import Article, Post
+    from linker.data.types import Article
     from linker.models.passage_pooling import Passages
-    from linker.models.score_scale import ScoreScale
-    from linker.ranking.data_frames import Frame
     from linker.ranking.labels import AnyLabels
 
 
@@ -101,48 +96,3 @@ class RankRequest:
         """
         if self.calibration is not None:
             self.calibration.check(fingerprint)
-
-
-class RankablePosts(Protocol):
-    """Posts with their scores for one query: `ScoredPosts` in memory, `CorpusScores` in a corpus."""
-
-    name: str
-    articles: Sequence[Article]
-    scale: ScoreScale
-
-    def thresholds(self, request: RankRequest) -> Thresholds:
-        """Estimate what thresholds keep and find, by the request's labels or calibration."""
-
-    def best(
-        self, request: RankRequest, threshold: float | None, user_scores: UserScores
-    ) -> Sequence[RankedPost]:
-        """Return the posts that meet the request and reach the raw threshold, best first."""
-
-
-def rank_scored(
-    posts: RankablePosts, request: RankRequest, frame: Frame | None = None, rows: Sequence[Post] = ()
-) -> Ranking:
-    """Rank scored posts: estimate thresholds, choose one, cut, and add probabilities where there is evidence.
-
-    Up to 4,096 posts of a corpus are read at once; more are read as the ranking is gone through.
-
-    Args:
-        posts: the scored posts.
-        request: the options.
-        frame: the data frame that the posts were read from.
-        rows: all posts of the data frame, in order.
-
-    Raises:
-        LinkerError: if no threshold is estimated to reach the precision or recall, or labels do not fit the posts.
-    """
-    thresholds = posts.thresholds(request) if request.has_evidence else None
-    chosen = None
-    if thresholds is not None:
-        chosen = thresholds.choose(request.threshold, request.precision, request.recall)
-    threshold = chosen.score if chosen else request.threshold
-    raw = None if threshold is None else float(posts.scale.least_raw(threshold))
-    ranked = posts.best(request, raw, UserScores(posts.scale, thresholds))
-    if len(ranked) <= AT_ONCE:
-        ranked = ranked[:]
-    ids = [] if frame is None else [post.id for post in rows]
-    return Ranking(ranked, posts.articles, posts.name, frame, ids, thresholds, chosen, posts.scale)

@@ -18,7 +18,7 @@ from linker.common.console import progress_bar
 from linker.common.errors import ConfigError, LinkerError
 from linker.data.types import LinkedPosts
 from linker.evaluation.evaluate import evaluate
-from linker.models.model import Model, Text
+from linker.models.model import Item, Model
 from linker.models.siamese.siamese import SiameseModel
 from linker.modules.dropout import Masks, drawing, mixed
 from linker.modules.losses.loss import Loss
@@ -81,7 +81,7 @@ class TrainingTask:
         return self.workers.all_gather_object(metrics)[0]
 
     def _encode(
-        self, encode: Callable[[Sequence[Text]], np.ndarray], texts: Sequence[Text], lengths: Sequence[int]
+        self, encode: Callable[[Sequence[Item]], np.ndarray], texts: Sequence[Item], lengths: Sequence[int]
     ) -> np.ndarray:
         """Return the vectors of all texts, of which every process encodes a share: float32, texts × dim."""
         shares = self.workers.split_by_tokens(lengths)

@@ -18,6 +18,7 @@ from linker.corpus.storage.shards import Shard
 from linker.corpus.storage.store import Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
+from linker.ranking.explanation import Explanation
 from tests.conftest import toy_posts
 from tests.corpus.conftest import some_posts, write_posts
 
@@ -26,11 +27,11 @@ GONE = [f"p{number:05d}" for number in (0, 7, 31, 32, 149, 150)]
 SECRET = "deleted-words-nobody-may-read"
 
 
-def answers(folder: Path) -> list[list[tuple[str, float, int]]]:
+def answers(folder: Path) -> list[tuple[str, float, int, Explanation | None]]:
     corpus = Corpus.open(folder)
     return [
-        [(row.post.id, row.score, row.copies) for row in corpus.rank(ARTICLE, top=None, fusion=fusion)]
-        for fusion in ("none", "zscore")
+        (row.post.id, row.score, row.copies, row.explanation)
+        for row in corpus.rank(ARTICLE, None, explain=True)
     ]
 
 

@@ -20,14 +20,15 @@ from hypothesis import strategies as st
 
 import linker
 from linker.common.errors import DataError, LinkerError, ModelError
+from linker.common.text_keys import keys_of
 from linker.corpus import builder as building
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
-from linker.corpus.indexes.id_set import KeySet, keys_of
-from linker.corpus.search.filters import Filter
+from linker.corpus.indexes.id_set import KeySet
 from linker.corpus.storage.store import FACTS, Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
+from linker.data.post_filter import Filter
 from linker.data.types import Post
 from tests.corpus.conftest import some_posts, write_model, write_posts
 
@@ -60,7 +61,7 @@ def ids(ranking):
 def test_ranks_as_without_a_corpus(built, tmp_path, model_folder):
     corpus = Corpus.open(built)
     expected = linker.load(model_folder).rank([ARTICLE, "glacier1 w3"], tmp_path / "posts.jsonl", copies=True)
-    got = corpus.rank([ARTICLE, "glacier1 w3"], top=None, copies=True, fusion="none")
+    got = corpus.rank([ARTICLE, "glacier1 w3"], top=None, copies=True)
     np.testing.assert_allclose([r.score for r in got], [r.score for r in expected], atol=1e-4)
     assert sorted(ids(got)) == sorted(ids(expected))
     assert ids(got)[:5] == ids(expected)[:5]
@@ -167,7 +168,7 @@ def test_a_killed_build_resumes_without_loss_or_doubling(tmp_path, model_folder)
     assert counts == sorted(counts)
     corpus = Corpus.open(tmp_path / "corpus")
     assert not list(faults(corpus.store))
-    found = corpus.rank(ARTICLE, top=None, copies=True, fusion="none")
+    found = corpus.rank(ARTICLE, top=None, copies=True)
     assert sorted(ids(found)) == [post["id"] for post in some_posts(1_500)]
     expected = linker.load(model_folder).rank(ARTICLE, Path(posts), copies=True)
     assert {r.post.id: pytest.approx(r.score, abs=1e-4) for r in found} == {

@@ -30,10 +30,10 @@ def test_ranks_as_without_a_corpus(tmp_path, model_folder, passages, articles):
     build_corpus(tmp_path / "corpus", [posts], str(model_folder), PostColumns())
     corpus = Corpus.open(tmp_path / "corpus")
     expected = linker.load(model_folder).rank(articles, tmp_path / "posts.jsonl", passages=passages)
-    got = corpus.rank(articles, top=None, copies=True, passages=passages, fusion="none")
+    got = corpus.rank(articles, top=None, copies=True, passages=passages)
     np.testing.assert_allclose([r.score for r in got], [r.score for r in expected], atol=1e-4)
     assert [r.post.id for r in got][:10] == [r.post.id for r in expected][:10]
-    whole = corpus.rank(articles, top=None, copies=True, fusion="none")
+    whole = corpus.rank(articles, top=None, copies=True)
     assert [r.score for r in got] != [r.score for r in whole]
     with pytest.raises(LinkerError, match="explanations"):
         corpus.rank(articles, explain=True, passages=passages)
@@ -51,7 +51,7 @@ def test_distances_are_taken_passage_by_passage(tmp_path, passages):
     expected = linker.load(tmp_path / "model").rank(
         [LONG, SHORT], tmp_path / "posts.jsonl", passages=passages
     )
-    got = corpus.rank([LONG, SHORT], top=None, copies=True, passages=passages, fusion="none")
+    got = corpus.rank([LONG, SHORT], top=None, copies=True, passages=passages)
     of_post = {r.post.id: r.score for r in expected}
     assert all(0 < r.score < 100 for r in got)
     np.testing.assert_allclose([r.score for r in got], [of_post[r.post.id] for r in got], atol=1e-2)

@@ -43,8 +43,8 @@ def left(posts: list[dict]) -> list[dict]:
 
 def answers(corpus: Corpus) -> list[list[tuple[str, float, int]]]:
     kinds: list[dict] = [
-        {"fusion": "none"},
-        {"fusion": "zscore"},
+        {},
+        {"explain": True},
         {"copies": True, "filter": Filter(languages=("de",))},
         {"filter": Filter(where="json_get_int(extra, 'likes') > 100")},
     ]
@@ -82,7 +82,7 @@ def test_texts_are_not_read_again(tmp_path, model_folder, parts, monkeypatch) ->
 
     monkeypatch.setattr(Shard, "texts", no_texts)
     assert delete_posts(store, "lang = 'fr'") == 93
-    assert len(Corpus.open(tmp_path / "corpus").rank(ARTICLE, top=None, copies=True, fusion="zscore")) == 187
+    assert len(Corpus.open(tmp_path / "corpus").rank(ARTICLE, top=None, copies=True, explain=True)) == 187
     assert sorted(path.name for path in store.folder.iterdir()) == [
         "checksums.jsonl", "corpus.json", "posts.lance", "shards", "writer.lock",
     ]  # fmt: skip

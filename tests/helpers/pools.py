@@ -7,8 +7,8 @@ import numpy as np
 from linker.annotation.build_pool import build_pool
 from linker.annotation.simulation.simulate import Task
 from linker.data.types import Article, Post
-from linker.models.lexical import TfidfModel
-from linker.models.model import Model
+from linker.models.model import EncoderModel, Model
+from linker.models.tfidf import TfidfModel
 
 NEWS = [
     "ferry",
@@ -30,7 +30,7 @@ REST = [
 ]
 
 
-class VectorModel(Model):
+class VectorModel(EncoderModel):
     """Counts of letters as vectors: a model with vectors that needs no training."""
 
     def _vectors(self, texts: list[str]) -> np.ndarray:
@@ -38,9 +38,6 @@ class VectorModel(Model):
             [[text.count(letter) for letter in "abcdefghijklmnop"] for text in texts], dtype=np.float32
         )
         return counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-6)
-
-    def score(self, articles, posts):
-        return self.article_vectors(articles) @ self.post_vectors(posts).T
 
     def article_vectors(self, articles):
         return self._vectors([article.full_text for article in articles])

@@ -17,9 +17,9 @@ from linker.evaluation.evaluate import evaluate
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.ensemble import EnsembleModel
 from linker.models.files.archive import load_model
-from linker.models.lexical import TfidfModel
 from linker.models.model import Model, all_submodels, embedding_submodel
 from linker.models.siamese.siamese import SiameseModel
+from linker.models.tfidf import TfidfModel
 from linker.ranking.ranker import Ranker
 from linker.training.experiment import Experiment
 from tests.conftest import toy_posts

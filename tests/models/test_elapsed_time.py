@@ -14,8 +14,8 @@ from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.elapsed_time import DEFAULT_PROFILE, ElapsedTimeModel, uses_dates, without_dates
-from linker.models.lexical import TfidfModel
 from linker.models.model import Model
+from linker.models.tfidf import TfidfModel
 
 DAY = datetime(2024, 5, 10, tzinfo=timezone.utc)
 
@@ -211,24 +211,3 @@ def test_any_dates_give_finite_scores(times: list[datetime | None]) -> None:
     assert np.isfinite(
         ArticleSoftmaxModel(text, 0.1, 0.3, time=ElapsedTimeModel()).score(articles, posts)
     ).all()
-
-
-@pytest.mark.parametrize("hours", [0, 7.5, 23.99])
-def test_scores_are_constant_between_steps(hours) -> None:
-    model, asked = ElapsedTimeModel(), article(DAY + timedelta(hours=hours))
-    steps, scores = model.steps(asked)
-    assert len(scores) == len(steps) + 1
-    assert (np.diff(steps) > 0).all()
-    np.testing.assert_array_equal(model.score_times(asked, steps - 1e-6), scores[:-1])
-    np.testing.assert_array_equal(model.score_times(asked, steps + 1e-6), scores[1:])
-    far = np.array([steps[0] - 1e9, steps[-1] + 1e9])
-    np.testing.assert_array_equal(model.score_times(asked, far), scores[[0, -1]])
-
-
-def test_bounds_are_close_to_the_compressed_log_odds() -> None:
-    scores = np.linspace(-3, 5, 2_001, dtype=np.float32)
-    for time in (None, ElapsedTimeModel()):
-        model = ArticleSoftmaxModel(TfidfModel(), 0.06, 0.3, time=time)
-        above = model.bounds_against_none(scores) - model.against_none(scores)
-        assert above.min() > -1e-4  # rounding
-        assert above.max() < (1e-4 if time is None else 0.3467)

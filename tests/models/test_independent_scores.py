@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
-from linker.models.lexical import TfidfModel
 from linker.models.model import Model
 from linker.models.passage_pooling import with_passages
+from linker.models.tfidf import TfidfModel
 
 TIMED_WORDS = {"type": "ensemble", "parts": ["tfidf", "elapsed_time"], "fusion": "sum"}
 CONFIGS: list[Any] = [

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 
 import bm25s
 import numpy as np
 import pytest
 
 from linker.data.types import Article, Post
-from linker.models.lexical import BM25Model, TfidfModel, lexical_words
+from linker.models.bm25 import BM25Model
+from linker.models.features import Contributions
+from linker.models.lexical import lexical_words
+from linker.models.memory_table import MemoryTable
 from linker.models.model import Model
+from linker.models.tfidf import TfidfModel
 
 WORDS = [
     "fire",
@@ -74,13 +79,14 @@ def test_bm25_ranks_as_bm25s_does_for_an_article_without_repeated_words() -> Non
 
 
 def test_tfidf_equals_the_formula() -> None:
-    pool = [Counter(lexical_words(t)) for t in [*(a.full_text for a in ARTICLES), *(p.text for p in POSTS)]]
+    article = ARTICLES[0]
+    pool = [Counter(lexical_words(t)) for t in [article.full_text, *(p.text for p in POSTS)]]
     containing = Counter(word for text in pool for word in text)
 
     def vector(text: Counter[str]) -> np.ndarray:
         weights = [
             (1 + math.log(text[word])) * (math.log((1 + len(pool)) / (1 + containing[word])) + 1)
-            if text[word]
+            if text[word] and containing[word] > 1
             else 0
             for word in WORDS
         ]
@@ -88,7 +94,7 @@ def test_tfidf_equals_the_formula() -> None:
 
     vectors = np.stack([vector(text) for text in pool])
     scores = TfidfModel().score(ARTICLES, POSTS)
-    np.testing.assert_allclose(scores, vectors[: len(ARTICLES)] @ vectors[len(ARTICLES) :].T, atol=1e-6)
+    np.testing.assert_allclose(scores[0], vectors[1:] @ vectors[0], atol=1e-6)
 
 
 def test_min_words_lower_the_scores_of_short_posts_only() -> None:
@@ -108,10 +114,19 @@ def test_min_words_lower_the_scores_of_short_posts_only() -> None:
     assert scores[0] / scores[1] < cosines[0] / cosines[1]
 
 
+def shared_terms(
+    model: Model, articles: Sequence[Article], posts: Sequence[Post], chosen: Sequence[Post]
+) -> Contributions:
+    (feature,) = model.features()
+    found = feature.contributions(MemoryTable(posts), articles, chosen)
+    assert found is not None
+    return found
+
+
 def test_shared_terms_add_up_to_scores_with_min_words() -> None:
     model = TfidfModel(min_words=4)
     scores = model.score_independently(ARTICLES[:1], POSTS)[0]
-    for score, terms in zip(scores, model.shared_terms(ARTICLES[:1], POSTS, range(len(POSTS)))):
+    for score, terms in zip(scores, shared_terms(model, ARTICLES[:1], POSTS, POSTS)):
         assert sum(terms.values()) == pytest.approx(score, abs=1e-6)
 
 
@@ -219,8 +234,8 @@ def test_function_words_of_the_articles_language_match_nothing() -> None:
         rtol=1e-6,
     )
     assert model.score([], posts).shape == (0, 3)
-    assert model.shared_terms([german], posts, [0, 1])[0] == {}
-    assert set(model.shared_terms([german, english], posts, [1, 2])[1]) == {"days"}
+    assert shared_terms(model, [german], posts, posts[:2])[0] == {}
+    assert set(shared_terms(model, [german, english], posts, posts[1:])[1]) == {"days"}
 
 
 def test_apostrophes_separate_words_outside_english() -> None:

@@ -6,7 +6,6 @@ import json
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,9 +17,7 @@ from linker.data.types import Article, Post
 from linker.models.passage_pooling import (
     PassagePooling,
     passages_of,
-    pool_passages,
     sentences,
-    split_articles,
 )
 from linker.ranking.ranker import Ranker
 from tests.conftest import toy_posts
@@ -86,14 +83,6 @@ def test_no_word_is_lost_or_doubled(text: str, words: int) -> None:
     assert len(passages) == 1 or all(len(passage.text.split()) <= 3 * words for passage in passages)
 
 
-def test_maximum_and_mean_by_hand() -> None:
-    scores = np.array([[1, 5], [3, 2], [4, 4]], dtype=np.float32)
-    starts = np.array([0, 2])
-    assert pool_passages(scores, starts, "best").tolist() == [[3, 5], [4, 4]]
-    assert pool_passages(scores, starts, "mean").tolist() == [[2, 3.5], [4, 4]]
-    assert pool_passages(scores, starts, "mean").dtype == np.float32
-
-
 def two_themes() -> tuple[Article, list[Post]]:
     """A long article, most of it about one thing, one passage about another."""
     harbour = "The harbour was closed for ships because the harbour wall had cracks. " * 20
@@ -109,7 +98,7 @@ def two_themes() -> tuple[Article, list[Post]]:
 def test_the_best_passage_counts() -> None:
     article, posts = two_themes()
     linker_ = linker.load("bm25")
-    passages, _ = split_articles([article])
+    passages = passages_of(article)
     alone, scale = linker_.model.score(passages, posts), linker_.model.score_scale()
     for how, expected in (("best", alone.max(axis=0)), ("mean", alone.mean(axis=0))):
         got = {r.post.id: r.score for r in linker_.rank(article, posts, passages=how)}  # type: ignore[arg-type]
@@ -152,7 +141,7 @@ def test_the_wrapped_model_is_a_model() -> None:
     article, posts = two_themes()
     model = linker.load("bm25").model
     got = Ranker(PassagePooling(model, "best", words=30)).score([article], posts)
-    passages, _ = split_articles([article], 30)
+    passages = passages_of(article, 30)
     assert got.shape == (1, 3)
     assert got[0].tolist() == model.score_scale()(model.score(passages, posts).max(axis=0)).tolist()
 

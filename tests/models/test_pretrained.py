@@ -13,8 +13,8 @@ from linker.common.errors import ModelError
 from linker.data import read_articles, read_posts
 from linker.data.types import Article, LinkedPosts, Post
 from linker.evaluation.evaluate import evaluate
+from linker.models.bm25 import BM25Model
 from linker.models.files.resolve import resolve_models
-from linker.models.lexical import BM25Model
 from linker.models.pretrained import FOLDERS
 
 DATA = Path(__file__).parents[2] / "data"

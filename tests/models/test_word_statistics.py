@@ -11,9 +11,12 @@ import pytest
 import linker
 from linker.calibration.calibrate import calibrate
 from linker.calibration.calibration import Calibration
-from linker.models.lexical import BM25Model, TfidfModel, lexical_words, word_statistics
+from linker.models.bm25 import BM25Model
+from linker.models.lexical import lexical_words
+from linker.models.memory_table import MemoryTable
 from linker.models.model import Model
-from linker.models.word_statistics import WordStatistics, counted_in
+from linker.models.tfidf import TfidfModel
+from linker.models.word_statistics import WordStatistics, word_statistics
 from tests.conftest import toy_posts
 
 TOY = toy_posts()
@@ -22,13 +25,11 @@ MODELS = {"tfidf": TfidfModel("by_language", 3), "bm25": BM25Model()}
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_scores_by_kept_counts_do_not_depend_on_the_other_posts(model: Model) -> None:
-    statistics = word_statistics(model, TOY.articles, TOY.posts[::2])
-    with counted_in(statistics):
-        together = model.score_independently(TOY.articles, TOY.posts)
-        alone = np.stack(
-            [model.score_independently(TOY.articles, [post])[:, 0] for post in TOY.posts], axis=1
-        )
-        one_article = model.score_independently(TOY.articles[:1], TOY.posts)
+    statistics = word_statistics(model.features(), TOY.articles, TOY.posts[::2])
+    together = model.score_table(MemoryTable(TOY.posts, statistics), TOY.articles)
+    single = (model.score_table(MemoryTable([post], statistics), TOY.articles) for post in TOY.posts)
+    alone = np.concatenate([*single], axis=1)
+    one_article = model.score_table(MemoryTable(TOY.posts, statistics), TOY.articles[:1])
     np.testing.assert_allclose(alone, together, rtol=1e-6)
     np.testing.assert_allclose(one_article[0], together[0], rtol=1e-6)
     live = model.score_independently(TOY.articles, TOY.posts[:3])
@@ -40,10 +41,9 @@ def test_scores_by_kept_counts_do_not_depend_on_the_other_posts(model: Model) ->
 def test_counts_of_the_pool_itself_give_its_scores(model: Model) -> None:
     posts = [*TOY.posts, *TOY.posts]  # each word is in two posts or more
     expected = model.score_independently(TOY.articles, posts)
-    with counted_in(word_statistics(model, TOY.articles, posts)):
-        np.testing.assert_allclose(
-            model.score_independently(TOY.articles, posts), expected, rtol=1e-4, atol=1e-6
-        )
+    statistics = word_statistics(model.features(), TOY.articles, posts)
+    found = model.score_table(MemoryTable(posts).counted_by(statistics), TOY.articles)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
 
 
 def test_word_statistics_come_back_from_json() -> None:
@@ -58,9 +58,8 @@ def test_a_calibrated_post_has_one_score_and_probability_in_any_file(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ranker = linker.load(name)
-    words = word_statistics(ranker.model, TOY.articles, TOY.posts)
-    with counted_in(words):
-        scores = ranker.model.score_independently(TOY.articles, TOY.posts)
+    words = word_statistics(ranker.model.features(), TOY.articles, TOY.posts)
+    scores = ranker.model.score_table(MemoryTable(TOY.posts, words), TOY.articles)
     scale = ranker.model.score_scale()
     calibrate(scores, TOY.relevance(), scale=scale, words=words).write(tmp_path / "c.json")
     calibration = Calibration.read(tmp_path / "c.json")

@@ -19,7 +19,7 @@ from linker.calibration.probabilities import (
 from linker.common.errors import DataError, LinkerError, ModelError
 from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
-from linker.models.model import Model
+from linker.models.model import EncoderModel, Model
 from linker.plots.data import ScoredPairs, read_scored_pairs, score_pairs
 from linker.plots.recall import Curve, figure, read_curves, recall
 from linker.plots.reliability import reliability
@@ -158,7 +158,7 @@ def test_a_model_scores_all_pairs(toy: LinkedPosts) -> None:
     np.testing.assert_array_equal(found.scores, model.score(toy.articles, toy.posts).ravel())
 
 
-class Placed(Model):
+class Placed(EncoderModel):
     """A model whose post vectors are written in the posts' texts."""
 
     def post_vectors(self, posts):

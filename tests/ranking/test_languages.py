@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from linker.data import read_articles
+from linker.data.languages import languages_of
 from linker.data.types import Article, Post
 from linker.models.ensemble import EnsembleModel
-from linker.models.lexical import TfidfModel
+from linker.models.tfidf import TfidfModel
 from linker.ranking.languages import RECIPE, language_warning
 from tests.helpers.forked import run_linker
 
@@ -30,7 +31,7 @@ def posts(*languages: str) -> list[Post]:
 
 
 def test_what_was_found_what_it_means_and_what_to_do() -> None:
-    sentence = language_warning(model(["en"], [0.5]), [GERMAN], posts(*["de"] * 5, "en"))
+    sentence = language_warning(model(["en"], [0.5]), [GERMAN], languages_of(posts(*["de"] * 5, "en")))
     assert sentence == (
         "article: German; posts: 83 % German. The model was trained on English: words that article and posts share "
         f"lead the ranking. For other languages, train a multilingual model: linker train {RECIPE} --data DIR"
@@ -40,8 +41,8 @@ def test_what_was_found_what_it_means_and_what_to_do() -> None:
 
 def test_posts_alone_are_reason_enough_from_15_percent_on() -> None:
     english = ["en"] * 17
-    assert language_warning(model(["en"]), [ENGLISH], posts(*english, "de", "es")) is None
-    sentence = language_warning(model(["en"]), [ENGLISH], posts(*english, "de", "de", "es"))
+    assert language_warning(model(["en"]), [ENGLISH], languages_of(posts(*english, "de", "es"))) is None
+    sentence = language_warning(model(["en"]), [ENGLISH], languages_of(posts(*english, "de", "de", "es")))
     assert sentence is not None
     assert sentence.startswith(
         "posts: 10 % German, 5 % Spanish. The model was trained on English: it misses posts"
@@ -49,16 +50,16 @@ def test_posts_alone_are_reason_enough_from_15_percent_on() -> None:
 
 
 def test_no_warning_without_a_reason() -> None:
-    assert language_warning(model(), [GERMAN], posts("de", "de")) is None  # states no languages
-    assert language_warning(model(["en", "de"]), [GERMAN, ENGLISH], posts("de", "en")) is None
-    assert language_warning(model(["en"]), [ENGLISH], []) is None
-    assert language_warning(model(["en"]), [], []) is None
-    assert language_warning(TfidfModel(), [GERMAN], posts("de")) is None
+    assert language_warning(model(), [GERMAN], languages_of(posts("de", "de"))) is None  # states no languages
+    assert language_warning(model(["en", "de"]), [GERMAN, ENGLISH], languages_of(posts("de", "en"))) is None
+    assert language_warning(model(["en"]), [ENGLISH], languages_of([])) is None
+    assert language_warning(model(["en"]), [], languages_of([])) is None
+    assert language_warning(TfidfModel(), [GERMAN], languages_of(posts("de"))) is None
 
 
 def test_several_articles_and_languages() -> None:
     sentence = language_warning(
-        model(["en", "fr"]), [GERMAN, ENGLISH], posts("de", "es", "it", "pt", "tr", "fr")
+        model(["en", "fr"]), [GERMAN, ENGLISH], languages_of(posts("de", "es", "it", "pt", "tr", "fr"))
     )
     assert sentence is not None
     assert sentence.startswith(

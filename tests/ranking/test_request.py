@@ -26,7 +26,7 @@ def test_a_ranker_and_a_corpus_take_the_same_options() -> None:
     assert ranker == ["self", "article", "posts", *options, "columns", "format", "published"]
     pytest.importorskip("lance")
     corpus = list(inspect.signature(linker.Corpus.rank).parameters)
-    assert corpus == ["self", "article", *options, "fusion", "published"]
+    assert corpus == ["self", "article", *options, "published"]
 
 
 def test_labels_give_probabilities_and_a_target_cuts() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,11 +17,12 @@ from linker.data.types import Article, Post
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.elapsed_time import ElapsedTimeModel
 from linker.models.ensemble import EnsembleModel
-from linker.models.lexical import TfidfModel
+from linker.models.features import DATE, TEXT, WORDS, Share
+from linker.models.memory_table import MemoryTable
 from linker.models.model import Model
-from linker.ranking.explanation import Explanation
+from linker.models.tfidf import TfidfModel
+from linker.ranking.explanation import Explainer, Explanation, _percent
 from linker.ranking.ranker import Ranker
-from linker.ranking.shares import DATE, TEXT, WORDS, compared, parts_of, percent, shares
 
 DAY = datetime(2031, 4, 12, tzinfo=timezone.utc)
 ARTICLE = Article("a", "An otter swims in the river again.", "Otter returns", published=DAY)
@@ -41,7 +43,7 @@ class Lengths(Model):
 
 def of(model: Model, articles: Sequence[Article] = (ARTICLE,)) -> tuple[dict[str, np.ndarray], np.ndarray]:
     scores = model.score_independently(articles, POSTS).mean(axis=0)
-    return parts_of(model, articles, scores, lambda part: part.score_independently(articles, POSTS)), scores
+    return Explainer(model, MemoryTable(POSTS), articles)._parts(None), scores
 
 
 def test_the_parts_of_the_default_model_add_up_to_its_score() -> None:
@@ -70,7 +72,7 @@ def test_the_parts_of_the_default_model_add_up_to_its_score() -> None:
 @pytest.mark.parametrize("fusion", ["sum", "zscore", "rrf"])
 def test_the_parts_of_an_ensemble(fusion: str) -> None:
     parts, scores = of(EnsembleModel([Lengths(), TfidfModel()], [1, 1], fusion))  # type: ignore[arg-type]
-    np.testing.assert_allclose(parts[TEXT] + parts[WORDS], scores, atol=1e-5)
+    np.testing.assert_allclose(np.diff(parts[TEXT] + parts[WORDS]), np.diff(scores), atol=1e-5)
     alone = EnsembleModel([TfidfModel()], [1], fusion).score_independently([ARTICLE], POSTS)[0]  # type: ignore[arg-type]
     np.testing.assert_allclose(np.diff(parts[WORDS]), np.diff(alone), atol=1e-5)
 
@@ -81,40 +83,40 @@ def test_models_of_one_part() -> None:
     assert list(of(EnsembleModel([Lengths()], fusion="sum"))[0]) == [TEXT]
 
 
+PARTS: dict[Share, list[float]] = {TEXT: [3.0, 1.0, 2.0], WORDS: [0.0, 0.0, 0.0], DATE: [4.0, 4.0, 7.0]}
+
+
+class ByHand(Model):
+    """Scores that are sums of known parts."""
+
+    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        return np.array([[sum(part[int(post.id)] for part in PARTS.values()) for post in posts]], np.float32)
+
+    def split(self, scores: Any, articles: Sequence[Article]) -> dict[Share, np.ndarray]:
+        posts = next(iter(scores.values())).shape[1]
+        return {share: np.array([part[:posts]]) for share, part in PARTS.items()}
+
+
 def test_shares_by_hand() -> None:
-    parts = {
-        TEXT: np.array([3.0, 1.0, 2.0]),
-        WORDS: np.array([0.0, 0.0, 0.0]),
-        DATE: np.array([4.0, 4.0, 7.0]),
-    }
+    posts = [Post(str(n), "text") for n in range(3)]
     # The means are 2, 0 and 5.
-    assert shares(parts, [0, 1, 2], compared(3)) == [
+    assert Explainer(ByHand(), MemoryTable(posts), [ARTICLE])._shares(np.arange(3)) == [
         {TEXT: 50, WORDS: 0, DATE: -50},
         {TEXT: -50, WORDS: 0, DATE: -50},
         {TEXT: 0, WORDS: 0, DATE: 100},
     ]
-    assert shares({TEXT: np.array([3.0]), DATE: np.array([1.0])}, [0], compared(1)) == [
-        {TEXT: 75, DATE: 25}
-    ], "a single post"
+    alone = Explainer(ByHand(), MemoryTable(posts[:1]), [ARTICLE])._shares(np.arange(1))
+    assert alone == [{TEXT: 43, WORDS: 0, DATE: 57}], "a single post"
 
 
-@given(st.dictionaries(st.text("ab", max_size=3), st.floats(-1e6, 1e6), min_size=1))
-def test_absolute_percentages_add_up_to_100(moved: dict[str, float]) -> None:
-    found = percent(moved)
+@given(st.dictionaries(st.sampled_from([TEXT, WORDS, DATE]), st.floats(-1e6, 1e6), min_size=1))
+def test_absolute_percentages_add_up_to_100(moved: dict[Share, float]) -> None:
+    found = _percent(moved)
     total = sum(map(abs, moved.values()))
     assert sum(map(abs, found.values())) == (100 if total else 0)
     for name, value in found.items():
         assert value * moved[name] >= 0
         assert not total or abs(abs(value) - 100 * abs(moved[name]) / total) < 1 + 1e-6
-
-
-@pytest.mark.parametrize("posts", [1, 9_999, 10_000, 10_001, 25_000, 1_000_003])
-def test_no_more_than_ten_thousand_posts_are_compared_with(posts: int) -> None:
-    found = compared(posts)
-    assert min(posts, 5_000) <= len(found) <= 10_000
-    assert len(set(np.diff(found).tolist())) <= 1
-    assert found[0] == 0
-    assert found[-1] < posts
 
 
 def test_shares_do_not_change_with_what_is_shown() -> None:

@@ -14,9 +14,9 @@ from linker.config import build
 from linker.data import read_articles, read_posts
 from linker.evaluation.evaluate import evaluate
 from linker.models.files.archive import load_model
-from linker.models.lexical import TfidfModel
 from linker.models.model import all_submodels
 from linker.models.siamese.transformer import TransformerModel
+from linker.models.tfidf import TfidfModel
 from linker.ranking.ranker import load
 from linker.training.callbacks import Callback
 from linker.training.experiment import Experiment

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.annotation.build_pool import build_pool
+from linker.annotation.pool import Pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.contents import Settings
 from linker.annotation.session.events import now
@@ -16,9 +17,12 @@ from linker.annotation.session.session_file import SessionFile, check_new, write
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 from linker.common.errors import DataError, LinkerError
 from linker.config import build, resolve
+from linker.data.languages import languages_of
 from linker.data.types import Article, Post
 from linker.models.files.resolve import resolve_model
-from linker.ranking.explanation import explain
+from linker.models.memory_table import MemoryTable
+from linker.models.model import Model
+from linker.ranking.explanation import Explainer, Explanation
 from linker.ranking.languages import warn_of_languages
 
 
@@ -54,9 +58,9 @@ def start(
     found = resolve_model(settings.model)
     settings = replace(settings, model=found.pinned(settings.model))
     scorer = found.load()
-    warn_of_languages(scorer, articles, posts)
+    warn_of_languages(scorer, articles, languages_of(posts))
     pool = build_pool(articles, posts, scorer)
-    explanations = explain(scorer, pool.articles, pool.posts, range(len(pool)), encode=False)
+    explanations = _explained(scorer, pool)
     write_session(folder, settings, pool, posts, explanations)
 
 
@@ -77,9 +81,14 @@ def rescore(folder: Path, model: str) -> None:
         data = file.contents()
         found = resolve_model(model)
         scorer = found.load()
-        warn_of_languages(scorer, data.pool.articles, data.posts)
+        warn_of_languages(scorer, data.pool.articles, languages_of(data.posts))
         pool = build_pool(data.pool.articles, data.posts, scorer)
         if [post.id for post in pool.posts] != [post.id for post in data.pool.posts]:
             raise DataError(f"{folder}: near-duplicates were grouped differently; create a new session")
-        explanations = explain(scorer, pool.articles, pool.posts, range(len(pool)), encode=False)
+        explanations = _explained(scorer, pool)
         file.replace_scores(replace(data.settings, model=found.pinned(model)), pool, explanations)
+
+
+def _explained(model: Model, pool: Pool) -> list[Explanation] | None:
+    """Return explanations by words alone, which take no time to encode; None if the model has none."""
+    return Explainer(model, MemoryTable(pool.posts), pool.articles, encode=False).words(pool.posts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from linker.annotation.build_pool import build_pool
+from linker.annotation.build_pool import build_pool, by_id
 from linker.annotation.simulation.simulate import Task
 from linker.common.console import info
 from linker.common.errors import DataError
@@ -13,7 +13,8 @@ from linker.data.labels.links import labels_in_posts
 from linker.data.labels.post_labels import relevance_of
 from linker.data.labels.records import ImportedLabel
 from linker.data.types import Article, Post
-from linker.models.model import Model
+from linker.models.memory_table import EmbeddingCache
+from linker.models.model import Model, embedding_submodel
 
 TaskSpec = tuple[str, list[Article], list[Post], set[str]]
 
@@ -86,9 +87,14 @@ def labeled_tasks(
 
 def build_tasks(planned: Sequence[TaskSpec], model: Model) -> Iterator[Task | str]:
     """Yield the tasks with their pools; for a task without a relevant post, only its name."""
+    embeddings, encoder = EmbeddingCache(), embedding_submodel(model)
+    if encoder is not None:
+        # Tasks often share their posts.
+        every = {post.text: post for _, _, posts, relevant in planned if relevant for post in by_id(posts)}
+        embeddings.post_vectors(encoder, [*every.values()])
     for name, seeds, posts, relevant in planned:
         if relevant:
-            yield Task.of(name, build_pool(seeds, posts, model), relevant)
+            yield Task.of(name, build_pool(seeds, posts, model, embeddings), relevant)
         else:
             yield name
 

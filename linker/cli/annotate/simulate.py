@@ -162,16 +162,13 @@ def _posts(paths: list[str], columns: PostColumns, labeled: bool) -> tuple[list[
 
 
 def _tasks(planned: list[TaskSpec], model: Model) -> list[Task]:
-    from linker.annotation.build_pool import encoded_once
     from linker.annotation.simulation.tasks import build_tasks
     from linker.common.console import info, track
 
     tasks = []
-    # Tasks often share their posts. The first step takes the time and has a progress bar of its own.
-    with encoded_once(model, [post for _, _, posts, relevant in planned if relevant for post in posts]):
-        for task in track(build_tasks(planned, model), "preparing", len(planned)):
-            if isinstance(task, str):
-                info(f"{task}: no relevant post; left out")
-            else:
-                tasks.append(task)
+    for task in track(build_tasks(planned, model), "preparing", len(planned)):
+        if isinstance(task, str):
+            info(f"{task}: no relevant post; left out")
+        else:
+            tasks.append(task)
     return tasks

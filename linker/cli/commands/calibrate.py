@@ -31,16 +31,16 @@ def calibrate(
     reference = resolve_model(model)
 
     from linker.calibration.calibrate import calibrate as fit
-    from linker.models.lexical import word_statistics
+    from linker.models.memory_table import MemoryTable
     from linker.models.passage_pooling import with_passages
-    from linker.models.word_statistics import counted_in
+    from linker.models.word_statistics import word_statistics
 
     linked = data.read(columns, reading.on_error)
     # Articles are scored independently, as in `linker rank`.
     scorer = with_passages(reference.load(), passages)
-    words = word_statistics(scorer, linked.articles, linked.posts)
-    with counted_in(words):  # as later, when the calibration is used
-        scores = scorer.score_independently(linked.articles, linked.posts)
+    words = word_statistics(scorer.features(), linked.articles, linked.posts)
+    # With these counts of words, as later, when the calibration is used.
+    scores = scorer.score_table(MemoryTable(linked.posts, words), linked.articles)
     calibration = fit(
         scores,
         linked.relevance(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,7 +25,6 @@ from linker.models.pretrained import BEST
 if TYPE_CHECKING:
     from linker.corpus.builder import Added
     from linker.corpus.engines.engine import Engine
-    from linker.corpus.search.fusion import Fusion
     from linker.ranking.request import RankRequest
 
 app = App(help="Encode posts once and rank them for any article.", no_args_is_help=True)
@@ -206,18 +205,12 @@ def search(
     ] = None,
     options: RankingOptions,
     passages: PassagesOption = "whole",
-    fusion: Annotated[
-        Literal["none", "zscore"],
-        typer.Option(
-            "--fusion", help="Rank by the model's own scores (none), or add BM25 scores to them (zscore)."
-        ),
-    ] = "none",
     cluster: Cluster,
 ) -> None:
     """Rank the posts of a corpus by how likely they are to discuss an article, best first."""
     sources.begin()
     request = options.request(where, offset, passages)
-    search_corpus(corpus, sources, options, request, model, cluster.open(), fusion)
+    search_corpus(corpus, sources, options, request, model, cluster.open())
 
 
 def search_corpus(
@@ -227,7 +220,6 @@ def search_corpus(
     request: RankRequest,
     model: str | None = None,
     engine: Engine | None = None,
-    fusion: Fusion = "none",
     note: str | None = None,
 ) -> None:
     """Open the corpus, read the articles, rank and write.
@@ -240,7 +232,7 @@ def search_corpus(
     faults = Faults()
     check_files(sources.article, [], options.out, faults)
     corpus = Corpus.open(folder, model, engine)
-    corpus.check(request, fusion)
+    corpus.check(request)
     articles = sources.load(faults)
     if note:
         status.say(note)
@@ -249,4 +241,4 @@ def search_corpus(
     if not request.ignore_dates and corpus.uses_dates(articles):
         say_dates(articles)
     status.step("searching the corpus")
-    options.show(corpus.answer(articles, request, fusion), request)
+    options.show(corpus.answer(articles, request), request)

@@ -10,19 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from linker.common.errors import LinkerError
-from linker.corpus.engines.engine import Engine, upper
+from linker.corpus.engines.engine import Engine
 from linker.corpus.engines.ray_cluster import Cluster
 from linker.corpus.indexes.exact import Query, exact_scores
 from linker.corpus.indexes.vectors import ShardVectors
 from linker.version import __version__
-
-if TYPE_CHECKING:
-    from linker.corpus.search.top_k import Scored
 
 # Chunks per worker, running and queued, so that no worker waits for the driver.
 _AHEAD = 2
@@ -48,7 +45,7 @@ class RayEngine(Engine):
         memory: bytes of the started cluster's object store; None: Ray's default.
     """
 
-    prunes = False  # workers score all posts, each those of some shards
+    local = False  # workers score all posts, each those of some shards
 
     def __init__(
         self, address: str | None = None, cpus: int | None = None, memory: int | None = None
@@ -123,46 +120,26 @@ class RayEngine(Engine):
 
         return self._cluster.workers(torch.get_num_threads())
 
-    def scored(self, vectors: Sequence[ShardVectors], query: Query, places: np.ndarray | None) -> Scored:
-        """Return what `Engine.scored` returns; workers send only their best rows, so a larger n searches again."""
-
-        def best(count: int) -> tuple[np.ndarray, np.ndarray]:
-            parts = self._searched(vectors, query, places, count)
-            return np.concatenate([one[1] for one in parts]), np.concatenate([one[0] for one in parts])
-
-        return best
-
     def scores(self, vectors: Sequence[ShardVectors], query: Query) -> np.ndarray:
-        """Return the scores of all posts: float32; see `exact_scores`."""
-        return np.concatenate([one[1] for one in self._searched(vectors, query, None, None)])
+        """Return what `Engine.scores` returns; workers score runs of shards.
 
-    def _searched(
-        self, vectors: Sequence[ShardVectors], query: Query, places: np.ndarray | None, count: int | None
-    ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return places and scores of the best posts (all, if `count` is None) of runs of shards, in their order."""
+        Raises:
+            LinkerError: if workers cannot read the embeddings.
+        """
         if any(one.path is None for one in vectors):
             raise LinkerError(
                 "the embeddings of the corpus are not in its folder, so workers cannot read them; "
                 "make the folder writable once, or leave out --engine ray"
             )
-        task, at_query = self._cluster.task(_search, 1), self._cluster.put(query)
-        results, first = [], 0
-        for run in _runs(vectors, _RANGES * self._cluster.workers(1)):
-            last = first + sum(one.posts for one in run)
-            some = None
-            if places is not None:
-                begin, end = np.searchsorted(places, [first, last])
-                some = places[begin:end] - first
-            if some is None or len(some):
-                files = [(os.path.abspath(str(one.path)), one.live) for one in run]
-                results.append((first, task(files, at_query, some, count)))
-            first = last
-        nothing = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32))
+        task, at_query = self._cluster.task(_scores, 1), self._cluster.put(query)
+        results = [
+            task([(os.path.abspath(str(one.path)), one.live) for one in run], at_query)
+            for run in _runs(vectors, _RANGES * self._cluster.workers(1))
+        ]
         try:
-            found = [(begin, *self._cluster.get(result)) for begin, result in results]
-            return [(at + begin, scores) for begin, at, scores in found] or [nothing]
+            return np.concatenate([np.zeros(0, dtype=np.float32), *map(self._cluster.get, results)])
         except BaseException:
-            self._cluster.cancel([result for _, result in results])
+            self._cluster.cancel(results)
             raise
 
 
@@ -228,15 +205,6 @@ class _Setting:
             yield
 
 
-def _search(
-    files: Sequence[tuple[str, np.ndarray | None]],
-    query: Query,
-    places: np.ndarray | None,
-    count: int | None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places and scores of the best posts of some shards; runs in a worker. Places count from the first."""
-    vectors = [ShardVectors.read(Path(path), live) for path, live in files]
-    scores = exact_scores(vectors, query)
-    at = np.arange(len(scores)) if places is None else places
-    chosen = upper(scores[at], len(at) if count is None else count)
-    return at[chosen], scores[at[chosen]]
+def _scores(files: Sequence[tuple[str, np.ndarray | None]], query: Query) -> np.ndarray:
+    """Return the scores of the posts of some shards; runs in a worker."""
+    return exact_scores([ShardVectors.read(Path(path), live) for path, live in files], query)

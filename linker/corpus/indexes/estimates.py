@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linker.common.concurrency import in_threads
-from linker.corpus.indexes.exact import BLOCK, Query, exact_scores
+from linker.corpus.indexes.exact import BLOCK, Query
 from linker.corpus.indexes.vectors import CorpusVectors, ShardVectors
 from linker.modules.kernels.scoring import available, largest_whole, row_products
 
@@ -30,11 +30,11 @@ class Estimate(NamedTuple):
 
 
 def can_estimate(vectors: CorpusVectors, query: Query) -> bool:
-    """Return whether `estimated_scores` can score these embeddings: one vector, cosines, finite numbers.
+    """Return whether `estimated_scores` can score these embeddings: by cosines, of finite numbers.
 
     Embeddings in 8 bits need the native library.
     """
-    if len(query.vectors) != 1 or query.distances:
+    if query.distances:
         return False
     if vectors.narrow:
         return available()
@@ -51,7 +51,7 @@ def estimated_scores(vectors: CorpusVectors, query: Query) -> Estimate:
         vectors: the embeddings, which `can_estimate` accepts.
         query: the query.
     """
-    vector = query.vectors[0].astype(np.float64)
+    vector = query.vector.astype(np.float64)
     ends = [0, *accumulate(map(len, vectors))]
     scores = np.empty(ends[-1], dtype=np.float32)
     of_shards = [scores[begin:end] for begin, end in pairwise(ends)]
@@ -63,7 +63,7 @@ def estimated_scores(vectors: CorpusVectors, query: Query) -> Estimate:
     else:
         rounded = summed
         for one, of_rows in zip(vectors, of_shards):
-            np.matmul(np.asarray(one.values), query.vectors[0], out=of_rows)
+            np.matmul(np.asarray(one.values), query.vector, out=of_rows)
     largest_number = max((one.largest for one in vectors), default=0.0)
     if any(one.live is not None for one in vectors):
         kept = [
@@ -97,14 +97,3 @@ def _whole(vector: np.ndarray) -> tuple[np.ndarray, float]:
     """Return a vector as whole numbers, int16, times a step."""
     step = float(np.abs(vector).max(initial=0)) / largest_whole(len(vector)) or 1.0
     return np.rint(vector / step).astype(np.int16), step
-
-
-def scores_at(vectors: CorpusVectors, query: Query, places: np.ndarray) -> np.ndarray:
-    """Return the scores of some posts, bit for bit those of `exact_scores`: float32, one per place.
-
-    Args:
-        vectors: the embeddings.
-        query: the query.
-        places: int64, ascending: indices of posts among those that are not deleted.
-    """
-    return exact_scores(vectors.taken(places), query)

@@ -3,67 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
-from typing import Literal
+from typing import NamedTuple
 
 import numpy as np
 
 from linker.common.concurrency import in_threads
 from linker.corpus.indexes.vectors import ShardVectors
 
+#: Number of rows that a thread processes at a time.
 BLOCK = 65_536
-"""Number of rows that a thread processes at a time."""
 # Of rows that are multiplied together, as float32: few enough to stay in the cache.
 _BLOCK_BYTES = 786_432
 
 
-class Query:
-    """The articles of a query: the vectors to multiply rows with, and how the products become one score.
-
-    Args:
-        articles: float32, articles × dim; or for each article an array of its passages, passages × dim.
-        similarity: `cosine` (of unit vectors) or `euclidean`, the negative distance.
-        passages: score of an article: the best or the mean score of its passages.
+class Query(NamedTuple):
+    """An article that the embeddings of posts are compared with.
 
     Attributes:
-        vectors: float32, n × dim: the vectors to multiply rows with.
-        distances: whether `scores` needs the squared lengths of the rows.
+        vector: float32, dim.
+        similarity: `cosine` (of unit vectors), or `euclidean`, the negative distance.
     """
 
-    def __init__(
-        self,
-        articles: Sequence[np.ndarray] | np.ndarray,
-        similarity: str,
-        passages: Literal["best", "mean"] = "best",
-    ) -> None:
-        pieces = [np.atleast_2d(np.asarray(article, dtype=np.float32)) for article in articles]
-        self.distances = similarity == "euclidean"
-        averaged = not self.distances and (passages == "mean" or all(len(article) == 1 for article in pieces))
-        if averaged and (len(pieces) > 1 or len(pieces[0]) > 1):
-            # The mean of cosines equals the product with the mean vector.
-            pieces = [np.stack([article.mean(axis=0) for article in pieces]).mean(axis=0, keepdims=True)]
-        self.vectors = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-        self._ends = list(accumulate(map(len, pieces)))
-        self._best = passages == "best"
+    vector: np.ndarray
+    similarity: str
 
-    def scores(self, products: Sequence[np.ndarray], squares: np.ndarray | None = None) -> np.ndarray:
-        """Return the mean score over the articles: float32, one per row.
-
-        Args:
-            products: n arrays, products of the rows with each of `vectors`.
-            squares: squared lengths of the rows, if `distances` is set.
-        """
-        if squares is not None:
-            products = [
-                np.negative(np.sqrt(np.maximum(squares + own - 2 * product, 0)))
-                for product, own in zip(products, np.vecdot(self.vectors, self.vectors))
-            ]
-        of_each = [products[start:end] for start, end in zip([0, *self._ends], self._ends)]
-        return _mean([_highest(one) if self._best else _mean(one) for one in of_each])
+    @property
+    def distances(self) -> bool:
+        """Whether scores are negative distances."""
+        return self.similarity == "euclidean"
 
 
 def exact_scores(vectors: Sequence[ShardVectors], query: Query) -> np.ndarray:
-    """Return the mean score over the articles of each post that is not deleted: float32, one per post.
+    """Return the similarity of each post that is not deleted to an article: float32, one per post.
 
     Every score is a separate dot product, so it depends on the row and the query only, in every bit. In a matrix
     product the order of summation depends on the numbers of rows and threads; it would not be faster, because most of
@@ -74,6 +45,7 @@ def exact_scores(vectors: Sequence[ShardVectors], query: Query) -> np.ndarray:
         query: the query.
     """
     scores = [np.empty(len(one), dtype=np.float32) for one in vectors]
+    vector = np.asarray(query.vector, dtype=np.float32)
 
     def fill(task: tuple[int, int]) -> None:
         which, begin = task
@@ -89,26 +61,19 @@ def exact_scores(vectors: Sequence[ShardVectors], query: Query) -> np.ndarray:
             if wide is not None:
                 rows = wide[: last - first]
                 np.copyto(rows, values[first:last], casting="unsafe")
-            squares = np.vecdot(rows, rows) if query.distances else None
-            products = [np.vecdot(rows, vector) for vector in query.vectors]
-            if scales is not None:
-                factors = scales[first - begin : last - begin]
-                squares = None if squares is None else squares * factors * factors
-                products = [product * factors for product in products]
-            scores[which][first:last] = query.scores(products, squares)
+            products = np.vecdot(rows, vector)
+            factors = None if scales is None else scales[first - begin : last - begin]
+            if factors is not None:
+                products = products * factors
+            if query.distances:
+                squares = (
+                    np.vecdot(rows, rows) if factors is None else np.vecdot(rows, rows) * factors * factors
+                )
+                products = -np.sqrt(np.maximum(squares + np.vecdot(vector, vector) - 2 * products, 0))
+            scores[which][first:last] = products
 
     in_threads(
         fill, [(which, begin) for which, one in enumerate(vectors) for begin in range(0, len(one), BLOCK)]
     )
     kept = [of_rows if one.live is None else of_rows[one.live] for one, of_rows in zip(vectors, scores)]
     return np.concatenate([np.zeros(0, dtype=np.float32), *kept])
-
-
-def _highest(scores: Sequence[np.ndarray]) -> np.ndarray:
-    return scores[0] if len(scores) == 1 else np.stack(scores).max(axis=0)
-
-
-def _mean(scores: Sequence[np.ndarray]) -> np.ndarray:
-    if len(scores) == 1:
-        return scores[0]
-    return np.stack(scores).mean(axis=0, dtype=np.float64).astype(np.float32)

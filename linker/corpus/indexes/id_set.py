@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from hashlib import blake2b
-
 import numpy as np
 
 # Slots of an empty table; how many of them are filled at most, in per cent, and by which factor they grow.
@@ -14,14 +11,6 @@ _ROW = np.uint64((1 << 40) - 1)
 _HIGH = np.uint64(40)
 # Few enough keys for what is computed of them to stay in the CPU's cache.
 _BLOCK = 1 << 14
-
-
-def keys_of(texts: Sequence[str]) -> np.ndarray:
-    """Return 128-bit BLAKE2b hashes: uint64, texts × 2. In practice, different texts have different keys."""
-    digests = b"".join(
-        blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts
-    )
-    return np.frombuffer(digests, dtype=np.uint64).reshape(-1, 2)
 
 
 class KeySet:

@@ -35,6 +35,7 @@ class SiameseModel(EmbeddingModel, nn.Module):
 
     trainable = True
     tokens_per_chunk: ClassVar[int] = TOKENS_PER_CHUNK
+    trainable = True
 
     def __init__(
         self,

@@ -14,8 +14,8 @@ from starlette.responses import FileResponse, Response
 
 from linker.annotation.session.status import Status
 from linker.data.types import Article, Post
+from linker.models.content_words import Span
 from linker.ranking.results import Ranking
-from linker.ranking.words import Span
 
 _CURVE_POINTS = 240
 

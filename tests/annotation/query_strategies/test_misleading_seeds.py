@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linker.annotation.build_pool import build_pool
+from linker.annotation.build_pool import build_pool, tfidf_vectors
 from linker.annotation.pool import Labels, Pool
 from linker.annotation.query_strategies.classifier import ActiveLearningStrategy
 from linker.annotation.query_strategies.diversity import diverse_posts
@@ -16,8 +16,8 @@ from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.simulation.simulate import Task, found, labels_to, simulate
 from linker.config import build
 from linker.data.types import Article, Post
-from linker.models.lexical import TfidfModel, tfidf_vectors
 from linker.models.model import Model
+from linker.models.tfidf import TfidfModel
 from tests.helpers.pools import NEWS, REST, SLANG, VectorModel
 
 ARTICLE = Article("a", " ".join(NEWS), "ferry on the reef")
@@ -171,11 +171,8 @@ def test_diverse_posts_come_in_between_only_while_few_labels_are_relevant() -> N
 
 
 def test_pairs_of_words_are_features() -> None:
-    vectors = tfidf_vectors(
-        [Article("a", "red flag")], [Post("1", "the red flag"), Post("2", "flag red")], "none", True
-    )
-    assert vectors.words == ["flag", "red", "red flag"]
-    article, (same, swapped) = vectors.articles.toarray()[0], vectors.posts.toarray()
+    vectors = tfidf_vectors([Article("a", "red flag")], [Post("1", "the red flag"), Post("2", "flag red")])
+    (article,), (same, swapped) = (some.toarray() for some in vectors)
     assert article == pytest.approx(same)
     rare, common = np.log(4 / 3) + 1, 1.0
     length = np.sqrt(2 * common**2 + rare**2)

@@ -12,7 +12,7 @@ from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.simulation.simulate import found, labels_to, simulate
 from linker.config import build
 from linker.data.types import Article, Post
-from linker.models.lexical import BM25Model
+from linker.models.bm25 import BM25Model
 from tests.helpers.pools import REST, VectorModel, planted
 
 CONFIGS = [

@@ -20,9 +20,10 @@ from linker.annotation.session.session import Session
 from linker.annotation.simulation.simulate import Task, found, labels_to, simulate
 from linker.config import build
 from linker.data.types import Article, Post
+from linker.models.bm25 import BM25Model
 from linker.models.ensemble import EnsembleModel
-from linker.models.lexical import BM25Model, TfidfModel
 from linker.models.model import Model
+from linker.models.tfidf import TfidfModel
 from tests.annotation.simulation.test_simulate import BreakRule
 from tests.helpers.pools import VectorModel
 from tests.helpers.sessions import ARTICLE, POSTS

@@ -13,7 +13,7 @@ from linker.annotation.simulation.study import Outcome, Plan, Stop, study, summa
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
 from linker.config import build
 from linker.data.types import Article, Post
-from linker.models.lexical import BM25Model
+from linker.models.bm25 import BM25Model
 from tests.helpers.pools import planted
 
 TEXTS = (

@@ -16,7 +16,7 @@ from linker.annotation.formats.label_format import LabeledPost
 from linker.calibration.calibration import Calibration
 from linker.data.types import Post
 from linker.models.files.archive import save_model
-from linker.models.lexical import TfidfModel
+from linker.models.tfidf import TfidfModel
 from tests.conftest import toy_posts
 
 Run = Callable[..., tuple[int, str, str]]

@@ -13,7 +13,7 @@ import pytest
 from ir_measures import AP
 
 from linker.models.files.archive import save_model
-from linker.models.lexical import TfidfModel
+from linker.models.tfidf import TfidfModel
 from tests.helpers.forked import run_linker
 from tests.helpers.score_files import read_scores
 

@@ -22,7 +22,7 @@ from linker.cli.main import main
 from linker.data.identity import content_id
 from linker.data.types import Article, Post
 from linker.models.files.archive import save_model
-from linker.models.lexical import TfidfModel
+from linker.models.tfidf import TfidfModel
 from linker.ranking.ranker import load
 from tests.helpers.score_files import read_run
 

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,18 +17,18 @@ import torch
 
 from linker.common.errors import DataError, LinkerError
 from linker.corpus import builder as building
+from linker.corpus import table
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.engines import ray_cluster
-from linker.corpus.engines.engine import Engine, upper
+from linker.corpus.engines.engine import Engine
 from linker.corpus.engines.ray import RayEngine
 from linker.corpus.indexes.exact import Query
-from linker.corpus.search.filters import Filter
-from linker.corpus.search.open_posts import OpenPosts
 from linker.corpus.storage.store import Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
-from linker.models.model import Model
+from linker.data.post_filter import Filter
+from linker.models.model import EncoderModel, Model
 from tests.corpus.conftest import arrays_in, some_posts, write_posts
 
 ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
@@ -104,11 +103,11 @@ def test_a_cluster_gives_the_same(tmp_path, model_folder, cluster):
     assert arrays_in(here) == arrays_in(there)
     assert not list(faults(Store.open(there)))
     alone, together = Corpus.open(here), Corpus.open(there, engine=cluster)
-    for conditions in ({"fusion": fusion, **one} for one in CONDITIONS for fusion in ("none", "zscore")):
+    for conditions in CONDITIONS:
         assert results_of(alone, **conditions) == results_of(together, **conditions), conditions
 
 
-class Deadly(Model):
+class Deadly(EncoderModel):
     """Kills the first process, in whichever it is, that encodes a certain post."""
 
     def __init__(self, model: Model, post: str, marker: Path, always: bool = False) -> None:
@@ -126,11 +125,12 @@ class DeadlyQuery(Query):
 
     marker: Path
 
-    def scores(self, products, squares=None):
+    @property
+    def distances(self):
         if not self.marker.exists():
             self.marker.write_text(str(os.getpid()))
             os.kill(os.getpid(), signal.SIGKILL)
-        return super().scores(products, squares)
+        return super().distances
 
 
 @with_ray
@@ -149,17 +149,15 @@ def test_a_worker_killed_in_the_middle(tmp_path, model_folder, cluster, monkeypa
     assert not list(faults(there))
 
     together = Corpus.open(there.folder, engine=cluster)
-    expected = results_of(corpus, top=None, fusion="none")
-    original = OpenPosts.query
+    expected = results_of(corpus, top=None)
 
-    def query(self, articles, passages):
-        made: Any = original(self, articles, passages)
-        made.__class__ = DeadlyQuery
+    def query(vector, similarity):
+        made = DeadlyQuery(vector, similarity)
         made.marker = tmp_path / "killed again"
         return made
 
-    monkeypatch.setattr(OpenPosts, "query", query)
-    assert results_of(together, top=None, fusion="none") == expected
+    monkeypatch.setattr(table, "Query", query)
+    assert results_of(together, top=None) == expected
     assert int((tmp_path / "killed again").read_text()) != os.getpid()
 
 
@@ -199,7 +197,7 @@ def test_what_goes_wrong_in_workers_is_reported_and_what_was_appended_stays(
     assert [post["id"] for post in posts_in(store.folder)] == [post["id"] for post in posts]
 
     corpus = Corpus.open(tmp_path / "there", engine=cluster)
-    corpus._posts.vectors()
+    corpus.rank(ARTICLE)
     next((tmp_path / "there" / "shards").glob("*/embeddings-*")).unlink()
     with pytest.raises(LinkerError, match="put the corpus where all machines of the cluster see it"):
         corpus.rank(ARTICLE)
@@ -276,19 +274,6 @@ def test_without_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(LinkerError, match=r"pip install 'article-linker\[ray\]'"):
         RayEngine().__enter__()
-
-
-def test_the_best_of_parts_hold_the_best_of_all():
-    rng = np.random.default_rng(3)
-    for count in (0, 1, 5, 40, 500):
-        scores = rng.integers(0, 30, 200).astype(np.float32)
-        parts = [upper(scores[i : i + 37], count) + i for i in range(0, 200, 37)]
-        whole = upper(scores, count)
-        assert set(whole) <= set(np.concatenate(parts).tolist())
-        assert len(whole) >= min(count, 200)
-        if 0 < count < 200:
-            assert scores[whole].min() == np.sort(scores)[::-1][count - 1]
-            assert sorted(whole) == np.flatnonzero(scores >= scores[whole].min()).tolist()
 
 
 def test_one_process_gives_results_in_their_order_and_errors_in_their_turn():

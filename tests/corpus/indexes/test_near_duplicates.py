@@ -14,7 +14,6 @@ from linker.common.errors import LinkerError
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.indexes.near_duplicates import GROUPS, SIGNATURES, Groups, SharedBands
-from linker.corpus.search.filters import Filter
 from linker.corpus.storage.array_files import ArrayFiles
 from linker.corpus.storage.shards import SHARDS, Shards
 from linker.data.io.columns import PostColumns
@@ -30,6 +29,7 @@ from linker.data.near_duplicates import (
     row_keys,
     signatures,
 )
+from linker.data.post_filter import Filter
 from tests.corpus.conftest import write_posts
 
 WORDS = [

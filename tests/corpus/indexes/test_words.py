@@ -11,16 +11,13 @@ from linker.common.errors import DataError
 from linker.corpus import builder
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
-from linker.corpus.indexes.words import words_of
-from linker.corpus.search.filters import Filter
-from linker.corpus.search.fusion import fuse
 from linker.corpus.storage.store import Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
 from linker.data.types import Article, Post
-from linker.models.ensemble import EnsembleModel
-from linker.models.lexical import BM25Model
-from linker.ranking.ranker import load
+from linker.models.bm25 import BM25Model
+from linker.models.postings import words_of
+from linker.ranking.search import mean_scores
 from tests.corpus.conftest import some_posts, write_posts
 
 ARTICLES = [
@@ -56,7 +53,7 @@ def expected(posts: list[dict], articles: list[Article]) -> np.ndarray:
 
 
 def scores(folder, articles) -> np.ndarray:
-    return Corpus.open(folder)._posts.parts.postings("english").scores(articles)
+    return mean_scores(BM25Model(), Corpus.open(folder).table, articles)
 
 
 def files(folder) -> list[Path]:
@@ -91,7 +88,7 @@ def test_whoever_sees_fewer_posts_does_not_see_the_words_of_others(built, tmp_pa
     )
     scores(built, ARTICLES)
     np.testing.assert_allclose(
-        before._posts.parts.postings("english").scores(ARTICLES),
+        mean_scores(BM25Model(), before.table, ARTICLES),
         expected(made(150), ARTICLES),
         rtol=1e-5,
         atol=1e-7,
@@ -130,25 +127,3 @@ def test_words_of_many_and_of_long_posts():
     few = words_of(texts[:9], "english")
     assert few["places"].dtype == np.uint16
     assert words_of([], "english")["lengths"].shape == (0,)
-
-
-def test_fusion_is_that_of_the_hybrid_model(built, model_folder):
-    parts = [load(model_folder).model, BM25Model()]
-    posts = [Post(post["id"], post["text"]) for post in made(150)]
-    corpus = Corpus.open(built)
-    for article in ARTICLES:
-        fused = EnsembleModel(parts, [1, 0.5], "zscore").score([article], posts)[0]
-        np.testing.assert_allclose(corpus.scores([article], fusion="zscore"), fused, rtol=1e-4, atol=1e-5)
-        ranking = corpus.rank(article, top=None, copies=True, fusion="zscore")
-        shown = corpus.scale([article], "zscore")(-np.sort(-fused))
-        np.testing.assert_allclose([one.score for one in ranking], shown, rtol=1e-4, atol=1e-3)
-        german = corpus.rank(article, None, copies=True, filter=Filter(languages=("de",)), fusion="zscore")
-        kept = {one.post.id: one.score for one in ranking if one.post.extra["lang"] == "de"}
-        assert {one.post.id: one.score for one in german} == kept, "conditions change no score"
-
-
-def test_equal_scores_say_nothing():
-    same = np.full(5, 0.3, dtype=np.float32)
-    words = np.arange(5, dtype=np.float32)
-    np.testing.assert_allclose(fuse(same, words), 0.5 * (words - 2) / np.sqrt(2), rtol=1e-6)
-    assert not fuse(same, same).any()

@@ -33,6 +33,13 @@ ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
 ARRAYS = ("embeddings", "plain-signatures", "plain-words.english", "plain-groups")
 
 
+def words_of(corpus: Path) -> list[float]:
+    """Rank, then read the words."""
+    opened = Corpus.open(corpus)
+    opened.rank(ARTICLE)
+    return opened.table.postings("english").squares.tolist()
+
+
 @pytest.fixture
 def corpus(tmp_path, model_folder, monkeypatch) -> Path:
     monkeypatch.setattr(builder, "POSTS_AT_ONCE", 40)
@@ -128,7 +135,7 @@ def test_what_is_computed_from_the_posts_is_computed_again(corpus, kind):
     for path in paths:
         path.unlink()
     assert ranked(corpus) == expected
-    Corpus.open(corpus).rank(ARTICLE, fusion="zscore")  # reads the words
+    words_of(corpus)
     assert {path: path.read_bytes() for path in whole} == whole
 
 
@@ -141,7 +148,7 @@ def test_cut_files_of_arrays_are_refused(corpus, kind, left):
     for path in kinds_of_arrays(corpus, kind):
         path.write_bytes(path.read_bytes()[:left])
     with pytest.raises(DataError, match=rf"{kind}-.*damaged .*delete it, and it is created again"):
-        Corpus.open(corpus).rank(ARTICLE, fusion="zscore")
+        words_of(corpus)
 
 
 @pytest.mark.parametrize("harm", ["half", "missing"])
@@ -276,7 +283,7 @@ def _raise_no_space(*_: object) -> None:
 
 def test_a_corpus_that_cannot_be_written_to_is_asked(corpus, tmp_path, monkeypatch):
     expected = ranked(corpus)
-    by_words = Corpus.open(corpus).rank(ARTICLE, fusion="zscore")
+    words = words_of(corpus)
     (groups,) = kinds_of_arrays(corpus, "plain-groups")
     state = groups.name.split("-")[2]
     groups.rename(groups.with_name(groups.name.replace(state, 16 * "0")))  # of other posts
@@ -290,7 +297,7 @@ def test_a_corpus_that_cannot_be_written_to_is_asked(corpus, tmp_path, monkeypat
     monkeypatch.setattr(Path, "unlink", refuse)
     before = {path: path.read_bytes() for path in corpus.rglob("*") if path.is_file()}
     assert ranked(corpus) == expected
-    assert Corpus.open(corpus).rank(ARTICLE, fusion="zscore") == by_words
+    assert words_of(corpus) == words
     assert problem_of(corpus) == ""
     assert {path: path.read_bytes() for path in corpus.rglob("*") if path.is_file()} == before
 

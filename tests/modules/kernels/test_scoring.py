@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from linker.common.errors import LinkerError
-from linker.corpus.indexes.postings import Segment
-from linker.corpus.indexes.tfidf import _sums
+from linker.models.postings import Segment
+from linker.models.tfidf import _sums
 from linker.modules.kernels import library, scoring
 
 pytestmark = pytest.mark.skipif(not scoring.available(), reason="the native library is not built")

@@ -12,14 +12,13 @@ from linker.corpus import builder
 from linker.corpus.builder import build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.deletion import condition_of, delete_posts
-from linker.corpus.search import pruning
-from linker.corpus.search.filters import Filter
-from linker.corpus.search.parts import PartsQuery
 from linker.corpus.storage.store import Store
 from linker.data.io.columns import PostColumns
+from linker.data.post_filter import Filter
 from linker.data.types import Article
 from linker.models.pretrained import BEST, DISTILLED
 from linker.modules.kernels import scoring
+from linker.ranking import search
 from tests.corpus.conftest import write_posts
 
 START = datetime(2031, 5, 1, tzinfo=timezone.utc)
@@ -83,7 +82,7 @@ def found(corpus: Corpus, article: Article, count: int, **options) -> list[tuple
 )
 def test_the_same_as_without_pruning(corpus, article, options, monkeypatch):
     pruned = {count: found(corpus, article, count, **options) for count in (1, 5, 40)}
-    monkeypatch.setattr(pruning, "_LARGEST_SHARE", 0.0)
+    monkeypatch.setattr(search, "_LARGEST_SHARE", 0.0)
     assert pruned == {count: found(corpus, article, count, **options) for count in (1, 5, 40)}
 
 
@@ -99,24 +98,23 @@ def test_the_same_without_the_native_library(corpus, article, monkeypatch):
 
 def test_few_posts_are_scored_exactly(corpus, monkeypatch):
     scored: list[int] = []
-    whole = pruning.PrunedQuery._exact_at
+    whole = search.ScoreBounds._reaching
 
-    def counted(query: pruning.PrunedQuery, places: np.ndarray) -> np.ndarray:
-        scored.append(len(places))
-        return whole(query, places)
+    def counted(self, *arguments):
+        scores, rows = whole(self, *arguments)
+        scored.append(len(rows))
+        return scores, rows
 
-    monkeypatch.setattr(pruning.PrunedQuery, "_exact_at", counted)
+    monkeypatch.setattr(search.ScoreBounds, "_reaching", counted)
     found(corpus, ARTICLES[0], 5, copies=True)
     assert 5 <= sum(scored) < len(corpus) / 3
 
 
 def test_bounds_are_not_exceeded(corpus):
     for article in ARTICLES:
-        query = pruning.PrunedQuery(
-            corpus._posts.parts, PartsQuery(corpus._posts.parts, [article], corpus._engine)
-        )
-        query.scored(None, 3)
-        exact = corpus.scores([article])
-        assert query._bounds is not None
-        assert (exact <= query._bounds + query._error).all()
-        assert np.isfinite(query._error)
+        upper = {f: f.upper(corpus.table, article) for f in corpus.model.features()}
+        known = {feature: bound[None] for feature, bound in upper.items() if bound is not None}
+        assert known
+        bounds = search.ScoreBounds(corpus.model, corpus.table, [article], known)
+        assert (corpus.scores([article]) <= bounds._upper + bounds._error).all()
+        assert np.isfinite(bounds._error)

@@ -13,20 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linker.calibration.calibrate import calibrate
-from linker.common.errors import ModelError
 from linker.config import build, resolve
 from linker.corpus import builder
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
-from linker.corpus.search.filters import Filter
 from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts
+from linker.data.post_filter import Filter
 from linker.data.types import Article
 from linker.models.files.archive import save_model
-from linker.models.lexical import word_statistics
+from linker.models.memory_table import MemoryTable
 from linker.models.model import Model
 from linker.models.pretrained import BEST, DISTILLED
-from linker.models.word_statistics import counted_in
+from linker.models.word_statistics import word_statistics
 from linker.ranking.ranker import load
 from tests.conftest import toy_posts
 from tests.corpus.conftest import CONFIG, some_posts, write_posts
@@ -74,6 +73,11 @@ MODELS: dict[str, dict[str, Any]] = {
         ],
     },
     "standardized": {"type": "ensemble", "parts": [CONFIG, "bm25"], "weights": [1, 0.5]},
+    "standardized over all articles": {
+        "type": "ensemble",
+        "fusion": "zscore_all",
+        "parts": [CONFIG, "tfidf"],
+    },
     "by ranks": {"type": "ensemble", "fusion": "rrf", "parts": [CONFIG, "tfidf"]},
 }
 
@@ -176,7 +180,7 @@ def test_equal_posts_have_equal_scores_and_added_ones_count(tmp_path):
 def shipped(tmp_path_factory):
     """The sample's posts in a corpus of each model that linker brings."""
     pytest.importorskip("transformers")
-    path = Path(__file__).parents[3] / "data/posts.jsonl"
+    path = Path(__file__).parents[2] / "data/posts.jsonl"
     folders = {}
     for name in (BEST, DISTILLED):
         folders[name] = tmp_path_factory.mktemp("shipped") / name
@@ -247,10 +251,9 @@ def test_words_counted_by_a_calibration_give_a_corpus_and_a_file_the_same_scores
     build_corpus(tmp_path / "corpus", [path], str(model), PostColumns())
     loaded, corpus = load(model), Corpus.open(tmp_path / "corpus")
     pool = read_posts(path)[::2]
-    words = word_statistics(loaded.model, ARTICLES, pool)
+    words = word_statistics(loaded.model.features(), ARTICLES, pool)
     assert words
-    with counted_in(words):
-        scores = loaded.model.score_independently(ARTICLES[:2], pool)
+    scores = loaded.model.score_table(MemoryTable(pool, words), ARTICLES[:2])
     relevance = np.arange(scores.size).reshape(scores.shape) % 3 == 0
     fingerprint = corpus.store.facts.fingerprint
     calibration = calibrate(scores, relevance, fingerprint=fingerprint, words=words)
@@ -263,19 +266,3 @@ def test_words_counted_by_a_calibration_give_a_corpus_and_a_file_the_same_scores
     np.testing.assert_allclose(in_file, in_corpus)
     counted = {one.post.id: one.score for one in corpus.rank(ARTICLES[0], None, copies=True)}
     assert any(abs(counted[one.post.id] - one.score) > 1e-4 for one in found)
-
-
-@pytest.mark.parametrize(
-    ("parts", "fusion", "message"),
-    [
-        (["tfidf", "bm25"], "sum", "has no embeddings to store in a corpus"),
-        ([CONFIG, "tfidf"], "zscore_all", "has the fusion `zscore_all`"),
-    ],
-)
-def test_models_that_a_corpus_cannot_score(tmp_path, parts, fusion, message):
-    model = made({"type": "ensemble", "parts": parts, "fusion": fusion}, tmp_path / "model")
-    with pytest.raises(ModelError, match=message):
-        build_corpus(
-            tmp_path / "corpus", [write_posts(tmp_path / "p.jsonl", some_posts(3))], str(model), PostColumns()
-        )
-    assert not (tmp_path / "corpus").exists()

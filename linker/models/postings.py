@@ -1,24 +1,69 @@
-"""Postings of a corpus: the posts of each word, and BM25 scores computed from them."""
+"""Postings: the posts of each word, from which BM25 and TF-IDF are computed; of a list of posts or of a corpus."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from linker.corpus.indexes.id_set import keys_of
-from linker.corpus.indexes.words import words_file, words_of
-from linker.corpus.storage.shards import Shards
-from linker.data.types import Article
-from linker.models.independent_tfidf import LEAST_COUNT
+from linker.common.text_keys import keys_of
 from linker.models.lexical import lexical_words
 from linker.models.word_statistics import WordStatistics
-from linker.modules.kernels.scoring import available, find_words
 
-K1, B = 1.5, 0.75
+#: By counts of words in other posts, no word of a post is one that occurs in a single text only: words that the other
+#: posts do not have, new stories for example, lengthen the vector.
+LEAST_COUNT = 2
+
+
+def words_of(texts: Sequence[str], stop_words: str) -> dict[str, np.ndarray]:
+    """Return the postings of some posts, the arrays of a `Segment`; about 3 bytes per word and post.
+
+    Words are identified by 64-bit hashes.
+
+    Args:
+        texts: the texts of the posts.
+        stop_words: as for `lexical_words`.
+    """
+    ids: dict[str, int] = {}
+    flat: list[int] = []
+    lengths = np.empty(len(texts), dtype=np.int64)
+    for i, text in enumerate(texts):
+        words = lexical_words(text, stop_words)
+        lengths[i] = len(words)
+        flat.extend([ids.setdefault(word, len(ids)) for word in words])
+    keys = keys_of(list(ids))[:, 0]
+    rank = np.empty(len(ids), dtype=np.int64)
+    order = np.argsort(keys)
+    rank[order] = np.arange(len(ids))
+    pairs = rank[flat] * len(texts) + np.repeat(np.arange(len(texts)), lengths) if flat else np.zeros(0, int)
+    pairs, counts = np.unique(pairs, return_counts=True)
+    which, places = np.divmod(pairs, max(len(texts), 1))
+    repeated = np.flatnonzero(counts > 1)
+    return {
+        "words": keys[order],
+        "ends": _narrow(np.searchsorted(which, np.arange(len(ids)), side="right")),
+        "places": _narrow(places),
+        "repeated": _narrow(repeated),
+        "counts": _narrow(counts[repeated]),
+        "lengths": _narrow(lengths),
+    }
+
+
+def _narrow(numbers: np.ndarray) -> np.ndarray:
+    """Return numbers ≥ 0 in the narrowest type of `uint16` and `uint32` that holds them."""
+    return numbers.astype(np.uint16 if numbers.max(initial=0) < 1 << 16 else np.uint32)
+
+
+def bm25_idf(posts: int, containing: np.ndarray) -> np.ndarray:
+    """Return Lucene's idf, ln(1 + (N − df + 0.5) / (df + 0.5)), of words in `containing` of the posts; 0 for df 0."""
+    return np.where(containing > 0, np.log1p((posts - containing + 0.5) / (containing + 0.5)), 0.0)
+
+
+def tfidf_idf(texts: int, containing: np.ndarray) -> np.ndarray:
+    """Return ln((1 + N) / (1 + df)) + 1 as scikit-learn; 0 for a word of one text, which never matches."""
+    return np.where(containing > 1, np.log((1 + texts) / (1 + containing)) + 1, 0.0)
 
 
 class Segment(NamedTuple):
@@ -53,7 +98,7 @@ class Segment(NamedTuple):
 
     @property
     def addresses(self) -> list[int]:
-        """Return addresses and lengths of the arrays, see `scoring.find_words`; they are valid while the segment is."""
+        """Return addresses and lengths of the arrays, see `scoring.tfidf`; they are valid while the segment is."""
         assert all(one.flags.c_contiguous for one in self[:6])  # arrays of files are
         words, ends, places, repeated, counts, lengths = self[:6]
         return [
@@ -139,6 +184,7 @@ class Postings:
     Attributes:
         segments: the segments.
         posts: number of posts.
+        mean_length: mean number of words of the posts that are counted, ≥ 1 if there are none.
         counted: number of posts whose words are counted.
         least_count: number of posts that TF-IDF takes every word to be in at least.
         stop_words: the stop words.
@@ -154,11 +200,11 @@ class Postings:
         lengths = [segment.of_live(segment.lengths) for segment in segments]
         self.posts = sum(map(len, lengths))
         total = sum(int(some.sum(dtype=np.int64)) for some in lengths)
-        self._mean_length = total / self.posts if total else 1.0
+        self.mean_length = total / self.posts if total else 1.0
         self.counted, self._statistics = self.posts, statistics
         self.least_count = 0 if statistics is None else LEAST_COUNT
         if statistics is not None:
-            self.counted, self._mean_length = statistics.posts, statistics.mean_length
+            self.counted, self.mean_length = statistics.posts, statistics.mean_length
             keys = keys_of(list(statistics.frequencies))[:, 0]
             order = np.argsort(keys)
             self._keys, self._counts = keys[order], np.array([*statistics.frequencies.values()], int)[order]
@@ -200,7 +246,7 @@ class Postings:
         """
         found: list[np.ndarray] = [np.zeros(0)]
         for segment, frequencies in zip(self.segments, self.frequencies):
-            idf = idf_of(self.counted + 1, np.maximum(frequencies, self.least_count).astype(np.int64))
+            idf = tfidf_idf(self.counted + 1, np.maximum(frequencies, self.least_count).astype(np.int64))
             weights = np.repeat(idf, np.diff(segment.ends, prepend=0))
             weights[segment.repeated] *= 1 + np.log(segment.counts)
             found.append(np.bincount(segment.places, weights * weights, minlength=len(segment.lengths)))
@@ -218,15 +264,6 @@ class Postings:
         of_segments = zip(self.segments, np.split(values, self.first_rows[1:-1]))
         return np.concatenate([segment.of_live(some) for segment, some in of_segments])
 
-    def rows_of(self, places: np.ndarray) -> np.ndarray:
-        """Return the rows, among those of all segments, of posts among those that are not deleted: int64."""
-        return places if self.complete else self._live_rows[places]
-
-    @cached_property
-    def _live_rows(self) -> np.ndarray:
-        """Return the row of each post that is not deleted: int64."""
-        return self.of_live(np.arange(self.first_rows[-1]))
-
     @cached_property
     def first_rows(self) -> np.ndarray:
         """Return the first row of each segment among the rows of all, and their number: int64."""
@@ -241,16 +278,13 @@ class Postings:
 
     @cached_property
     def addresses(self) -> np.ndarray:
-        """Return the addresses of the segments, see `scoring.find_words`: int64, segments × 10."""
+        """Return the addresses of the segments, see `scoring.tfidf`: int64, segments × 10."""
         return np.array([segment.addresses for segment in self.segments], dtype=np.int64).reshape(-1, 10)
 
     def spans(self, keys: np.ndarray) -> Spans:
         """Return where the postings of words are, by key; an unknown word has empty ranges."""
         shape = (len(self.segments), len(keys), 2)
         found = Spans(np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64))
-        if available():
-            find_words(self.addresses, np.ascontiguousarray(keys), *found)
-            return found
         for segment, ranges, repeats in zip(self.segments, *found):
             ranges[:] = segment.ranges(keys)
             repeats[:] = np.searchsorted(segment.repeated, ranges)
@@ -270,88 +304,3 @@ class Postings:
         for segment, of_segment in zip(self.segments, ranges):
             total += segment.containing(of_segment[:, 0], of_segment[:, 1])
         return total
-
-    def scores(self, articles: Sequence[Article], k1: float = K1, b: float = B) -> np.ndarray:
-        """Return the mean BM25 score over the articles: float32, one per post; see `BM25Model`."""
-        # In alphabetical order for every post, so that equal posts get equal sums.
-        words, weights, found = self._asked(articles)
-        if not words:
-            return np.zeros(self.posts, dtype=np.float32)
-        parts = [
-            _part(segment, ranges, repeats, weights, self._mean_length, k1, b)
-            for segment, ranges, repeats in zip(self.segments, *found)
-        ]
-        return np.concatenate(parts)
-
-    def terms(self, articles: Sequence[Article], text: str, k1: float = K1, b: float = B) -> dict[str, float]:
-        """Return word → its part of a post's BM25 score, for the words that the post shares with the articles."""
-        own = lexical_words(text, self.stop_words)
-        asked = dict(zip(*self._asked(articles)[:2]))
-        norm = k1 * ((1 - b) + b * len(own) / self._mean_length)
-        return {
-            word: float(asked[word] * times / (norm + times))
-            for word, times in Counter(own).items()
-            if asked.get(word, 0) > 0
-        }
-
-    def _asked(self, articles: Sequence[Article]) -> tuple[list[str], np.ndarray, Spans]:
-        """Return the words of the articles in alphabetical order, their weights with idf, and their `spans`."""
-        counts = [Counter(lexical_words(article.full_text, self.stop_words)) for article in articles]
-        words = sorted(set().union(*counts))
-        keys = keys_of(words)[:, 0]
-        found = self.spans(keys)
-        containing = self.containing(keys, found)
-        idf = np.log1p((self.counted - containing + 0.5) / (containing + 0.5))
-        idf[containing == 0] = 0
-        return words, idf * _query(counts, words, np.where(self.known(keys), idf, 0)), found
-
-
-def postings_of(shards: Shards, stop_words: str) -> Postings:
-    """Return the postings of a corpus; those that are missing are computed and stored.
-
-    Args:
-        shards: the posts.
-        stop_words: as for `lexical_words`.
-
-    Raises:
-        DataError: if a file is damaged.
-        LinkerError: if the disk is full.
-    """
-    arrays = shards.arrays(
-        words_file(stop_words), "reading words", lambda shard: words_of(shard.texts(), stop_words)
-    )
-    segments = [Segment.of(one, shard.live) for one, shard in zip(arrays, shards)]
-    return Postings(segments, stop_words)
-
-
-def _query(counts: Sequence[Counter[str]], words: Sequence[str], idf: np.ndarray) -> np.ndarray:
-    """Return the weight of each word, the mean over the articles: 1 + ln n, divided by the root of Σ weight × idf."""
-    total = np.zeros(len(words))
-    for count in counts:
-        weights = np.array([1 + np.log(count[word]) if word in count else 0.0 for word in words])
-        scale = np.sqrt(weights @ idf)
-        total += weights / (scale or 1)
-    return total / len(counts)
-
-
-def idf_of(texts: int, containing: np.ndarray) -> np.ndarray:
-    """Return ln((1 + texts) / (1 + texts with the word)) + 1; 0 for a word of one text, which never matches."""
-    idf = np.log((1 + texts) / (1 + containing)) + 1
-    return np.where(containing > 1, idf, 0.0)
-
-
-def _part(
-    segment: Segment,
-    ranges: np.ndarray,
-    repeats: np.ndarray,
-    weights: np.ndarray,
-    mean_length: float,
-    k1: float,
-    b: float,
-) -> np.ndarray:
-    """Return the scores of a segment's posts, summed in float64."""
-    starts, ends = ranges.T
-    places, counts = segment.posts_in(starts, ends), segment.occurrences(ranges, repeats)
-    norms = k1 * ((1 - b) + b * segment.lengths / mean_length)
-    shares = np.repeat(weights, ends - starts) * (counts / (norms[places] + counts))
-    return segment.of_live(np.bincount(places, shares, minlength=len(segment.lengths)).astype(np.float32))

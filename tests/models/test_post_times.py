@@ -1,4 +1,4 @@
-"""Scores by buckets of time are those of each post's own time."""
+"""The class of elapsed time of each post, found by sorting, is that of its own time."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker.corpus.indexes.times import Times
 from linker.data.types import Article
-from linker.models.elapsed_time import _EDGES, ElapsedTimeModel
+from linker.models.post_times import _EDGES, BINS, UNKNOWN, PostTimes
 
 DAY = datetime(2031, 3, 1, tzinfo=timezone.utc)
-MODEL = ElapsedTimeModel()
 
 
 def article(hours: float | None) -> Article:
@@ -22,8 +20,18 @@ def article(hours: float | None) -> Article:
 
 
 def agree(values: np.ndarray, hours: float | None) -> None:
-    asked = article(hours)
-    np.testing.assert_array_equal(Times(values).scores(MODEL, asked), MODEL.score_times(asked, values))
+    """By definition: the class whose edges, in days after the article's day or half a day before, enclose a time."""
+    found = PostTimes(values).bins([article(hours)])[0]
+    if hours is None:
+        assert (found == UNKNOWN).all()
+        return
+    start = DAY.timestamp() + 3_600 * (hours if hours % 24 == 0 else hours - 12)
+    days = (values - start) / 86_400
+    expected = np.clip(np.searchsorted(_EDGES, days, side="right") - 1, 0, BINS - 1)
+    assert (found[np.isnan(values)] == UNKNOWN).all()
+    near = np.abs(days[:, None] - _EDGES).min(axis=1, initial=np.inf) < 2e-11  # seconds are rounded to 2⁻²²
+    some = ~np.isnan(values) & ~near
+    np.testing.assert_array_equal(found[some], expected[some])
 
 
 @given(
@@ -50,6 +58,6 @@ def test_posts_close_together_and_far_apart(seconds) -> None:
 
 
 def test_whether_any_time_is_known() -> None:
-    assert not Times(np.zeros(0)).known
-    assert not Times(np.array([np.nan, np.nan])).known
-    assert Times(np.array([np.nan, 3.0])).known
+    assert not PostTimes(np.zeros(0)).known
+    assert not PostTimes(np.array([np.nan, np.nan])).known
+    assert PostTimes(np.array([np.nan, 3.0])).known

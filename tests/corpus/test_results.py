@@ -10,8 +10,9 @@ import pytest
 from linker.corpus.builder import build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.storage.rows import Rows
+from linker.corpus.table import CorpusTable
 from linker.data.io.columns import PostColumns
-from linker.ranking import ranked_post, request
+from linker.ranking import ranked_post
 from linker.ranking.output import write_ranking
 from tests.corpus.conftest import some_posts, write_posts
 
@@ -40,7 +41,7 @@ def read(monkeypatch):
 
     monkeypatch.setattr(Rows, "at", at)
     monkeypatch.setattr(ranked_post, "AT_ONCE", 7)
-    monkeypatch.setattr(request, "AT_ONCE", 7)
+    monkeypatch.setattr(CorpusTable, "at_once", 7)
     return sizes
 
 

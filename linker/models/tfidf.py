@@ -1,30 +1,125 @@
-"""TF-IDF over the posts of a corpus: the cosines of `TfidfModel`, computed from the postings."""
+"""TF-IDF: cosines of words, fitted on all posts and the article."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import starmap
+from typing import Literal
 
 import numpy as np
+from typing_extensions import override
 
+from linker.common.checks import at_least
 from linker.common.concurrency import in_threads
-from linker.corpus.indexes.id_set import keys_of
-from linker.corpus.indexes.postings import Postings, Segment, idf_of
-from linker.data.types import Article
-from linker.models.lexical import least_square, lexical_words
+from linker.common.text_keys import keys_of
+from linker.data.languages import language_of
+from linker.data.types import Article, Post
+from linker.models.features import WORDS, Contributions, Feature
+from linker.models.lexical import StopWords, lexical_words
+from linker.models.model import Model
+from linker.models.postings import Postings, Segment, tfidf_idf
+from linker.models.score_scale import ScoreScale
+from linker.models.table import PostTable
 from linker.modules.kernels.scoring import TfidfArrays, available, tfidf
 
 # Scored by one thread at a time.
 _SEGMENTS = 8
 
 
+@Model.register("tfidf")
+class TfidfModel(Model):
+    """Cosine of sublinear TF-IDF vectors (0 to 1), fitted for each article on that article and the posts.
+
+    Words that occur in one text only match nothing; they are left out, so that they do not dilute its vector.
+
+    By cosine, the shortest posts rank too high: a post that only repeats the two words of a query outranks every post
+    that says something about them. With `min_words`, the length of a post's vector is at least that of the given number
+    of rarest words, which lowers the scores of short posts (decision 205).
+
+    Paper: Singhal et al. 1996, https://doi.org/10.1145/243199.243206
+
+    Args:
+        stop_words: `english` removes English function words, `none` keeps all words, `by_language` removes those of
+            the article's language from the article and the posts (English ones if it is unknown).
+        min_words: length that the vector of a post has at least, as a number of words that occur in one text only, ≥ 0;
+            at 0, scores are cosines.
+    """
+
+    keys_without_weights = frozenset({"min_words"})
+
+    def __init__(
+        self, stop_words: StopWords | Literal["by_language"] = "english", min_words: int = 0
+    ) -> None:
+        at_least(0, min_words=min_words)
+        self.stop_words: StopWords | Literal["by_language"] = stop_words
+        self.min_words = min_words
+
+    @override
+    def score_scale(self) -> ScoreScale:
+        return ScoreScale("similarity")
+
+    @override
+    def features(self) -> Sequence[Feature]:
+        return [TfidfWords(self.stop_words, self.min_words)]
+
+    @override
+    def separable(self, articles: Sequence[Article]) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class TfidfWords(Feature):
+    """Words of a post, scored by TF-IDF; see `TfidfModel` for the attributes."""
+
+    stop_words: str
+    min_words: int
+    share = WORDS
+
+    def stop_words_for(self, articles: Sequence[Article]) -> Sequence[str]:
+        """Return the stop words of the articles' languages if they differ by language."""
+        if self.stop_words != "by_language":
+            return [self.stop_words]
+        languages = dict.fromkeys(map(language_of, articles))
+        return ["english" if language in (None, "en") else language for language in languages]
+
+    def scores(
+        self, table: PostTable, articles: Sequence[Article], rows: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return cosines: float32, articles × rows, 0 to 1."""
+        scores = np.empty((len(articles), len(table)), dtype=np.float32)
+        for row, query in enumerate(self._queries(table, articles)):
+            scores[row] = query.scores()
+        return scores if rows is None else scores[:, rows]
+
+    def contributions(
+        self, table: PostTable, articles: Sequence[Article], posts: Sequence[Post]
+    ) -> Contributions:
+        """Return the words that posts share with the articles, with their parts of the mean cosine."""
+        queries = self._queries(table, articles)
+        found: Contributions = []
+        for post in posts:
+            mean: defaultdict[str, float] = defaultdict(float)
+            for query in queries:
+                for word, part in query.terms(post.text).items():
+                    mean[word] += part / len(articles)
+            found.append(dict(mean))
+        return found
+
+    def _queries(self, table: PostTable, articles: Sequence[Article]) -> list[TfidfQuery]:
+        return [
+            TfidfQuery(table.postings(self.stop_words_for([article])[0]), article, self.min_words)
+            for article in articles
+        ]
+
+
 class TfidfQuery:
-    """TF-IDF fitted on all posts of a corpus and on one article, as `TfidfModel.score_independently` does.
+    """TF-IDF fitted on all posts of a table and on one article.
 
     Document frequencies count both. The lengths of the posts' vectors without the article's counts are computed once
-    per corpus, `Postings.squares`; each query changes those of the posts that contain a word of the article.
+    per table, `Postings.squares`; each query changes those of the posts that contain a word of the article.
 
     Args:
         postings: the words of the posts.
@@ -34,11 +129,11 @@ class TfidfQuery:
 
     def __init__(self, postings: Postings, article: Article, min_words: int) -> None:
         self._postings = postings
-        self._least = least_square(min_words, postings.counted + 1)
+        self._least = _least_square(min_words, postings.counted + 1)
         self._words, keys, self._frequencies = _words_of(article.full_text, postings.stop_words)
         self._spans, self._known = postings.spans(keys), postings.known(keys)
         self._containing = np.maximum(postings.containing(keys, self._spans), postings.least_count)
-        self._idf = idf_of(postings.counted + 1, 1 + self._containing)
+        self._idf = tfidf_idf(postings.counted + 1, 1 + self._containing)
 
     @cached_property
     def _weights(self) -> np.ndarray:
@@ -63,24 +158,6 @@ class TfidfQuery:
             np.concatenate([np.zeros(0, dtype=np.float32), *starmap(self._cosines, of_segments)])
         )
 
-    def scores_at(self, places: np.ndarray) -> np.ndarray:
-        """Return the cosines of some posts, bit for bit those of `scores`: float32, one per place.
-
-        Args:
-            places: int64, ascending: indices of posts among those that are not deleted.
-        """
-        if not available():
-            return self.scores()[places]
-        rows = self._postings.rows_of(places)
-        scores = np.empty(len(rows), dtype=np.float32)
-
-        def fill(arrays: TfidfArrays, part: slice) -> None:
-            begin, end = np.searchsorted(rows, [part.start, part.stop])
-            tfidf(arrays, scores[begin:end], rows[begin:end] - part.start)
-
-        self._in_threads(fill)
-        return scores
-
     def _in_threads(self, fill: Callable[[TfidfArrays, slice], None]) -> None:
         """Call `fill` with the numbers of some segments and with their rows, for all segments."""
         postings, spans = self._postings, self._spans
@@ -104,7 +181,7 @@ class TfidfQuery:
         """
         weights = self._weights
         length = self._length
-        before = idf_of(self._postings.counted + 1, self._containing)
+        before = tfidf_idf(self._postings.counted + 1, self._containing)
         return np.array([weights * self._idf / length, self._idf**2 - before**2])
 
     def _cosines(self, segment: Segment, ranges: np.ndarray, repeats: np.ndarray, first: int) -> np.ndarray:
@@ -127,7 +204,7 @@ class TfidfQuery:
         keys = keys_of(words)[:, 0]
         containing = np.maximum(self._postings.containing(keys), self._postings.least_count)
         containing += np.array([word in of_article for word in words], dtype=np.int64)
-        idf = idf_of(self._postings.counted + 1, containing)
+        idf = tfidf_idf(self._postings.counted + 1, containing)
         weights = np.array([1 + np.log(count[word]) for word in words]) * idf
         weights /= np.sqrt(max(weights @ weights, self._least)) or 1
         parts = weights * np.array([of_article.get(word, 0.0) for word in words])
@@ -147,6 +224,16 @@ def _sums(
     for of_rows, one, table in zip(sums, of_words[:, which], tables):
         of_rows += np.bincount(places, one * table[segment.counts[repeated]], minlength=rows)
     return sums
+
+
+def _least_square(min_words: int, texts: int) -> float:
+    """Return the least squared length of a post's vector, see `TfidfModel`, as a number of float32.
+
+    Args:
+        min_words: number of words that occur in one text only.
+        texts: number of articles and posts.
+    """
+    return float(np.float32(min_words * (np.log((1 + texts) / 2) + 1) ** 2))
 
 
 @lru_cache(maxsize=64)

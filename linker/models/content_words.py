@@ -1,16 +1,21 @@
-"""Words that can explain to a reader why a post was found."""
+"""Content words of a text: where they are in it, and the text without each of them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from linker.data.characters import folded, plain_pieces
-from linker.models.lexical import ENGLISH, UNSPACED
+from linker.data.types import Post
+from linker.models.lexical import ENGLISH, UNSPACED, lexical_words
 
 WordWeights = list[tuple[str, float]]
 Span = tuple[int, int]
 
+_MOST_WORDS = 24
+"""Words of a post that are left out one by one to measure their contribution."""
 _AHEAD = 80
 """Number of characters to search for the next token; links and invisible characters may be between."""
 
@@ -83,3 +88,40 @@ def is_content_word(word: str) -> bool:
     """
     word = folded(word)
     return bool(_LETTER.search(word)) and word not in ENGLISH and word not in _COMMON and word[1:] != ""
+
+
+def words_of(text: str) -> list[str]:
+    """Return all words of a text, in order, as lexical models match them."""
+    return lexical_words(text, "none")
+
+
+class Shortened(NamedTuple):
+    """A text, whole and without each of its content words.
+
+    Attributes:
+        words: the content words.
+        posts: the whole text, followed by one text for each word.
+    """
+
+    words: Sequence[str]
+    posts: Sequence[Post]
+
+
+@lru_cache(maxsize=1_000)
+def shortened(text: str) -> Shortened:
+    """Return a text without each of its content words, all occurrences of it."""
+    words = words_of(text)
+    content = [word for word in dict.fromkeys(words) if is_content_word(word)][:_MOST_WORDS]
+    spans: dict[str, list[Span]] = {word: [] for word in words}
+    for word, span in zip(words, align(text, words)):
+        if span:
+            spans[word].append(span)
+    texts = [text, *(_without(text, spans[word]) for word in content)]
+    return Shortened(content, [Post(str(i), one) for i, one in enumerate(texts)])
+
+
+def _without(text: str, spans: Sequence[Span]) -> str:
+    # In one pass, since a post may repeat a word a million times.
+    begins = [0, *(end for _, end in spans)]
+    ends = [*(start for start, _ in spans), len(text)]
+    return "".join(text[begin:end] for begin, end in zip(begins, ends))

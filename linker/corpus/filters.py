@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 # An address is the number of a fragment and an offset in it.
 _HALF, _LOWER = np.uint64(32), np.uint64(0xFFFFFFFF)
 
-__all__ = ["Filter", "left_out", "places", "sql"]
-
 
 def sql(conditions: Filter, dataset: lance.LanceDataset) -> str | None:
     """Return all conditions as one SQL condition; None if there are none."""
@@ -42,7 +40,7 @@ def sql(conditions: Filter, dataset: lance.LanceDataset) -> str | None:
     return " AND ".join(found) or None
 
 
-def places(conditions: Filter, dataset: lance.LanceDataset) -> np.ndarray | None:
+def passing_rows(conditions: Filter, dataset: lance.LanceDataset) -> np.ndarray | None:
     """Return the indices of the posts that pass: int64, ascending; None if there are no conditions.
 
     Raises:

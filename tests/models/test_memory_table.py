@@ -9,8 +9,8 @@ import pytest
 
 import linker
 from linker.data.types import Article, Post
+from linker.models import memory_table
 from linker.models.averaged_word_vectors import AveragedWordVectorsModel
-from linker.ranking import recent_embeddings
 from linker.ranking.ranker import Ranker
 
 ARTICLES = ["Otters at the mill", "The goal keeper of the year"]
@@ -49,12 +49,12 @@ def test_other_posts_are_encoded(encoded):
     ranker = linker.load("distilled")
     lists = (TEXTS, TEXTS[:2], TEXTS[:2], [*TEXTS[:2], "a new one"])
     found = [scores(ranker, ARTICLES[0], texts) for texts in lists]
-    assert encoded == [3, 2, 3]
+    assert encoded == [3, 3]
     assert found == [scores(linker.load("distilled"), ARTICLES[0], texts) for texts in lists]
 
 
 def test_many_embeddings_are_not_kept(encoded, monkeypatch):
-    monkeypatch.setattr(recent_embeddings, "_MOST_BYTES", 100)
+    monkeypatch.setattr(memory_table, "_MOST_BYTES", 100)
     ranker = linker.load("distilled")
     for article in ARTICLES:
         scores(ranker, article, TEXTS)

@@ -1,1 +1,0 @@
-"""Search in a corpus: exact scores, top-k selection, fusion, filters."""
