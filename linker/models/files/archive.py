@@ -29,7 +29,10 @@ def save_model(
         card: the model card, Markdown.
     """
     # A save that is killed leaves no manifest, rather than that of other weights.
-    (folder / MANIFEST).unlink(missing_ok=True)
+    try:
+        (folder / MANIFEST).unlink(missing_ok=True)
+    except OSError as error:
+        raise ModelError(f"{folder / MANIFEST}: cannot be written ({error.strerror})") from error
     model.save_state(folder)
     write_manifest(folder)
     write_json(folder / METRICS, metrics)
