@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.forked import run_linker
+
 ROOT = Path(__file__).parents[3]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
 ARTICLE = "Otters return to the river\n\nTwo otters were filmed below the weir at Marrow."
@@ -32,15 +34,7 @@ def test_mistakes_end_the_command_before_it_serves(tmp_path: Path) -> None:
         (("--allow", "nowhere"), "error: --allow nowhere: folder not found\n"),
         (("--model", "nothing"), "error: nothing: "),
     ):
-        done = subprocess.run(
-            [sys.executable, "-m", "linker", "mcp", *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env=ENVIRONMENT,
-            check=False,
-        )
+        done = run_linker(tmp_path, "mcp", *arguments)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith(message)
 
