@@ -22,7 +22,7 @@ from linker.annotation.build_pool import build_pool, by_id, tfidf_vectors
 from linker.annotation.simulation.simulate import Task
 from linker.data.io.dates import parse_date
 from linker.data.types import Article, Post
-from linker.models.memory_table import EmbeddingCache
+from linker.models.features.memory_table import EmbeddingCache
 from linker.models.model import Model, embedding_submodel
 
 SAMPLE = Path(__file__).resolve().parents[2] / "data"

@@ -16,7 +16,7 @@ import numpy as np
 from linker.annotation.simulation.simulate import Task
 from linker.common.files import atomic_write
 from linker.data.types import Article, Post
-from linker.models.memory_table import EmbeddingCache
+from linker.models.features.memory_table import EmbeddingCache
 from linker.models.model import EncoderModel
 
 # No headline of these events is among the seeds: a query with the event's name is used instead.

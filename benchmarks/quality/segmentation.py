@@ -17,7 +17,7 @@ from linker.data.characters import MARKS, folded, plain
 from linker.data.types import Article, LinkedPosts, Post
 from linker.evaluation.evaluate import evaluate
 from linker.models.bm25 import BM25Model
-from linker.models.lexical import lexical_words
+from linker.models.features.words import lexical_words
 from linker.models.tfidf import TfidfModel
 
 Split = Callable[[str], list[str]]

@@ -127,7 +127,7 @@ def functions() -> dict[str, Callable[[str], object]]:
     from linker.data.tokenizers.social import SocialTokenizer
     from linker.data.types import Article
     from linker.mining.cleaning import cleaned, copied_grams, has_words
-    from linker.models.lexical import lexical_words
+    from linker.models.features.words import lexical_words
 
     grams = copied_grams("Otters below the weir of Marrow", "The otters were seen below the weir on Tuesday")
     return {

@@ -7,8 +7,8 @@ import numpy as np
 from linker.calibration.calibration import Calibration
 from linker.calibration.probabilities import cross_validated_probabilities, reliability_of
 from linker.common.errors import LinkerError
+from linker.models.features.word_statistics import Statistics
 from linker.models.score_scale import UNSCALED, ScoreScale
-from linker.models.word_statistics import Statistics
 
 _SAMPLES = 200
 _BINS = 50

@@ -14,8 +14,8 @@ from linker.calibration.thresholds import Share, Threshold, few_digits
 from linker.common.console import info
 from linker.common.errors import DataError
 from linker.common.files import atomic_write
+from linker.models.features.word_statistics import Statistics, WordStatistics
 from linker.models.score_scale import UNSCALED, ScoreScale
-from linker.models.word_statistics import Statistics, WordStatistics
 from linker.version import __version__
 
 FORMAT = 2

@@ -14,7 +14,7 @@ from linker.corpus.encoding import WORDS
 from linker.corpus.storage.array_files import Arrays
 from linker.corpus.storage.shards import Shard, Shards
 from linker.corpus.storage.store import Store
-from linker.models.postings import words_of
+from linker.models.features.postings import words_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

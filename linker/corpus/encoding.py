@@ -10,9 +10,9 @@ from linker.common.errors import ModelError
 from linker.corpus.indexes.near_duplicates import SIGNATURES, signed
 from linker.corpus.indexes.vectors import VECTORS, packed
 from linker.data.types import Post
+from linker.models.features.postings import words_of
 from linker.models.files.resolve import ModelReference
 from linker.models.model import EncoderModel, Model, embedding_submodel
-from linker.models.postings import words_of
 
 #: Stop words of explanations.
 ENGLISH = "english"

@@ -22,11 +22,11 @@ from linker.corpus.storage.rows import Rows
 from linker.corpus.storage.shards import Shard, Shards
 from linker.data.post_filter import Filter
 from linker.data.types import Article, Post
-from linker.models.content_words import shortened
+from linker.models.features.content_words import shortened
+from linker.models.features.post_times import PostTimes
+from linker.models.features.postings import Segment, words_of
+from linker.models.features.table import PostTable
 from linker.models.model import EncoderModel, Model
-from linker.models.post_times import PostTimes
-from linker.models.postings import Segment, words_of
-from linker.models.table import PostTable
 from linker.ranking.ranked_post import AT_ONCE
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from linker.corpus.storage.checksums import CHANGED, CHECKSUMS, MEND, POSTS, Che
 from linker.corpus.storage.reader import ROWS_AT_ONCE, batches
 from linker.corpus.storage.shards import SHARDS, Shard, Shards
 from linker.corpus.storage.store import Store
-from linker.models.postings import words_of
+from linker.models.features.postings import words_of
 
 _AGAIN = "delete it, and it is created again"
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from linker.data.tokenizers.patterns import URL
-from linker.models.content_words import is_content_word
+from linker.models.features.content_words import is_content_word
 
 #: Minimum length in tokens of a run that counts as copied.
 RUN = 4

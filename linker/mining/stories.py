@@ -13,8 +13,8 @@ from scipy.sparse.csgraph import connected_components
 
 from linker.common.errors import DataError
 from linker.data.near_duplicates import linked_groups, signatures
-from linker.models.content_words import is_content_word
-from linker.models.lexical import lexical_words
+from linker.models.features.content_words import is_content_word
+from linker.models.features.words import lexical_words
 
 #: Articles of one story are at most this number of days apart from its first one, if only their titles are alike.
 DAYS = 3

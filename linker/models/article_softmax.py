@@ -12,9 +12,9 @@ from linker.common.checks import above, at_least
 from linker.common.errors import ConfigError
 from linker.data.types import Article, LinkedPosts
 from linker.models.elapsed_time import ElapsedTimeModel
-from linker.models.features import DATE, Contributions, Feature, Share
+from linker.models.features.feature import DATE, Contributions, Feature, Share
+from linker.models.features.post_times import ElapsedTime
 from linker.models.model import Model
-from linker.models.post_times import ElapsedTime
 from linker.models.score_scale import ScoreScale
 
 #: Rounds of expectation-maximization, after which profiles hardly change.

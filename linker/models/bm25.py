@@ -12,12 +12,12 @@ from typing_extensions import override
 from linker.common.checks import at_least, between
 from linker.common.text_keys import keys_of
 from linker.data.types import Article, Post
-from linker.models.features import WORDS, Contributions, Feature
-from linker.models.lexical import StopWords, lexical_words
+from linker.models.features.feature import WORDS, Contributions, Feature
+from linker.models.features.postings import Postings, Segment, bm25_idf
+from linker.models.features.table import PostTable
+from linker.models.features.words import StopWords, lexical_words
 from linker.models.model import Model
-from linker.models.postings import Postings, Segment, bm25_idf
 from linker.models.score_scale import ScoreScale
-from linker.models.table import PostTable
 
 #: BM25 score that users see as 50: about the median of linked posts (decision 169).
 _HALF = 0.4

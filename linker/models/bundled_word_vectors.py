@@ -11,7 +11,7 @@ from linker.common.errors import ModelError
 from linker.common.files import atomic_write
 from linker.data.types import Article
 from linker.models.embedding_model import EmbeddingModel
-from linker.models.features import Feature
+from linker.models.features.feature import Feature
 from linker.models.files.archive import load_model
 from linker.models.model import Model, embedding_submodel
 from linker.models.pretrained import DISTILLED, FOLDERS

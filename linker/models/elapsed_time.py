@@ -14,9 +14,9 @@ from linker.common.checks import above
 from linker.common.errors import ConfigError, ModelError
 from linker.common.files import atomic_write
 from linker.data.types import Article, LinkedPosts
-from linker.models.features import DATE, Feature
+from linker.models.features.feature import DATE, Feature
+from linker.models.features.post_times import BINS, KNOTS, ElapsedTime, PostTimes, axis
 from linker.models.model import Model
-from linker.models.post_times import BINS, KNOTS, ElapsedTime, PostTimes, axis
 
 _FILE = "elapsed_time.json"
 

@@ -14,7 +14,7 @@ from linker.common.errors import ConfigError
 from linker.common.stats import zscore
 from linker.data.languages import language_of
 from linker.data.types import Article, LinkedPosts
-from linker.models.features import Contributions, Feature, Share
+from linker.models.features.feature import Contributions, Feature, Share
 from linker.models.model import Model
 from linker.models.score_scale import ScoreScale
 

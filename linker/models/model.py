@@ -10,10 +10,10 @@ import numpy as np
 
 from linker.config import Registrable
 from linker.data.types import Article, LinkedPosts, Post
-from linker.models.features import Contributions, Embedding, Feature, Share, Text
-from linker.models.memory_table import MemoryTable
+from linker.models.features.feature import Contributions, Embedding, Feature, Share, Text
+from linker.models.features.memory_table import MemoryTable
+from linker.models.features.table import PostTable
 from linker.models.score_scale import ScoreScale
-from linker.models.table import PostTable
 
 WeightedTokens = list[tuple[str, float]]
 Item = TypeVar("Item", Article, Post)

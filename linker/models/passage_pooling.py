@@ -12,10 +12,10 @@ from typing_extensions import override
 
 from linker.common.checks import at_least
 from linker.data.types import Article
-from linker.models.features import Feature
+from linker.models.features.feature import Feature
+from linker.models.features.table import PostTable
 from linker.models.model import Model
 from linker.models.score_scale import ScoreScale
-from linker.models.table import PostTable
 
 #: An article as one text, or the best or mean score over its passages.
 Passages = Literal["whole", "best", "mean"]

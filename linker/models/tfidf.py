@@ -17,12 +17,12 @@ from linker.common.concurrency import in_threads
 from linker.common.text_keys import keys_of
 from linker.data.languages import language_of
 from linker.data.types import Article, Post
-from linker.models.features import WORDS, Contributions, Feature
-from linker.models.lexical import StopWords, lexical_words
+from linker.models.features.feature import WORDS, Contributions, Feature
+from linker.models.features.postings import Postings, Segment, tfidf_idf
+from linker.models.features.table import PostTable
+from linker.models.features.words import StopWords, lexical_words
 from linker.models.model import Model
-from linker.models.postings import Postings, Segment, tfidf_idf
 from linker.models.score_scale import ScoreScale
-from linker.models.table import PostTable
 from linker.modules.kernels.scoring import TfidfArrays, available, tfidf
 
 # Scored by one thread at a time.

@@ -16,11 +16,11 @@ import numpy as np
 
 from linker.common.text_keys import keys_of
 from linker.data.types import Article, Post
-from linker.models.content_words import Span, WordWeights, align, is_content_word, words_of
-from linker.models.features import Share
+from linker.models.features.content_words import Span, WordWeights, align, is_content_word, words_of
+from linker.models.features.feature import Share
+from linker.models.features.postings import bm25_idf
+from linker.models.features.table import PostTable
 from linker.models.model import Model
-from linker.models.postings import bm25_idf
-from linker.models.table import PostTable
 
 #: Posts whose mean others are compared with, evenly spaced.
 _COMPARED = 10_000

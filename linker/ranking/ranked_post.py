@@ -12,8 +12,8 @@ from linker.data.types import Post
 
 if TYPE_CHECKING:
     from linker.calibration.thresholds import Thresholds
+    from linker.models.features.table import PostTable
     from linker.models.score_scale import ScoreScale
-    from linker.models.table import PostTable
     from linker.ranking.explanation import Explainer, Explanation
 
 #: Posts of a long ranking that are in memory at a time.

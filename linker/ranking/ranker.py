@@ -16,8 +16,8 @@ from linker.common.errors import LinkerError, ModelError
 from linker.data.post_filter import Filter
 from linker.data.types import Article, Post
 from linker.models.elapsed_time import without_dates
+from linker.models.features.memory_table import EmbeddingCache, MemoryTable
 from linker.models.files.resolve import ModelReference, resolve_model
-from linker.models.memory_table import EmbeddingCache, MemoryTable
 from linker.models.model import Model, embedding_submodel
 from linker.models.passage_pooling import Passages, with_passages
 from linker.ranking.data_frames import Frame, frame_of

@@ -12,11 +12,11 @@ from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.labeled_thresholds import LabeledThresholds
 from linker.common.errors import ModelError
 from linker.models.elapsed_time import uses_dates, without_dates
-from linker.models.features import Feature
+from linker.models.features.feature import Feature
+from linker.models.features.table import PostTable
 from linker.models.model import Model
 from linker.models.passage_pooling import Passages, with_passages
 from linker.models.score_scale import ScoreScale
-from linker.models.table import PostTable
 from linker.ranking.languages import warn_of_languages
 from linker.ranking.ranked_post import RankedPosts, UserScores
 from linker.ranking.request import RankRequest

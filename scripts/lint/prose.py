@@ -46,7 +46,7 @@ EXEMPT = ("STYLE.md", "RELEASE_PROCESS.md", "SECURITY.md", "CODE_OF_CONDUCT.md",
 DATA = {
     "linker/data/labels/known_names.py": {"LABELS"},
     "linker/data/labels/values.py": {"_WORDS", "_MISSING"},
-    "linker/models/lexical.py": {"ENGLISH"},
+    "linker/models/features/words.py": {"ENGLISH"},
     "linker/ranking/words.py": {"_COMMON"},
     "scripts/make_torchtext_golden.py": {"TEXTS"},
     "scripts/lint/prose.py": {"DISCOURAGED"},

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.data.characters import folded, plain, plain_pieces
-from linker.models.lexical import lexical_words
+from linker.models.features.words import lexical_words
 
 _LONG = 2_001
 _BOLD = str.maketrans({chr(97 + i): chr(0x1D41A + i) for i in range(26)})

@@ -33,7 +33,7 @@ _PRELOADED = [
     "linker.training.distributed.process_group",
     "torch.distributed",
     "linker.evaluation.evaluate",
-    "linker.models.lexical",
+    "linker.models.features.words",
     "linker.ranking.ranker",
     "linker.annotation.simulation.simulate",
     "scipy.stats",

@@ -12,9 +12,9 @@ import pytest
 
 from linker.data.types import Article, Post
 from linker.models.bm25 import BM25Model
-from linker.models.features import Contributions
-from linker.models.lexical import lexical_words
-from linker.models.memory_table import MemoryTable
+from linker.models.features.feature import Contributions
+from linker.models.features.memory_table import MemoryTable
+from linker.models.features.words import lexical_words
 from linker.models.model import Model
 from linker.models.tfidf import TfidfModel
 

@@ -9,8 +9,8 @@ import pytest
 
 import linker
 from linker.data.types import Article, Post
-from linker.models import memory_table
 from linker.models.averaged_word_vectors import AveragedWordVectorsModel
+from linker.models.features import memory_table
 from linker.ranking.ranker import Ranker
 
 ARTICLES = ["Otters at the mill", "The goal keeper of the year"]

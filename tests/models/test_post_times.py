@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.data.types import Article
-from linker.models.post_times import _EDGES, BINS, UNKNOWN, PostTimes
+from linker.models.features.post_times import _EDGES, BINS, UNKNOWN, PostTimes
 
 DAY = datetime(2031, 3, 1, tzinfo=timezone.utc)
 

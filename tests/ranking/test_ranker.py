@@ -22,8 +22,8 @@ from linker.common.errors import DataError, LinkerError, ModelError
 from linker.data.characters import folded, plain
 from linker.data.identity import content_id
 from linker.data.types import Article, Post
-from linker.models.content_words import align
-from linker.models.lexical import lexical_words
+from linker.models.features.content_words import align
+from linker.models.features.words import lexical_words
 from linker.models.model import Model, WeightedTokens
 from linker.models.score_scale import UNSCALED, ScoreScale
 from linker.ranking.inputs import as_posts

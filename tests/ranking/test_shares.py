@@ -17,8 +17,8 @@ from linker.data.types import Article, Post
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.elapsed_time import ElapsedTimeModel
 from linker.models.ensemble import EnsembleModel
-from linker.models.features import DATE, TEXT, WORDS, Share
-from linker.models.memory_table import MemoryTable
+from linker.models.features.feature import DATE, TEXT, WORDS, Share
+from linker.models.features.memory_table import MemoryTable
 from linker.models.model import Model
 from linker.models.tfidf import TfidfModel
 from linker.ranking.explanation import Explainer, Explanation, _percent

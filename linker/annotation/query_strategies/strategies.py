@@ -13,7 +13,7 @@ from linker.annotation.query_strategies.query_strategy import (
 )
 from linker.common.checks import at_least
 from linker.common.stats import zscore
-from linker.models.lexical import lexical_words
+from linker.models.features.words import lexical_words
 
 
 @QueryStrategy.register("random")

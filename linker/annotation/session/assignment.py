@@ -11,7 +11,7 @@ import numpy as np
 from linker.annotation.session.events import Event
 from linker.annotation.session.state import SessionState
 from linker.data.types import Post
-from linker.models.content_words import Span, WordWeights
+from linker.models.features.content_words import Span, WordWeights
 
 
 @dataclass(frozen=True)

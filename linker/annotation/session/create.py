@@ -19,8 +19,8 @@ from linker.common.errors import DataError, LinkerError
 from linker.config import build, resolve
 from linker.data.languages import languages_of
 from linker.data.types import Article, Post
+from linker.models.features.memory_table import MemoryTable
 from linker.models.files.resolve import resolve_model
-from linker.models.memory_table import MemoryTable
 from linker.models.model import Model
 from linker.ranking.explanation import Explainer, Explanation
 from linker.ranking.languages import warn_of_languages

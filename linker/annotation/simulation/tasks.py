@@ -13,7 +13,7 @@ from linker.data.labels.links import labels_in_posts
 from linker.data.labels.post_labels import relevance_of
 from linker.data.labels.records import ImportedLabel
 from linker.data.types import Article, Post
-from linker.models.memory_table import EmbeddingCache
+from linker.models.features.memory_table import EmbeddingCache
 from linker.models.model import Model, embedding_submodel
 
 TaskSpec = tuple[str, list[Article], list[Post], set[str]]

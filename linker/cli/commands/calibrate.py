@@ -31,9 +31,9 @@ def calibrate(
     reference = resolve_model(model)
 
     from linker.calibration.calibrate import calibrate as fit
-    from linker.models.memory_table import MemoryTable
+    from linker.models.features.memory_table import MemoryTable
+    from linker.models.features.word_statistics import word_statistics
     from linker.models.passage_pooling import with_passages
-    from linker.models.word_statistics import word_statistics
 
     linked = data.read(columns, reading.on_error)
     # Articles are scored independently, as in `linker rank`.

@@ -14,7 +14,7 @@ from starlette.responses import FileResponse, Response
 
 from linker.annotation.session.status import Status
 from linker.data.types import Article, Post
-from linker.models.content_words import Span
+from linker.models.features.content_words import Span
 from linker.ranking.results import Ranking
 
 _CURVE_POINTS = 240

@@ -16,7 +16,7 @@ from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
 from linker.data.types import Article, Post
 from linker.models.bm25 import BM25Model
-from linker.models.postings import words_of
+from linker.models.features.postings import words_of
 from linker.ranking.search import mean_scores
 from tests.corpus.conftest import some_posts, write_posts
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from linker.common.errors import LinkerError
-from linker.models.postings import Segment
+from linker.models.features.postings import Segment
 from linker.models.tfidf import _sums
 from linker.modules.kernels import library, scoring
 

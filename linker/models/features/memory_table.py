@@ -13,10 +13,10 @@ from typing_extensions import override
 
 from linker.data.near_duplicates import linked_groups, signatures
 from linker.data.types import Post
-from linker.models.post_times import PostTimes
-from linker.models.postings import Segment, words_of
-from linker.models.table import PostTable
-from linker.models.word_statistics import WordStatistics
+from linker.models.features.post_times import PostTimes
+from linker.models.features.postings import Segment, words_of
+from linker.models.features.table import PostTable
+from linker.models.features.word_statistics import WordStatistics
 
 if TYPE_CHECKING:
     from linker.data.labels.post_labels import LabelFile

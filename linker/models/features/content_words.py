@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from linker.data.characters import folded, plain_pieces
 from linker.data.types import Post
-from linker.models.lexical import ENGLISH, UNSPACED, lexical_words
+from linker.models.features.words import ENGLISH, UNSPACED, lexical_words
 
 WordWeights = list[tuple[str, float]]
 Span = tuple[int, int]

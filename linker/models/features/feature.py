@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from linker.data.types import Article, Post
-from linker.models.content_words import shortened
+from linker.models.features.content_words import shortened
 
 if TYPE_CHECKING:
+    from linker.models.features.table import PostTable
     from linker.models.model import EncoderModel, Model
-    from linker.models.table import PostTable
 
 #: The part of a score that a feature makes up.
 Share = Literal["text_similarity", "shared_words", "date"]

@@ -11,10 +11,10 @@ import numpy as np
 
 from linker.common.errors import DataError
 from linker.data.types import Article, Post
-from linker.models.lexical import lexical_words
+from linker.models.features.words import lexical_words
 
 if TYPE_CHECKING:
-    from linker.models.features import Feature
+    from linker.models.features.feature import Feature
 
 #: Words that are kept, the most frequent ones: about 2 MB of JSON.
 _MOST_WORDS = 200_000

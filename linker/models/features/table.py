@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from linker.data.languages import languages_of
-from linker.models.content_words import shortened
-from linker.models.postings import Postings, Segment
+from linker.models.features.content_words import shortened
+from linker.models.features.postings import Postings, Segment
 
 if TYPE_CHECKING:
     from linker.data.labels.post_labels import LabelFile
     from linker.data.labels.records import SampledLabels
     from linker.data.post_filter import Filter
     from linker.data.types import Article, Post
+    from linker.models.features.post_times import PostTimes
+    from linker.models.features.word_statistics import WordStatistics
     from linker.models.model import EncoderModel
-    from linker.models.post_times import PostTimes
-    from linker.models.word_statistics import WordStatistics
 
 
 class PostTable(ABC):

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from linker.common.text_keys import keys_of
-from linker.models.lexical import lexical_words
-from linker.models.word_statistics import WordStatistics
+from linker.models.features.word_statistics import WordStatistics
+from linker.models.features.words import lexical_words
 
 #: By counts of words in other posts, no word of a post is one that occurs in a single text only: words that the other
 #: posts do not have, new stories for example, lengthen the vector.

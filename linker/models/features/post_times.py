@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linker.data.types import Article, Post
-from linker.models.features import DATE, Feature
+from linker.models.features.feature import DATE, Feature
 
 if TYPE_CHECKING:
-    from linker.models.table import PostTable
+    from linker.models.features.table import PostTable
 
 _DAY = 24 * 60 * 60
 #: Articles whose time is known were published half a day after the beginning of their day, on average.

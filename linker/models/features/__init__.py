@@ -1,0 +1,1 @@
+"""Features: what models read of posts, and the tables that hold them."""
