@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from typing_extensions import Unpack
 
 from linker.articles.publication import Published
 from linker.calibration.calibration import Calibration
@@ -25,7 +26,7 @@ from linker.models.model import Model
 from linker.models.passage_pooling import Passages
 from linker.ranking.inputs import AnyArticles, as_articles
 from linker.ranking.labels import AnyLabels
-from linker.ranking.request import RankRequest
+from linker.ranking.request import RankOptions, RankRequest
 from linker.ranking.results import Ranking
 from linker.ranking.search import QueryScores, mean_scores, search
 
@@ -102,18 +103,8 @@ class Corpus:
         self,
         article: AnyArticles,
         top: int | None = 20,
-        offset: int = 0,
-        threshold: float | None = None,
-        precision: float | None = None,
-        recall: float | None = None,
-        labels: AnyLabels | None = None,
-        calibration: Calibration | None = None,
-        explain: bool = False,
-        passages: Passages = "whole",
-        filter: Filter | None = None,
-        copies: bool = False,
-        ignore_dates: bool = False,
         published: Published | None = None,
+        **options: Unpack[RankOptions],
     ) -> Ranking:
         """Rank the posts of the corpus, best first; equal scores in descending order of ids.
 
@@ -122,18 +113,8 @@ class Corpus:
         Args:
             article: see `Ranker.rank`.
             top: number of posts to return; None: all.
-            offset: see `Ranker.rank`.
-            threshold: see `Ranker.rank`.
-            precision: see `Ranker.rank`.
-            recall: see `Ranker.rank`.
-            labels: see `Ranker.rank`.
-            calibration: see `Ranker.rank`.
-            explain: see `Ranker.rank`.
-            passages: see `Ranker.rank`.
-            filter: see `Ranker.rank`; may also have an SQL condition.
-            copies: see `Ranker.rank`.
-            ignore_dates: see `Ranker.rank`.
             published: see `Ranker.rank`.
+            options: those of `RankRequest`, by name; a filter may also have an SQL condition.
 
         Returns:
             The ranking; posts are read from the store when they are accessed.
@@ -141,10 +122,7 @@ class Corpus:
         Raises:
             LinkerError: as `Ranker.rank`; or if the SQL condition is invalid.
         """
-        request = RankRequest(
-            top, offset, threshold, precision, recall, labels, calibration, explain, passages, filter, copies,
-            ignore_dates,
-        )  # fmt: skip
+        request = RankRequest(top, **options)
         return self.answer(as_articles(article, published), request)
 
     def answer(self, articles: Sequence[Article], request: RankRequest) -> Ranking:

@@ -8,6 +8,7 @@ from typing import Literal, cast
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import Unpack
 
 from linker.articles.publication import Published
 from linker.calibration.calibration import Calibration
@@ -23,7 +24,7 @@ from linker.models.passage_pooling import Passages, with_passages
 from linker.ranking.data_frames import Frame, frame_of
 from linker.ranking.inputs import AnyArticles, AnyColumns, AnyPosts, as_articles, as_posts
 from linker.ranking.labels import AnyLabels
-from linker.ranking.request import RankRequest
+from linker.ranking.request import RankOptions, RankRequest
 from linker.ranking.results import Ranking
 from linker.ranking.search import QueryScores, search
 
@@ -51,20 +52,10 @@ class Ranker:
         article: AnyArticles,
         posts: AnyPosts,
         top: int | None = None,
-        offset: int = 0,
-        threshold: float | None = None,
-        precision: float | None = None,
-        recall: float | None = None,
-        labels: AnyLabels | None = None,
-        calibration: Calibration | None = None,
-        explain: bool = False,
-        passages: Passages = "whole",
-        filter: Filter | None = None,
-        copies: bool = False,
-        ignore_dates: bool = False,
         columns: AnyColumns | None = None,
         format: str | None = None,
         published: Published | None = None,
+        **options: Unpack[RankOptions],
     ) -> Ranking:
         """Rank posts, best first; equal scores in descending order of ids, as is usual in retrieval.
 
@@ -79,26 +70,12 @@ class Ranker:
                 `created_at` and other fields are optional) or Path objects; one Post or dict; or a data frame, or a
                 Series of texts, of pandas, polars or PyArrow.
             top: number of posts to return; None: all.
-            offset: number of the best posts to skip.
-            threshold: leave out posts with a lower score, 0 to 100.
-            precision: leave out posts below the lowest threshold that reaches this precision, above 0 and up to 1;
-                needs `labels` or `calibration`.
-            recall: leave out posts below the highest threshold that reaches this recall, above 0 and up to 1; needs
-                `labels` or `calibration`.
-            labels: relevance of some of the posts, which gives every post a probability: a dict or Series by id, a data
-                frame, records or a file, with any words for relevant and not.
-            calibration: what `linker calibrate` learned from other articles and posts; likewise.
-            explain: fill in `RankedPost.explanation`, if the model supports it; whole articles only.
-            passages: score `whole` articles, or cut them into passages and take the `best` or `mean` passage score.
-            filter: rank only posts that meet these conditions; scores do not change.
-            copies: list near-duplicates one by one; finding them in several hundred thousand posts takes a while.
-            ignore_dates: score by text alone; else models with a profile of elapsed time, such as `best`, also consider
-                the time between article and post where both are known.
             columns: names of the columns or keys that contain the posts, such as `{"text": "body"}`.
             format: format of a platform's posts, such as `mastodon` (`linker config components Platform` lists them);
                 `columns`: read by the names of columns only; None: recognize it.
             published: when the article was published, if it does not say so: a date, or text such as `2024-05-01`; of
                 several articles, those without a date get it.
+            options: those of `RankRequest`, by name: `offset`, `threshold`, `labels`, `explain`, `filter`, …
 
         Returns:
             A sequence of RankedPost, shown as a table in notebooks.
@@ -107,10 +84,7 @@ class Ranker:
             LinkerError: if an article cannot be fetched or read, posts cannot be read, options contradict each other,
                 no threshold reaches the target, or the filter names a field that no post has.
         """
-        request = RankRequest(
-            top, offset, threshold, precision, recall, labels, calibration, explain, passages, filter, copies,
-            ignore_dates,
-        )  # fmt: skip
+        request = RankRequest(top, **options)
         frame = frame_of(posts)
         articles = as_articles(article, published)
         candidates = as_posts(posts if frame is None else frame, columns, format)

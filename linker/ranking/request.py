@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from linker.calibration.thresholds import check_targets
 from linker.common.errors import LinkerError
@@ -19,6 +19,22 @@ if TYPE_CHECKING:
     from linker.ranking.labels import AnyLabels
 
 
+class RankOptions(TypedDict, total=False):
+    """Options of `Ranker.rank` and `Corpus.rank`, given by name; `RankRequest` says what they are."""
+
+    offset: int
+    threshold: float | None
+    precision: float | None
+    recall: float | None
+    labels: AnyLabels | None
+    calibration: Calibration | None
+    explain: bool
+    passages: Passages
+    filter: Filter | None
+    copies: bool
+    ignore_dates: bool
+
+
 @dataclass(frozen=True)
 class RankRequest:
     """Options of a ranking, checked when they are put together.
@@ -29,13 +45,15 @@ class RankRequest:
         threshold: leave out posts with a lower score, 0 to 100.
         precision: leave out posts below the lowest threshold that reaches this precision, above 0 and up to 1.
         recall: leave out posts below the highest threshold that reaches this recall, above 0 and up to 1.
-        labels: relevance of some of the posts: whatever `as_labels` takes.
-        calibration: what scores mean, learned from other articles and posts by `linker calibrate`.
-        explain: fill in `RankedPost.explanation`, if the model supports it.
+        labels: relevance of some of the posts, which gives every post a probability: a dict or Series by id, a data
+            frame, records or a file, with any words for relevant and not.
+        calibration: what `linker calibrate` learned from other articles and posts; likewise.
+        explain: fill in `RankedPost.explanation`; whole articles only.
         passages: how articles are scored: `whole`, or cut into passages of which the `best` counts or the `mean`.
         filter: rank only posts that meet these conditions; their scores do not change.
-        copies: list near-duplicates one by one instead of the best of each group.
-        ignore_dates: score by text alone, as if the articles had no date.
+        copies: list near-duplicates one by one; finding them in several hundred thousand posts takes a while.
+        ignore_dates: score by text alone; else models with a profile of elapsed time, such as `best`, also consider the
+            time between article and post where both are known.
 
     Raises:
         LinkerError: if options contradict each other or are out of range.

@@ -12,7 +12,7 @@ import pytest
 import linker
 from linker.calibration.calibrate import calibrate
 from linker.common.errors import DataError, LinkerError
-from linker.ranking.request import RankRequest
+from linker.ranking.request import RankOptions, RankRequest
 from tests.conftest import toy_posts
 
 TOY = toy_posts()
@@ -21,12 +21,10 @@ LABELS = {post.id: ARTICLE.id in post.article_ids for post in TOY.posts[::2]}
 
 
 def test_a_ranker_and_a_corpus_take_the_same_options() -> None:
-    options = [field.name for field in fields(RankRequest)]
-    ranker = list(inspect.signature(linker.Ranker.rank).parameters)
-    assert ranker == ["self", "article", "posts", *options, "columns", "format", "published"]
+    assert ["top", *RankOptions.__annotations__] == [field.name for field in fields(RankRequest)]
     pytest.importorskip("lance")
-    corpus = list(inspect.signature(linker.Corpus.rank).parameters)
-    assert corpus == ["self", "article", *options, "published"]
+    for cls in (linker.Ranker, linker.Corpus):
+        assert str(inspect.signature(cls.rank).parameters["options"].annotation) == "Unpack[RankOptions]"
 
 
 def test_labels_give_probabilities_and_a_target_cuts() -> None:
