@@ -103,6 +103,7 @@ class Corpus:
         self,
         article: AnyArticles,
         top: int | None = 20,
+        *,
         published: Published | None = None,
         **options: Unpack[RankOptions],
     ) -> Ranking:
@@ -180,6 +181,9 @@ class Corpus:
 
     def check(self, request: RankRequest) -> None:
         """Check options before any work.
+
+        Args:
+            request: the options.
 
         Raises:
             LinkerError: if the calibration was made with another model.

@@ -109,13 +109,25 @@ class Model(Registrable):
         """Return whether a post's score depends on no other post, and rises with that of each embedding.
 
         Then searches leave out posts whose upper bounds are low; False if in doubt.
+
+        Args:
+            articles: the articles, each scored by itself.
         """
         return False
 
     def score_table(
         self, table: PostTable, articles: Sequence[Article], together: bool = False
     ) -> np.ndarray:
-        """Score all posts of a table: float32, articles × posts; see `combine`. This is where scores are made."""
+        """Score all posts of a table; this is where scores are made.
+
+        Args:
+            table: the posts.
+            articles: the articles.
+            together: as for `combine`.
+
+        Returns:
+            float32, articles × posts, finite.
+        """
         scores = {feature: feature.scores(table, articles) for feature in self.features()}
         return self.combine(scores, articles, together)
 
@@ -167,7 +179,12 @@ class Model(Registrable):
     def weighted_tokens(
         self, articles: Sequence[Article], posts: Sequence[Post]
     ) -> tuple[list[WeightedTokens], list[WeightedTokens]] | None:
-        """Return the tokens of each article and of each post with their weights ≥ 0 in the embedding, if it has any."""
+        """Return the tokens of each article and of each post with their weights ≥ 0 in the embedding, if it has any.
+
+        Args:
+            articles: the articles.
+            posts: the posts.
+        """
         return None
 
     def save_state(self, folder: Path) -> None:

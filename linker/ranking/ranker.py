@@ -52,6 +52,7 @@ class Ranker:
         article: AnyArticles,
         posts: AnyPosts,
         top: int | None = None,
+        *,
         columns: AnyColumns | None = None,
         format: str | None = None,
         published: Published | None = None,

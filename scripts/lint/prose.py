@@ -47,7 +47,7 @@ DATA = {
     "linker/data/labels/known_names.py": {"LABELS"},
     "linker/data/labels/values.py": {"_WORDS", "_MISSING"},
     "linker/models/features/words.py": {"ENGLISH"},
-    "linker/ranking/words.py": {"_COMMON"},
+    "linker/models/features/content_words.py": {"_COMMON"},
     "scripts/make_torchtext_golden.py": {"TEXTS"},
     "scripts/lint/prose.py": {"DISCOURAGED"},
 }

@@ -73,7 +73,7 @@ def test_who_stops_early_does_not_wait_for_an_item_that_never_comes() -> None:
     late.start()
     coming = ahead(items())
     assert next(coming) == 1
-    coming.close()  # type: ignore[attr-defined]
+    coming.close()
     assert not stalled.is_set()
     late.cancel()
     stalled.set()

@@ -79,7 +79,7 @@ def test_pages_make_up_the_whole_even_with_ties(tmp_path, model_folder):
     assert len({r.score for r in whole}) == 2
     for same in (whole[:15], whole[15:]):
         assert ids(same) == sorted(ids(same), reverse=True)
-    pages = [r for offset in range(0, 30, 7) for r in corpus.rank(ARTICLE, 7, offset, copies=True)]
+    pages = [r for offset in range(0, 30, 7) for r in corpus.rank(ARTICLE, 7, offset=offset, copies=True)]
     assert ids(pages) == ids(whole)
     assert [r.rank for r in pages] == list(range(1, 31))
 

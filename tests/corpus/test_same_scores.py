@@ -131,7 +131,7 @@ def test_models_of_parts(tmp_path, name):
             agree(of_file, corpus.rank(articles, None, copies=True, passages=passages))
     conditions = Filter(languages=("de",))
     of_file = loaded.rank(ARTICLES[0], path, 7, filter=conditions, offset=2)
-    found = corpus.rank(ARTICLES[0], 7, 2, filter=conditions)
+    found = corpus.rank(ARTICLES[0], 7, offset=2, filter=conditions)
     assert [(r.rank, r.copies) for r in of_file] == [(r.rank, r.copies) for r in found]
     agree(of_file, found)
 
@@ -145,7 +145,7 @@ def test_explanations_are_the_same_whatever_is_shown(tmp_path, name):
     for articles in ([ARTICLES[0]], ARTICLES):
         expected = {r.post.id: r.explanation for r in loaded.rank(articles, path, explain=True, copies=True)}
         for top, offset in ((1, 0), (5, 3), (40, 0)):
-            for ranked in corpus.rank(articles, top, offset, explain=True, copies=True):
+            for ranked in corpus.rank(articles, top, offset=offset, explain=True, copies=True):
                 own, of_file = ranked.explanation, expected[ranked.post.id]
                 assert own is not None
                 assert of_file is not None
@@ -226,7 +226,7 @@ def test_any_posts(tmp_path_factory, texts, article, offset):
     loaded, corpus = distilled(), Corpus.open(folder / "corpus")
     query = Article("q", article)
     agree(loaded.rank(query, path, copies=True), corpus.rank(query, None, copies=True))
-    once, found = loaded.rank(query, path, offset=offset), corpus.rank(query, None, offset)
+    once, found = loaded.rank(query, path, offset=offset), corpus.rank(query, None, offset=offset)
     assert sorted(r.copies for r in once) == sorted(r.copies for r in found)
 
 

@@ -17,6 +17,7 @@ from linker.models.files.archive import load_model, read_config, save_model, wri
 from linker.models.model import Model, embedding_submodel
 from linker.models.pretrained import FOLDERS
 from linker.models.siamese.siamese import SiameseModel
+from tests.helpers.encoders import encoder
 
 ARTICLES = [
     Article("a", "Doctors strike over pay. " * 30, "Strike at the hospital"),
@@ -105,9 +106,9 @@ def test_the_mean_is_the_mean(tmp_path: Path) -> None:
 
 def test_many_texts_are_encoded_like_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     light = load_model(saved(tmp_path / "model"), for_scoring=True)
-    together = light.post_vectors(POSTS)
+    together = encoder(light).post_vectors(POSTS)
     monkeypatch.setattr("linker.models.averaged_word_vectors._TOKENS_PER_BATCH", 3)
-    np.testing.assert_array_equal(light.post_vectors(POSTS), together)
+    np.testing.assert_array_equal(encoder(light).post_vectors(POSTS), together)
 
 
 def test_as_a_part_of_distilled_it_gives_the_scores_of_torch() -> None:

@@ -41,7 +41,7 @@ class Lengths(Model):
         return np.array([[len(post.text) / 10 for post in posts] for _ in articles], dtype=np.float32)
 
 
-def of(model: Model, articles: Sequence[Article] = (ARTICLE,)) -> tuple[dict[str, np.ndarray], np.ndarray]:
+def of(model: Model, articles: Sequence[Article] = (ARTICLE,)) -> tuple[dict[Share, np.ndarray], np.ndarray]:
     scores = model.score_independently(articles, POSTS).mean(axis=0)
     return Explainer(model, MemoryTable(POSTS), articles)._parts(None), scores
 
@@ -114,7 +114,8 @@ def test_absolute_percentages_add_up_to_100(moved: dict[Share, float]) -> None:
     found = _percent(moved)
     total = sum(map(abs, moved.values()))
     assert sum(map(abs, found.values())) == (100 if total else 0)
-    for name, value in found.items():
+    for name in moved:
+        value = found[name]
         assert value * moved[name] >= 0
         assert not total or abs(abs(value) - 100 * abs(moved[name]) / total) < 1 + 1e-6
 

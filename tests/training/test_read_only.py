@@ -48,7 +48,7 @@ class Locking:
                 if state["step"] == self.dies:
                     die()
 
-        checkpointer.write_checkpoint = guarded  # type: ignore[assignment]
+        checkpointer.write_checkpoint = guarded
 
 
 def bow_to_rights() -> None:

@@ -241,7 +241,7 @@ class MarginalCostRule(SequentialSamplingRule):
         return known + math.ceil(unlabeled / self.labels)
 
     def spent(self, hits: int) -> float:
-        """Return seven tenths without a relevant post, nearly all with many; see `SequentialSamplingRule`."""
+        """Return the error probability spent after `hits` relevant posts: 0.7 of it for none, nearly all for many."""
         return float(1 - 0.3 * 0.8**hits)
 
     def reached(self) -> str:

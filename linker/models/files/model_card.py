@@ -125,7 +125,7 @@ def _evaluation_table(path: Path, name: str) -> dict[str, Any]:
 
     Args:
         path: the file.
-        name: of the model; if the results have no such model, the one that the others are compared with.
+        name: of the model; if it is not in the results, the one that the others are compared with.
 
     Returns:
         `models`: metrics as fractions by model, the card's first, the others only if they have all of its metrics;

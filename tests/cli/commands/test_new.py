@@ -51,7 +51,7 @@ def test_classes_and_tests_are_written_and_pass(components: Path) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "stopping_rule"])
 def test_its_config_is_used(kind: Component, components: Path) -> None:
     config = f"my_{kind}.jsonnet"
-    command = ("config", "check", config)
+    command: tuple[str, ...] = ("config", "check", config)
     if kind == "strategy":
         rule = ("--stop", "my_stopping_rule.jsonnet", "--model", "tfidf", "--seeds", "1")
         command = ("annotate", "simulate", "--strategy", config, *rule, *DATA)

@@ -37,9 +37,9 @@ def test_ndcg_and_map_of_rankings_are_those_of_scikit_learn_and_ir_measures():
     numbers = {(s.query, c.text): float(rng.normal()) for s in sets for c in s.candidates}
     figures = rerank(Scripted(lambda a, p: numbers.get((a, p), 99.0)), sets)
     for reranking, value in zip(sets, figures["nDCG"], strict=True):
-        relevant = [[c.relevant for c in reranking.candidates]]
+        truth = [[c.relevant for c in reranking.candidates]]
         scores = [[numbers[reranking.query, c.text] for c in reranking.candidates]]
-        assert value == pytest.approx(ndcg_score(relevant, scores), abs=1e-9)
+        assert value == pytest.approx(ndcg_score(truth, scores), abs=1e-9)
     run = {s.query_id: {c.id: numbers[s.query, c.text] for c in s.candidates} for s in sets}
     qrels = {s.query_id: {c.id: int(c.relevant) for c in s.candidates} for s in sets}
     assert figures["AP"].mean() == pytest.approx(ir_measures.calc_aggregate([AP], qrels, run)[AP], abs=1e-6)

@@ -11,6 +11,7 @@ from linker.cli.main import app
 from linker.common.errors import LinkerError
 from linker.contrib.wrapresentations.reader import LabeledTexts
 from linker.models.files.archive import load_model
+from tests.helpers.encoders import encoder
 from tests.helpers.tiny_transformers import tiny
 
 ROOT = Path(__file__).parents[3]
@@ -60,7 +61,7 @@ def test_augmented_tweets_train_the_recipe_by_one_command_each(network, tmp_path
     held_out = [
         post for post in LabeledTexts(LABELS, TEXTS).read().posts if post.extra["topic"] == "eastbridge"
     ]
-    vectors = model.post_vectors(held_out)
+    vectors = encoder(model).post_vectors(held_out)
     assert vectors is not None
     figures = pair_figures(vectors, [post.extra["class"] for post in held_out])
     assert figures.pairs == 2 * 4 * 7 * 6

@@ -30,6 +30,7 @@ from linker.data.io.columns import PostColumns
 from linker.data.post_filter import Filter
 from linker.models.model import EncoderModel, Model
 from tests.corpus.conftest import arrays_in, some_posts, write_posts
+from tests.helpers.encoders import encoder
 
 ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
 with_ray = pytest.mark.skipif(
@@ -117,7 +118,7 @@ class Deadly(EncoderModel):
         if any(post.id == self.post for post in posts) and (self.always or not self.marker.exists()):
             self.marker.write_text(str(os.getpid()))
             os.kill(os.getpid(), signal.SIGKILL)
-        return self.model.post_vectors(posts)
+        return encoder(self.model).post_vectors(posts)
 
 
 class DeadlyQuery(Query):

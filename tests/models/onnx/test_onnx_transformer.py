@@ -21,6 +21,7 @@ from linker.models.files.archive import load_model, save_model
 from linker.models.files.resolve import resolve_model
 from linker.models.model import Model, embedding_submodel
 from linker.models.pretrained import BEST, FOLDERS
+from tests.helpers.encoders import encoder
 from tests.helpers.forked import run_linker
 from tests.helpers.tiny_transformers import tiny
 
@@ -58,7 +59,10 @@ def test_embeddings_are_close_to_those_of_the_network(tmp_path: Path, settings: 
     export_model(folder, tmp_path / "int8", TEXTS)
     quantized = load_model(tmp_path / "int8", for_scoring=True)
     assert isinstance(quantized, OnnxTransformerModel)
-    expected, found = load_model(folder).post_vectors(posts(TEXTS)), quantized.post_vectors(posts(TEXTS))
+    expected, found = (
+        encoder(load_model(folder)).post_vectors(posts(TEXTS)),
+        encoder(quantized).post_vectors(posts(TEXTS)),
+    )
     assert expected is not None
     assert found.dtype == np.float32
     cosines = (expected * found).sum(axis=1)
@@ -70,10 +74,10 @@ def test_embeddings_are_close_to_those_of_the_network(tmp_path: Path, settings: 
 def test_an_embedding_does_not_depend_on_the_other_texts(tmp_path: Path, heads: int) -> None:
     export_model(trained(tmp_path, heads=heads), tmp_path / "int8", TEXTS)
     model = load_model(tmp_path / "int8", for_scoring=True)
-    together = model.post_vectors(posts(TEXTS))
+    together = encoder(model).post_vectors(posts(TEXTS))
     assert together is not None
     for number in range(len(TEXTS)):
-        alone = model.post_vectors([Post("alone", TEXTS[number])])
+        alone = encoder(model).post_vectors([Post("alone", TEXTS[number])])
         assert alone is not None
         np.testing.assert_array_equal(alone[0], together[number])
 
@@ -85,7 +89,7 @@ def test_an_embedding_does_not_depend_on_the_number_of_threads(
     vectors = []
     for threads in (1, 3):
         monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
-        vectors.append(load_model(tmp_path / "int8", for_scoring=True).post_vectors(posts(TEXTS)))
+        vectors.append(encoder(load_model(tmp_path / "int8", for_scoring=True)).post_vectors(posts(TEXTS)))
     one, several = vectors
     assert one is not None
     assert several is not None
@@ -95,7 +99,7 @@ def test_an_embedding_does_not_depend_on_the_number_of_threads(
 def test_workers_on_other_machines_receive_the_model_with_its_files(tmp_path: Path) -> None:
     export_model(trained(tmp_path), tmp_path / "int8", TEXTS)
     model = load_model(tmp_path / "int8", for_scoring=True)
-    expected = model.post_vectors(posts(TEXTS))
+    expected = encoder(model).post_vectors(posts(TEXTS))
     sent = pickle.dumps(model)
     shutil.rmtree(tmp_path / "int8")
     np.testing.assert_array_equal(pickle.loads(sent).post_vectors(posts(TEXTS)), expected)
@@ -183,7 +187,7 @@ def test_the_exported_folder_can_still_be_trained_and_exported_again(tmp_path: P
     assert not isinstance(model, OnnxTransformerModel)
     export_model(tmp_path / "int8", tmp_path / "again", TEXTS)
     first, again = (load_model(tmp_path / name, for_scoring=True) for name in ("int8", "again"))
-    vectors = [part.post_vectors(posts(TEXTS)) for part in (first, again)]
+    vectors = [encoder(part).post_vectors(posts(TEXTS)) for part in (first, again)]
     assert vectors[0] is not None
     assert vectors[1] is not None
     assert (vectors[0] * vectors[1]).sum(axis=1).min() > 0.98

@@ -17,6 +17,7 @@ from linker.data.types import Article, LinkedPosts, Post
 from linker.models.embedding_model import unit_length
 from linker.models.files.archive import load_model, save_model, write_manifest
 from linker.models.model import Model
+from tests.helpers.encoders import encoder
 from tests.helpers.tiny_transformers import tiny
 
 KINDS = ("bert", "roberta")
@@ -159,7 +160,7 @@ def test_a_saved_model_needs_nothing_of_where_it_came_from(kind, pretrained, tmp
     posts = [Post(str(i), text) for i, text in enumerate(random_texts(20))]
     save_model(model, tmp_path / "model", {"model": config}, {}, "card")
     shutil.rmtree(tmp_path / "base")
-    vectors = load_model(tmp_path / "model").post_vectors(posts)
+    vectors = encoder(load_model(tmp_path / "model")).post_vectors(posts)
     assert vectors is not None
     np.testing.assert_allclose(vectors, model.post_vectors(posts), atol=1e-6)
     names = {path.name for path in (tmp_path / "model").rglob("*") if path.is_file()}
@@ -232,7 +233,7 @@ def test_a_model_folder_with_minilm_loads_in_sentence_transformers(tmp_path):
         theirs.encode(texts, normalize_embeddings=True), expected.encode(texts), atol=1e-5
     )
     posts = [Post(str(i), text) for i, text in enumerate(texts)]
-    ours = np.asarray(load_model(tmp_path).post_vectors(posts))
+    ours = np.asarray(encoder(load_model(tmp_path)).post_vectors(posts))
     np.testing.assert_allclose(ours, expected.encode(texts), atol=1e-5)
 
 

@@ -23,6 +23,7 @@ from linker.training.callbacks import Callback
 from linker.training.experiment import Experiment
 from tests.conftest import toy_posts
 from tests.helpers.cli import invoke
+from tests.helpers.encoders import encoder
 
 ROOT = Path(__file__).parents[3]
 DIM = 12
@@ -132,7 +133,7 @@ def test_a_student_says_more_and_more_what_its_teacher_says_of_texts_kept_out(pl
     assert cosine(place / "often") > max(0.95, cosine(place / "once"))
     student = load_model(place / "often").submodels()[0].submodels()[0]
     new = ["unseen words", *(post.text for post in toy_posts(seed=9).posts)]
-    vectors = student.post_vectors([build_post(text) for text in new])
+    vectors = encoder(student).post_vectors([build_post(text) for text in new])
     assert vectors is not None
     assert vectors.shape == (len(new), DIM)
     assert "no links" in (place / "often" / "README.md").read_text()
@@ -143,7 +144,7 @@ def test_a_student_of_fewer_numbers_learns_from_a_teacher_of_more(place: Path) -
     teacher = load_model(place / "teacher")
     student = load_model(place / "small").submodels()[0].submodels()[0]
     new = [build_post(post.text) for post in toy_posts(seed=9).posts]
-    theirs, own = teacher.post_vectors(new), student.post_vectors(new)
+    theirs, own = encoder(teacher).post_vectors(new), encoder(student).post_vectors(new)
     assert theirs is not None
     assert own is not None
     assert own.shape == (len(new), 10)
