@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 # Result of `linker_abi` in cpp/native.cpp; change both with every signature of an exported function.
-ABI = 8
+ABI = 9
 PATH = Path(__file__).with_name("liblinker.dll" if sys.platform == "win32" else "liblinker.so")
 BUILD = "with a C++ compiler there, `pip install --force-reinstall --no-deps .` in linker's source folder builds it"
 

@@ -63,39 +63,13 @@ def gather_rows(rows: np.ndarray, gathered: np.ndarray) -> None:
     _call("gather_rows", rows, *gathered.shape, gathered)
 
 
-def add_entries(table: np.ndarray, numbers: np.ndarray, sums: np.ndarray) -> None:
-    """Add the entries of a table, `table[numbers]`, to numbers.
-
-    Args:
-        table: float32.
-        numbers: uint16, n.
-        sums: float32, n; the entries are added to it.
-    """
-    if available():
-        _call("add_entries", table, numbers, len(numbers), sums)
-    else:
-        sums += table[numbers]
-
-
-def find_words(segments: np.ndarray, keys: np.ndarray, ranges: np.ndarray, repeats: np.ndarray) -> None:
-    """Find where the postings of words are; an unknown word has empty ranges.
-
-    Args:
-        segments: int64, n × 10: addresses and lengths of postings, see `PostingsOfSegment` in `cpp/native.cpp`.
-        keys: uint64: the words.
-        ranges: int64, n × words × 2: where the postings begin and end; the result.
-        repeats: int64, n × words × 2: where those of repeated words begin and end; the result.
-    """
-    _call("find_words", segments, len(segments), keys, len(keys), ranges, repeats)
-
-
 class TfidfArrays(NamedTuple):
     """What cosines are computed from: the numbers of each word, once, and again times an entry of a table if repeated.
 
     Attributes:
-        segments: as for `find_words`.
-        ranges: as for `find_words`.
-        repeats: as for `find_words`.
+        segments: int64, n × 10: addresses and lengths of postings, see `PostingsOfSegment` in `cpp/native.cpp`.
+        ranges: int64, n × words × 2: where the postings of each word begin and end.
+        repeats: int64, n × words × 2: where those of repeated words begin and end.
         of_words: float64, 2 × words: numbers whose sum is a cosine, and whose sum changes its squared length.
         tables: float64, 2 × (largest number of repetitions + 1).
         squares: float64, one per row of all segments: squared lengths.
@@ -111,21 +85,18 @@ class TfidfArrays(NamedTuple):
     least: float
 
 
-def tfidf(arrays: TfidfArrays, scores: np.ndarray, rows: np.ndarray | None = None) -> None:
+def tfidf(arrays: TfidfArrays, scores: np.ndarray) -> None:
     """Compute cosines.
 
     Args:
         arrays: the numbers.
-        scores: float32, one per row; the result.
-        rows: int64, ascending: the rows to compute, among those of all segments; None: all.
+        scores: float32, one per row of all segments; the result.
     """
     segments, ranges, repeats, of_words, tables, squares, least = arrays
     words = ranges.shape[1]
-    numbers = (segments, len(segments), ranges, repeats, words, *of_words, *tables, squares, least)
-    if rows is None:
-        _call("tfidf", *numbers, scores)
-    else:
-        _call("tfidf_at", *numbers, rows, len(rows), scores)
+    _call(
+        "tfidf", segments, len(segments), ranges, repeats, words, *of_words, *tables, squares, least, scores
+    )
 
 
 def _call(name: str, *arguments: np.ndarray | int | float) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from linker.common.errors import LinkerError
-from linker.models.features.postings import Segment
+from linker.models.features.postings import Postings, Segment
 from linker.models.tfidf import _sums
 from linker.modules.kernels import library, scoring
 
@@ -49,35 +49,8 @@ def segment_of(posts: list[list[int]], wide: bool) -> Segment:
     return Segment(words, ends, places.astype(kind), repeated, counts[repeated].astype(kind), lengths)
 
 
-@pytest.mark.parametrize("wide", [False, True])
-def test_words_are_found_in_each_segment(wide):
-    segments = [segment_of([[5, 9, 9], [9], []], wide), segment_of([], wide), segment_of([[2, 5], [5]], wide)]
-    keys = np.array([1, 5, 9, 10], dtype=np.uint64)
-    ranges, repeats = found_words(segments, keys)
-    assert (ranges[..., 1] - ranges[..., 0]).tolist() == [[0, 1, 2, 0], [0, 0, 0, 0], [0, 2, 0, 0]]
-    assert ranges[0, 2].tolist() == [1, 3]
-    assert ranges[2, 1].tolist() == [1, 3]
-    assert repeats[0, 2].tolist() == [0, 1]  # 9 occurs twice in the first post
-    for one, got in zip(segments, ranges):
-        np.testing.assert_array_equal(got, one.ranges(keys))
-
-
-def test_words_are_found_wherever_their_hashes_are():
-    # A search begins where the hash would be if all were spread evenly.
-    chance = np.random.default_rng(4)
-    for high in (2**12, 2**40, 2**64 - 1):
-        for count in (1, 2, 15, 16, 17, 40, 700):
-            words = np.unique(chance.integers(0, high, count, dtype=np.uint64))
-            segment = segment_of([words.tolist()], wide=False)
-            keys = np.concatenate([words, words + np.uint64(1), np.array([0, 2**64 - 1], dtype=np.uint64)])
-            ((got,), _) = found_words([segment], keys)
-            np.testing.assert_array_equal(got, segment.ranges(keys))
-
-
 def found_words(segments: list[Segment], keys: np.ndarray) -> np.ndarray:
-    found = np.full((2, len(segments), len(keys), 2), -1, dtype=np.int64)
-    scoring.find_words(np.array([one.addresses for one in segments]), keys, *found)
-    return found
+    return np.stack(Postings(segments).spans(keys))
 
 
 @pytest.mark.parametrize("wide", [False, True])
@@ -105,33 +78,6 @@ def test_cosines_of_posts_are_those_of_numpy(wide):
     assert max(len(one.counts) for one in segments) > 5  # some words are repeated
     assert 0 in expected
     np.testing.assert_array_equal(scores, np.array(expected, dtype=np.float32))
-    for rows in ([], [0], [39], [46], [3, 5, 6, 31, 40, 45], list(range(47))):
-        some = np.full(len(rows), np.nan, dtype=np.float32)
-        scoring.tfidf(arrays, some, np.array(rows, dtype=np.int64))
-        np.testing.assert_array_equal(some, scores[rows])
-
-
-@pytest.mark.parametrize("wide", [False, True])
-def test_cosines_of_a_few_of_many_posts_are_those_of_all(wide):
-    rng = np.random.default_rng(4)
-    rows = (400, 0, 3, 500)
-    segments = [
-        segment_of([rng.integers(0, 30, rng.integers(0, 25)).tolist() for _ in range(count)], wide)
-        for count in rows
-    ]
-    keys = np.arange(0, 32, 2, dtype=np.uint64)
-    of_words, squares = rng.random((2, len(keys))), rng.random(sum(rows)) * 40
-    tables = np.stack([np.log(np.arange(1, 40)), np.log(np.arange(1, 40)) ** 2 + 1])
-    addresses = np.array([one.addresses for one in segments])
-    ranges, repeats = found_words(segments, keys)
-    arrays = scoring.TfidfArrays(addresses, ranges, repeats, of_words, tables, squares, 0.0)
-    scores = np.full(sum(rows), np.nan, dtype=np.float32)
-    scoring.tfidf(arrays, scores)
-    for count in range(1, 25):
-        chosen = np.sort(rng.choice(sum(rows), count, replace=False))
-        some = np.full(count, np.nan, dtype=np.float32)
-        scoring.tfidf(arrays, some, chosen)
-        np.testing.assert_array_equal(some, scores[chosen])
 
 
 def test_arrays_with_gaps_are_refused():

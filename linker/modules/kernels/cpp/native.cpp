@@ -32,7 +32,7 @@
 
 namespace {
 
-// Postings of one shard of a corpus: addresses and lengths of the arrays of `Segment` in corpus/indexes/postings.py,
+// Postings of one shard of a corpus: addresses and lengths of the arrays of `Segment` in models/features/postings.py,
 // as int64 numbers one after another.
 struct PostingsOfSegment {
     const uint64_t *words;
@@ -250,7 +250,7 @@ void entmax_backward(const T *weights, const T *gradient, const T *alpha, int64_
 
 } // namespace
 
-EXPORT int linker_abi(void) { return 8; }
+EXPORT int linker_abi(void) { return 9; }
 EXPORT const char *linker_isa(void) { return has_avx2() ? "avx2" : "portable"; }
 EXPORT void linker_set_parallel(void *function) { gomp_parallel = reinterpret_cast<GompParallel>(function); }
 
@@ -262,27 +262,12 @@ EXPORT void linker_row_products(const int8_t *rows, const int16_t *vector, const
 EXPORT void linker_gather_rows(const int8_t *const *rows, int64_t count, int64_t dim, int8_t *gathered) {
     portable::gather_rows(rows, count, dim, gathered);
 }
-EXPORT void linker_add_entries(const float *table, const uint16_t *numbers, int64_t count, float *sums) {
-    CALL(add_entries, table, numbers, count, sums);
-}
-EXPORT void linker_find_words(const PostingsOfSegment *segments, int64_t count, const uint64_t *keys, int64_t words,
-                              Range *ranges, Range *repeats) {
-    portable::find_words(segments, count, keys, words, ranges, repeats);
-}
 EXPORT void linker_tfidf(const PostingsOfSegment *segments, int64_t count, const Range *ranges, const Range *repeats,
                          int64_t words, const double *first, const double *second, const double *first_table,
                          const double *second_table, const double *squares, float least, float *scores) {
     CALL(tfidf, segments, count, ranges, repeats, words, first, second, first_table, second_table, squares, least,
          scores);
 }
-EXPORT void linker_tfidf_at(const PostingsOfSegment *segments, int64_t count, const Range *ranges,
-                            const Range *repeats, int64_t words, const double *first, const double *second,
-                            const double *first_table, const double *second_table, const double *squares, float least,
-                            const int64_t *wanted, int64_t wanted_count, float *scores) {
-    CALL(tfidf_at, segments, count, ranges, repeats, words, first, second, first_table, second_table, squares, least,
-         wanted, wanted_count, scores);
-}
-
 #define EXPORT_FOR(T, suffix)                                                                                          \
     EXPORT void linker_ring_forward_##suffix(                                                                          \
         const T *qkv, const int64_t *rows, const T *own, const int64_t *own_rows, const T *relay,                      \
