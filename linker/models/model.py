@@ -128,7 +128,10 @@ class Model(Registrable):
         Returns:
             float32, articles × posts, finite.
         """
-        scores = {feature: feature.scores(table, articles) for feature in self.features()}
+        scores = {
+            feature: feature.scores_together(table, articles) if together else feature.scores(table, articles)
+            for feature in self.features()
+        }
         return self.combine(scores, articles, together)
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:

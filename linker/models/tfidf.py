@@ -94,6 +94,18 @@ class TfidfWords(Feature):
             scores[row] = query.scores()
         return scores if rows is None else scores[:, rows]
 
+    @override
+    def scores_together(self, table: PostTable, articles: Sequence[Article]) -> np.ndarray:
+        """Return cosines fitted on the posts and all articles with the same stop words: float32, articles × posts."""
+        scores = np.empty((len(articles), len(table)), dtype=np.float32)
+        of_each = [self.stop_words_for([article])[0] for article in articles]
+        for stop_words in dict.fromkeys(of_each):
+            rows = [row for row, name in enumerate(of_each) if name == stop_words]
+            postings = table.postings(stop_words).fitted_to([articles[row].full_text for row in rows])
+            for row in rows:
+                scores[row] = TfidfQuery(postings, articles[row], self.min_words).scores()[: len(table)]
+        return scores
+
     def contributions(
         self, table: PostTable, articles: Sequence[Article], posts: Sequence[Post]
     ) -> Contributions:
@@ -129,11 +141,13 @@ class TfidfQuery:
 
     def __init__(self, postings: Postings, article: Article, min_words: int) -> None:
         self._postings = postings
-        self._least = _least_square(min_words, postings.counted + 1)
+        added = postings.added_texts
+        self._texts = postings.counted + added
+        self._least = _least_square(min_words, self._texts)
         self._words, keys, self._frequencies = _words_of(article.full_text, postings.stop_words)
         self._spans, self._known = postings.spans(keys), postings.known(keys)
         self._containing = np.maximum(postings.containing(keys, self._spans), postings.least_count)
-        self._idf = tfidf_idf(postings.counted + 1, 1 + self._containing)
+        self._idf = tfidf_idf(self._texts, added + self._containing)
 
     @cached_property
     def _weights(self) -> np.ndarray:
@@ -181,7 +195,7 @@ class TfidfQuery:
         """
         weights = self._weights
         length = self._length
-        before = tfidf_idf(self._postings.counted + 1, self._containing)
+        before = tfidf_idf(self._texts, self._containing)
         return np.array([weights * self._idf / length, self._idf**2 - before**2])
 
     def _cosines(self, segment: Segment, ranges: np.ndarray, repeats: np.ndarray, first: int) -> np.ndarray:
@@ -203,8 +217,10 @@ class TfidfQuery:
         words = sorted(count)
         keys = keys_of(words)[:, 0]
         containing = np.maximum(self._postings.containing(keys), self._postings.least_count)
-        containing += np.array([word in of_article for word in words], dtype=np.int64)
-        idf = tfidf_idf(self._postings.counted + 1, containing)
+        containing += self._postings.added_texts * np.array(
+            [word in of_article for word in words], dtype=np.int64
+        )
+        idf = tfidf_idf(self._texts, containing)
         weights = np.array([1 + np.log(count[word]) for word in words]) * idf
         weights /= np.sqrt(max(weights @ weights, self._least)) or 1
         parts = weights * np.array([of_article.get(word, 0.0) for word in words])

@@ -124,9 +124,6 @@ def test_a_corpus_agrees(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     assert shares[0] == shares[1]
     assert all(sum(map(abs, one.values())) == 100 for one in shares[0].values())
-    run(monkeypatch, *search, "--fusion", "zscore", "--out", "fused.jsonl")
-    fused = of_file(folder / "fused.jsonl")
-    assert min(fused.values()) < 50 < max(fused.values())
 
 
 def test_a_printed_score_is_a_threshold_and_a_sentence_is_below(

@@ -79,8 +79,7 @@ def test_bm25_ranks_as_bm25s_does_for_an_article_without_repeated_words() -> Non
 
 
 def test_tfidf_equals_the_formula() -> None:
-    article = ARTICLES[0]
-    pool = [Counter(lexical_words(t)) for t in [article.full_text, *(p.text for p in POSTS)]]
+    pool = [Counter(lexical_words(t)) for t in [*(a.full_text for a in ARTICLES), *(p.text for p in POSTS)]]
     containing = Counter(word for text in pool for word in text)
 
     def vector(text: Counter[str]) -> np.ndarray:
@@ -94,7 +93,7 @@ def test_tfidf_equals_the_formula() -> None:
 
     vectors = np.stack([vector(text) for text in pool])
     scores = TfidfModel().score(ARTICLES, POSTS)
-    np.testing.assert_allclose(scores[0], vectors[1:] @ vectors[0], atol=1e-6)
+    np.testing.assert_allclose(scores, vectors[: len(ARTICLES)] @ vectors[len(ARTICLES) :].T, atol=1e-6)
 
 
 def test_min_words_lower_the_scores_of_short_posts_only() -> None:

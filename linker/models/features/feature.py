@@ -58,6 +58,10 @@ class Feature(ABC):
             Articles × rows, as `combine` of the models with this feature expects it.
         """
 
+    def scores_together(self, table: PostTable, articles: Sequence[Article]) -> np.ndarray:
+        """Return what `scores` does of all posts, unless a score depends on the other articles."""
+        return self.scores(table, articles)
+
     def upper(self, table: PostTable, article: Article) -> np.ndarray | None:
         """Return upper bounds of the scores of all posts, float32, if they take less time than the scores."""
         return None
@@ -118,8 +122,14 @@ class Text(Feature):
         self, table: PostTable, articles: Sequence[Article], rows: np.ndarray | None = None
     ) -> np.ndarray:
         """Return the model's scores of all posts, float32, or of those in `rows`: they may depend on the others."""
-        scores = self.model.score(articles, table.posts())
+        scores = np.zeros((len(articles), len(table)), dtype=np.float32)
+        for row, article in enumerate(articles):
+            scores[row] = self.model.score([article], table.posts())[0]
         return scores if rows is None else scores[:, rows]
+
+    def scores_together(self, table: PostTable, articles: Sequence[Article]) -> np.ndarray:
+        """Return the model's scores of all posts for all articles: float32, articles × posts."""
+        return self.model.score(articles, table.posts())
 
     def contributions(
         self, table: PostTable, articles: Sequence[Article], posts: Sequence[Post]

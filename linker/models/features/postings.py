@@ -180,6 +180,7 @@ class Postings:
         segments: the segments, in the order of the posts.
         stop_words: the stop words that were removed.
         statistics: counts of words in other posts, which scores are computed with; None: count those of the segments.
+        added_texts: number of texts that a query adds to those of the segments: 1, or 0 if they include its article.
 
     Attributes:
         segments: the segments.
@@ -195,8 +196,9 @@ class Postings:
         segments: Sequence[Segment],
         stop_words: str = "english",
         statistics: WordStatistics | None = None,
+        added_texts: int = 1,
     ) -> None:
-        self.segments, self.stop_words = segments, stop_words
+        self.segments, self.stop_words, self.added_texts = segments, stop_words, added_texts
         lengths = [segment.of_live(segment.lengths) for segment in segments]
         self.posts = sum(map(len, lengths))
         total = sum(int(some.sum(dtype=np.int64)) for some in lengths)
@@ -212,6 +214,17 @@ class Postings:
     def counted_by(self, statistics: WordStatistics) -> Postings:
         """Return the same postings with counts of words in other posts."""
         return Postings(self.segments, self.stop_words, statistics)
+
+    def fitted_to(self, texts: Sequence[str]) -> Postings:
+        """Return postings of the posts and then of the articles of all queries; `self` if `statistics` count the words.
+
+        Args:
+            texts: the articles.
+        """
+        if self._statistics is not None:
+            return self
+        articles = Segment.of(words_of(texts, self.stop_words), None)
+        return Postings([*self.segments, articles], self.stop_words, added_texts=0)
 
     def known(self, keys: np.ndarray) -> np.ndarray:
         """Return which words, by key, count in the length of an article: bool; all that the counted posts contain."""
@@ -240,13 +253,15 @@ class Postings:
 
     @cached_property
     def squares(self) -> np.ndarray:
-        """Return the squared lengths of the TF-IDF vectors of the segments' rows, with one more text than there are.
+        """Return the squared lengths of the TF-IDF vectors of the segments' rows, with `added_texts` more texts.
 
         The other text is the article of a query, and has no word: see `TfidfQuery`. float64, one per row.
         """
         found: list[np.ndarray] = [np.zeros(0)]
         for segment, frequencies in zip(self.segments, self.frequencies):
-            idf = tfidf_idf(self.counted + 1, np.maximum(frequencies, self.least_count).astype(np.int64))
+            idf = tfidf_idf(
+                self.counted + self.added_texts, np.maximum(frequencies, self.least_count).astype(np.int64)
+            )
             weights = np.repeat(idf, np.diff(segment.ends, prepend=0))
             weights[segment.repeated] *= 1 + np.log(segment.counts)
             found.append(np.bincount(segment.places, weights * weights, minlength=len(segment.lengths)))

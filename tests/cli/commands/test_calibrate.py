@@ -223,20 +223,16 @@ def test_a_corpus_is_cut_like_its_posts(run: Run) -> None:
     code, _, expected = run(*RANK[:-1], "model", *wish, "--out", "posts.csv")
     assert code == 0
     corpus = ("corpus", "search", "corpus", "--article", "a.json", "--copies")
-    code, _, told = run(*corpus, *wish, "--fusion", "none", "--out", "corpus.csv")
+    code, _, told = run(*corpus, *wish, "--out", "corpus.csv")
     assert code == 0
     assert [line.split()[1:2] for line in told.splitlines()] == [
         line.split()[1:2] for line in expected.splitlines()
     ]
     assert [row["id"] for row in ranked("corpus.csv")] == [row["id"] for row in ranked("posts.csv")]
     assert all(row["probability"] for row in ranked("corpus.csv"))
-    code, _, told = run(*corpus, *wish, "--out", "fused.csv")
-    assert (code, f"keeps {len(ranked('fused.csv'))} posts" in told) == (0, True)
     some = [post for post in TOY.posts if post.id.startswith(("harbour", "glacier"))]
     code, _, err = run(*corpus, *wish, "--where", "id LIKE 'harbour%' OR id LIKE 'glacier%'")
     assert code == 0
     assert any(line.split()[:2] == ["0.0", f"{len(some)}"] for line in err.splitlines())
     assert run("calibrate", "--model", "model", *DEV, "--out", "c.json")[0] == 0
     assert run(*corpus, "--calibration", "c.json", "--threshold", "recall=0.5")[0] == 0
-    code, _, err = run(*corpus, "--calibration", "c.json", "--fusion", "zscore")
-    assert (code, "leave out --fusion" in err) == (2, True)

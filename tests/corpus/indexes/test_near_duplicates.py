@@ -112,7 +112,9 @@ def test_shown_once_with_the_number_of_others(corpus):
     assert [r.post.id for r in once] == list(best.values())
     assert [r.copies for r in once] == [int((groups == group).sum()) - 1 for group in best]
     assert [r.rank for r in once] == list(range(1, len(once) + 1))
-    pages = [r for offset in range(0, len(once), 60) for r in corpus.rank("harbour orchard", 60, offset)]
+    pages = [
+        r for offset in range(0, len(once), 60) for r in corpus.rank("harbour orchard", 60, offset=offset)
+    ]
     assert pages == once
 
 
