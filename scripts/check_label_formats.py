@@ -94,7 +94,7 @@ def label_studio(folder: Path) -> list[Path]:
 
 
 def asreview(folder: Path) -> list[Path]:
-    """ASReview reads the dataset and its labels."""
+    """ASReview reads the dataset and its labels; more are given in a project, whose file is read back."""
     from asreview.project.api import Project
 
     path = folder / "asreview.csv"
@@ -111,7 +111,14 @@ def asreview(folder: Path) -> list[Path]:
             "known",
         ]
         assert [row["dataset_row"] for row in rows if row["included"] == 0] == [3]
-    return []
+        database.label_record(rows[0]["record_id"], 1)
+        database.update_note(rows[0]["record_id"], "sure")
+        database.label_record(rows[1]["record_id"], 0, user_id=5)
+    theirs = folder / "asreview-own.asreview"
+    project.export(theirs)
+    expected = [("1", None, "relevant", "sure"), ("2", "5", "not", ""), ("4", "ben", "not", "why")]
+    assert facts(theirs, "asreview") == expected, facts(theirs, "asreview")
+    return [theirs]
 
 
 def doccano(folder: Path) -> list[Path]:

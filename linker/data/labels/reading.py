@@ -16,6 +16,7 @@ from linker.data.files.streams import shown_name
 from linker.data.files.tables import open_table
 from linker.data.labels import known_names
 from linker.data.labels.argilla import ArgillaReader
+from linker.data.labels.asreview import CONFIG, read_project
 from linker.data.labels.collector import Collector, LabelReader
 from linker.data.labels.label_studio import LabelStudioReader
 from linker.data.labels.post_labels import LabelFile
@@ -40,7 +41,7 @@ def read_labels(
     """Read the labels of a file.
 
     Tables (CSV, TSV, Excel, Parquet, JSON, JSON Lines, with the columns of any tool), exports of Label Studio, Argilla,
-    Prodigy, doccano and ASReview, and qrels of TREC.
+    Prodigy, doccano and ASReview, project files of ASReview, and qrels of TREC.
 
     Args:
         path: the file.
@@ -59,11 +60,10 @@ def read_labels(
             first = file_.read(_GLANCE)
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from error
-    if first.startswith(b"PK") and _has_project(path):
-        raise DataError(
-            f"{path}: a project of ASReview; export its dataset there, as CSV, and give that file: it has the labels"
-        )
     collector = Collector(shown, names)
+    if format in (None, "asreview") and first.startswith(b"PK") and (format or _has_project(Path(path))):
+        read_project(Path(path), collector)
+        return collector.result()
     with BadLines(skippable=False) as bad_lines:
         file = bad_lines.file(str(path))
         if format == "trec" or (format is None and _QRELS.match(first)):
@@ -122,12 +122,12 @@ def _tool(format: str | None, head: Sequence[Mapping[str, Any]], collector: Coll
     return None
 
 
-def _has_project(path: str | Path) -> bool:
+def _has_project(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
-            return "project.json" in archive.namelist()
+            return CONFIG in archive.namelist()
     except (zipfile.BadZipFile, OSError, NotImplementedError):
-        return False
+        return path.suffix.lower() == ".asreview"
 
 
 def _qrels(path: Path) -> Iterable[Row]:
