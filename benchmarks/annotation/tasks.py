@@ -17,7 +17,7 @@ from linker.annotation.simulation.simulate import Task
 from linker.common.files import atomic_write
 from linker.data.types import Article, Post
 from linker.models.features.memory_table import EmbeddingCache
-from linker.models.model import EncoderModel
+from linker.models.features.text_encoder import TextEncoder
 
 # No headline of these events is among the seeds: a query with the event's name is used instead.
 QUERIES = {"2012_Sandy_Hurricane": "Hurricane Sandy", "2013_Queensland_Floods": "Queensland floods"}
@@ -32,7 +32,7 @@ class VectorFiles(EmbeddingCache):
         super().__init__()
         self._folder = folder
 
-    def post_vectors(self, encoder: EncoderModel, posts: Sequence[Post]) -> np.ndarray:
+    def post_vectors(self, encoder: TextEncoder, posts: Sequence[Post]) -> np.ndarray:
         key = sha256("\0".join(post.text for post in posts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
         path = self._folder / f"{key}.npy"
         if not path.is_file():

@@ -11,6 +11,7 @@ from linker.corpus.indexes.near_duplicates import SIGNATURES, signed
 from linker.corpus.indexes.vectors import VECTORS, packed
 from linker.data.types import Post
 from linker.models.features.postings import words_of
+from linker.models.features.text_encoder import TextEncoder
 from linker.models.files.resolve import ModelReference
 from linker.models.model import EncoderModel, Model, embedding_submodel
 
@@ -34,7 +35,7 @@ def encoded(model: Model, posts: Sequence[Post]) -> dict[str, dict[str, np.ndarr
     return files
 
 
-def encoders(model: Model) -> Mapping[str, EncoderModel]:
+def encoders(model: Model) -> Mapping[str, TextEncoder]:
     """Return what embeds posts for a model, by the names of the files; the first one is `embeddings`."""
     found = list(dict.fromkeys(feature.encoder for feature in model.features() if feature.encoder))
     return {f"{VECTORS}-{number}" if number else VECTORS: encoder for number, encoder in enumerate(found)}

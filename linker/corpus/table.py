@@ -26,7 +26,8 @@ from linker.models.features.content_words import shortened
 from linker.models.features.post_times import PostTimes
 from linker.models.features.postings import Segment, words_of
 from linker.models.features.table import PostTable
-from linker.models.model import EncoderModel, Model
+from linker.models.features.text_encoder import TextEncoder
+from linker.models.model import Model
 from linker.ranking.ranked_post import AT_ONCE
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class CorpusTable(PostTable):
         self._rows, self._shards, self._engine = Rows(dataset), shards, engine
         self._count = shards.posts  # counting them opens files
         self._names = {encoder: name for name, encoder in encoders(model).items()}
-        self._vectors: dict[EncoderModel, CorpusVectors] = {}
+        self._vectors: dict[TextEncoder, CorpusVectors] = {}
         self._encoded = lru_cache(_ARTICLES)(lambda encoder, articles: encoder.article_vectors(articles))
         self._shortened = lru_cache(_SHORTENED)(
             lambda encoder, text: encoder.post_vectors(shortened(text).posts)
@@ -119,7 +120,7 @@ class CorpusTable(PostTable):
         return [Segment.of(one, shard.live) for one, shard in zip(arrays, self._shards)]
 
     @override
-    def similarities(self, encoder: EncoderModel, vectors: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
+    def similarities(self, encoder: TextEncoder, vectors: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
         """Return the exact similarities of posts, each independent of the others in every bit: float32, n × rows."""
         of_posts = self._vectors_of(encoder)
         queries = [Query(vector, encoder.similarity) for vector in vectors]
@@ -130,7 +131,7 @@ class CorpusTable(PostTable):
             return np.stack([self._engine.scores(of_posts, query) for query in queries])
 
     @override
-    def upper_similarities(self, encoder: EncoderModel, vector: np.ndarray) -> np.ndarray | None:
+    def upper_similarities(self, encoder: TextEncoder, vector: np.ndarray) -> np.ndarray | None:
         vectors, query = self._vectors_of(encoder), Query(vector, encoder.similarity)
         if not self._engine.local or not can_estimate(vectors, query):
             return None
@@ -138,19 +139,19 @@ class CorpusTable(PostTable):
         return np.add(scores, np.float32(error), out=scores)
 
     @override
-    def article_vectors(self, encoder: EncoderModel, articles: Sequence[Article]) -> np.ndarray:
+    def article_vectors(self, encoder: TextEncoder, articles: Sequence[Article]) -> np.ndarray:
         """Return the embeddings of articles, those of recent questions without encoding them: float32, n × dim."""
         return np.asarray(self._encoded(encoder, tuple(articles)))
 
     @override
-    def shortened_vectors(self, encoder: EncoderModel, text: str) -> np.ndarray:
+    def shortened_vectors(self, encoder: TextEncoder, text: str) -> np.ndarray:
         """Return the embeddings of a text and of it without each of its content words: float32, texts × dim.
 
         They do not depend on the article: those of recently explained posts are not computed again.
         """
         return np.asarray(self._shortened(encoder, text))
 
-    def _vectors_of(self, encoder: EncoderModel) -> CorpusVectors:
+    def _vectors_of(self, encoder: TextEncoder) -> CorpusVectors:
         if encoder not in self._vectors:
 
             def made(shard: Shard) -> dict[str, np.ndarray]:

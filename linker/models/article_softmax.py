@@ -11,9 +11,8 @@ from typing_extensions import override
 from linker.common.checks import above, at_least
 from linker.common.errors import ConfigError
 from linker.data.types import Article, LinkedPosts
-from linker.models.elapsed_time import ElapsedTimeModel
+from linker.models.elapsed_time import ElapsedTime, ElapsedTimeModel
 from linker.models.features.feature import DATE, Contributions, Feature, Share
-from linker.models.features.post_times import ElapsedTime
 from linker.models.model import Model
 from linker.models.score_scale import ScoreScale
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,8 @@ from linker.common.errors import ConfigError, ModelError
 from linker.common.files import atomic_write
 from linker.data.types import Article, LinkedPosts
 from linker.models.features.feature import DATE, Feature
-from linker.models.features.post_times import BINS, KNOTS, ElapsedTime, PostTimes, axis
+from linker.models.features.post_times import BINS, KNOTS, PostTimes, axis
+from linker.models.features.table import PostTable
 from linker.models.model import Model
 
 _FILE = "elapsed_time.json"
@@ -168,6 +169,20 @@ class ElapsedTimeModel(Model):
         except (ValueError, KeyError, TypeError) as error:
             raise ModelError(f"{path}: damaged ({error}); train the model again") from error
         self._log_ratios = profile[:, 1]
+
+
+@dataclass(frozen=True)
+class ElapsedTime(Feature):
+    """The time between an article and a post, as one of 250 classes on a logarithmic axis, and one of unknown time."""
+
+    share = DATE
+
+    def scores(
+        self, table: PostTable, articles: Sequence[Article], rows: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the classes of elapsed time: uint8, articles × rows."""
+        bins = table.times.bins(articles)
+        return bins if rows is None else bins[:, rows]
 
 
 def without_dates(articles: Sequence[Article]) -> list[Article]:

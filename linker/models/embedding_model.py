@@ -13,7 +13,8 @@ from linker.common.checks import at_least, between
 from linker.data.characters import plain
 from linker.data.types import Article, Post
 from linker.data.vocabulary import EncodedText
-from linker.models.model import EncoderModel, WeightedTokens, dot_products, index_of
+from linker.models.features.text_encoder import dot_products
+from linker.models.model import EncoderModel, WeightedTokens, index_of
 
 Similarity = Literal["cosine", "euclidean"]
 

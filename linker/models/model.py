@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
@@ -10,26 +11,15 @@ import numpy as np
 
 from linker.config import Registrable
 from linker.data.types import Article, LinkedPosts, Post
-from linker.models.features.feature import Contributions, Embedding, Feature, Share, Text
+from linker.models.features.content_words import shortened
+from linker.models.features.feature import TEXT, Contributions, Embedding, Feature, Share, loss_by_word
 from linker.models.features.memory_table import MemoryTable
 from linker.models.features.table import PostTable
+from linker.models.features.text_encoder import TextEncoder
 from linker.models.score_scale import ScoreScale
 
 WeightedTokens = list[tuple[str, float]]
 Item = TypeVar("Item", Article, Post)
-# Of more articles, a matrix product is much faster.
-_FEW = 4
-
-
-def dot_products(articles: np.ndarray, posts: np.ndarray) -> np.ndarray:
-    """Return the dot products of embeddings, float32, articles × posts.
-
-    Those of a few articles do not depend on where a post stands: BLAS adds up the last rows of a matrix in another
-    order, so the same posts in another order would get other last bits.
-    """
-    if len(articles) > _FEW:
-        return articles @ posts.T
-    return np.einsum("ad,pd->ap", articles, posts)
 
 
 class Model(Registrable):
@@ -201,34 +191,8 @@ class Model(Registrable):
         """
 
 
-class EncoderModel(Model):
-    """A model that embeds texts: `article_vectors` and `post_vectors` are all that it needs.
-
-    Attributes:
-        similarity: `cosine` or `euclidean`: how a corpus compares the embeddings.
-    """
-
-    similarity: str = "cosine"
-
-    def article_vectors(self, articles: Sequence[Article]) -> np.ndarray:
-        """Return the embeddings of articles: float32, articles × dim; of unit length if `similarity` is `cosine`."""
-        raise NotImplementedError
-
-    def post_vectors(self, posts: Sequence[Post]) -> np.ndarray:
-        """Return the embeddings of posts: float32, posts × dim; of unit length if `similarity` is `cosine`."""
-        raise NotImplementedError
-
-    def similarities(self, articles: np.ndarray, posts: np.ndarray) -> np.ndarray:
-        """Score embeddings, by default by their dot products.
-
-        Args:
-            articles: float32, articles × dim, from `article_vectors`.
-            posts: float32, posts × dim, from `post_vectors`.
-
-        Returns:
-            float32, articles × posts.
-        """
-        return dot_products(articles, posts)
+class EncoderModel(TextEncoder, Model):
+    """A model that embeds texts: `article_vectors` and `post_vectors` are all that it needs."""
 
     def score_scale(self) -> ScoreScale:
         """Return the map of cosines, or of negative distances."""
@@ -241,6 +205,36 @@ class EncoderModel(Model):
     def separable(self, articles: Sequence[Article]) -> bool:
         """Return True: the score is the similarity."""
         return True
+
+
+@dataclass(frozen=True)
+class Text(Feature):
+    """The text of a post, for models that only have a `score` of their own; nothing is stored."""
+
+    model: Model
+    share = TEXT
+    slow_to_explain = True
+
+    def scores(
+        self, table: PostTable, articles: Sequence[Article], rows: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the model's scores of all posts, float32, or of those in `rows`: they may depend on the others."""
+        scores = np.zeros((len(articles), len(table)), dtype=np.float32)
+        for row, article in enumerate(articles):
+            scores[row] = self.model.score([article], table.posts())[0]
+        return scores if rows is None else scores[:, rows]
+
+    def scores_together(self, table: PostTable, articles: Sequence[Article]) -> np.ndarray:
+        """Return the model's scores of all posts for all articles: float32, articles × posts."""
+        return self.model.score(articles, table.posts())
+
+    def contributions(
+        self, table: PostTable, articles: Sequence[Article], posts: Sequence[Post]
+    ) -> Contributions:
+        """Return the loss of score of each post without each of its content words; may be negative."""
+        return [
+            loss_by_word(post.text, self.model.score(articles, shortened(post.text).posts)) for post in posts
+        ]
 
 
 def all_submodels(model: Model) -> Iterator[Model]:

@@ -21,8 +21,8 @@ from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts
 from linker.data.post_filter import Filter
 from linker.data.types import Article
+from linker.models.features.feature import word_statistics
 from linker.models.features.memory_table import MemoryTable
-from linker.models.features.word_statistics import word_statistics
 from linker.models.files.archive import save_model
 from linker.models.model import Model
 from linker.models.pretrained import BEST, DISTILLED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linker.models.model import dot_products
+from linker.models.features.text_encoder import dot_products
 
 
 @pytest.mark.parametrize("posts", [5, 33, 212, 1001, 5001])

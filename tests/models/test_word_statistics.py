@@ -12,8 +12,9 @@ import linker
 from linker.calibration.calibrate import calibrate
 from linker.calibration.calibration import Calibration
 from linker.models.bm25 import BM25Model
+from linker.models.features.feature import word_statistics
 from linker.models.features.memory_table import MemoryTable
-from linker.models.features.word_statistics import WordStatistics, word_statistics
+from linker.models.features.word_statistics import WordStatistics
 from linker.models.features.words import lexical_words
 from linker.models.model import Model
 from linker.models.tfidf import TfidfModel

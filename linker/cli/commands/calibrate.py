@@ -31,8 +31,8 @@ def calibrate(
     reference = resolve_model(model)
 
     from linker.calibration.calibrate import calibrate as fit
+    from linker.models.features.feature import word_statistics
     from linker.models.features.memory_table import MemoryTable
-    from linker.models.features.word_statistics import word_statistics
     from linker.models.passage_pooling import with_passages
 
     linked = data.read(columns, reading.on_error)

@@ -7,7 +7,7 @@ corpus, holds what features read. Nothing else needs to know the model: scores, 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -15,10 +15,12 @@ import numpy as np
 
 from linker.data.types import Article, Post
 from linker.models.features.content_words import shortened
+from linker.models.features.text_encoder import TextEncoder
+from linker.models.features.word_statistics import Statistics, WordStatistics
+from linker.models.features.words import lexical_words
 
 if TYPE_CHECKING:
     from linker.models.features.table import PostTable
-    from linker.models.model import EncoderModel, Model
 
 #: The part of a score that a feature makes up.
 Share = Literal["text_similarity", "shared_words", "date"]
@@ -40,7 +42,7 @@ class Feature(ABC):
     """
 
     share: ClassVar[Share]
-    encoder: EncoderModel | None = None
+    encoder: TextEncoder | None = None
     slow_to_explain: ClassVar[bool] = False
 
     @abstractmethod
@@ -81,7 +83,7 @@ class Feature(ABC):
 class Embedding(Feature):
     """The embedding of a post by an encoder; scores are the similarities to the article's."""
 
-    encoder: EncoderModel
+    encoder: TextEncoder
     share = TEXT
     slow_to_explain = True
 
@@ -102,7 +104,7 @@ class Embedding(Feature):
         vectors = table.article_vectors(self.encoder, articles)  # once: an article takes longer than a post
         # Post by post: the last bits of an embedding may depend on what is encoded with it, an explanation must not.
         return [
-            _losses(
+            loss_by_word(
                 post.text,
                 self.encoder.similarities(vectors, table.shortened_vectors(self.encoder, post.text)),
             )
@@ -110,35 +112,7 @@ class Embedding(Feature):
         ]
 
 
-@dataclass(frozen=True)
-class Text(Feature):
-    """The text of a post, for models that only have a `score` of their own; nothing is stored."""
-
-    model: Model
-    share = TEXT
-    slow_to_explain = True
-
-    def scores(
-        self, table: PostTable, articles: Sequence[Article], rows: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Return the model's scores of all posts, float32, or of those in `rows`: they may depend on the others."""
-        scores = np.zeros((len(articles), len(table)), dtype=np.float32)
-        for row, article in enumerate(articles):
-            scores[row] = self.model.score([article], table.posts())[0]
-        return scores if rows is None else scores[:, rows]
-
-    def scores_together(self, table: PostTable, articles: Sequence[Article]) -> np.ndarray:
-        """Return the model's scores of all posts for all articles: float32, articles × posts."""
-        return self.model.score(articles, table.posts())
-
-    def contributions(
-        self, table: PostTable, articles: Sequence[Article], posts: Sequence[Post]
-    ) -> Contributions:
-        """Return the loss of score of each post without each of its content words; may be negative."""
-        return [_losses(post.text, self.model.score(articles, shortened(post.text).posts)) for post in posts]
-
-
-def _losses(text: str, scores: np.ndarray) -> dict[str, float]:
+def loss_by_word(text: str, scores: np.ndarray) -> dict[str, float]:
     """Return the loss of mean score by each content word.
 
     Args:
@@ -147,3 +121,20 @@ def _losses(text: str, scores: np.ndarray) -> dict[str, float]:
     """
     means = scores.mean(axis=0, dtype=np.float64)
     return dict(zip(shortened(text).words, (means[0] - means[1:]).tolist()))
+
+
+def word_statistics(
+    features: Iterable[Feature], articles: Sequence[Article], posts: Sequence[Post]
+) -> Statistics:
+    """Count the words of posts for features that read words: by stop words, empty if there are none.
+
+    Args:
+        features: those of a model.
+        articles: articles of the languages that posts are to be scored for; the language decides the stop words.
+        posts: the pool.
+    """
+    wanted = dict.fromkeys(words for feature in features for words in feature.stop_words_for(articles))
+    return {
+        stop_words: WordStatistics.of([lexical_words(post.text, stop_words) for post in posts])
+        for stop_words in wanted
+    }

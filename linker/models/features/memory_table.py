@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from linker.data.labels.post_labels import LabelFile
     from linker.data.labels.records import SampledLabels
     from linker.data.post_filter import Filter
-    from linker.models.model import EncoderModel
+    from linker.models.features.text_encoder import TextEncoder
 
 _MOST_BYTES = 256 << 20
 
@@ -88,7 +88,7 @@ class MemoryTable(PostTable):
         return [Segment.of(words_of([post.text for post in self._posts], stop_words), None)]
 
     @override
-    def similarities(self, encoder: EncoderModel, vectors: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
+    def similarities(self, encoder: TextEncoder, vectors: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
         """Return the similarities of posts: float32, vectors × posts; those of equal texts have the same bits."""
         distinct, column = self._distinct
         of_posts = self._embeddings.post_vectors(encoder, distinct)
@@ -98,7 +98,7 @@ class MemoryTable(PostTable):
             scores = scores[:, column]
         return scores if rows is None else scores[:, rows]
 
-    def post_vectors(self, encoder: EncoderModel) -> np.ndarray:
+    def post_vectors(self, encoder: TextEncoder) -> np.ndarray:
         """Return the embeddings of all posts: float32, posts × dim."""
         distinct, column = self._distinct
         vectors = self._embeddings.post_vectors(encoder, distinct)
@@ -122,10 +122,10 @@ class EmbeddingCache:
     """
 
     def __init__(self) -> None:
-        self._kept: dict[int, tuple[EncoderModel, dict[str, int], np.ndarray]] = {}
+        self._kept: dict[int, tuple[TextEncoder, dict[str, int], np.ndarray]] = {}
         self._lock = threading.Lock()
 
-    def post_vectors(self, encoder: EncoderModel, posts: Sequence[Post]) -> np.ndarray:
+    def post_vectors(self, encoder: TextEncoder, posts: Sequence[Post]) -> np.ndarray:
         """Return the embeddings of posts, encoded together unless all of them are known: float32, posts × dim.
 
         Args:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,10 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linker.data.types import Article, Post
-from linker.models.features.feature import DATE, Feature
 
 if TYPE_CHECKING:
-    from linker.models.features.table import PostTable
+    pass
 
 _DAY = 24 * 60 * 60
 #: Articles whose time is known were published half a day after the beginning of their day, on average.
@@ -27,20 +25,6 @@ KNOTS = np.array(
 BINS = 250
 #: The bin of pairs in which a time is missing.
 UNKNOWN = np.uint8(BINS)
-
-
-@dataclass(frozen=True)
-class ElapsedTime(Feature):
-    """The time between an article and a post, as one of 250 classes on a logarithmic axis, and one of unknown time."""
-
-    share = DATE
-
-    def scores(
-        self, table: PostTable, articles: Sequence[Article], rows: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Return the classes of elapsed time: uint8, articles × rows."""
-        bins = table.times.bins(articles)
-        return bins if rows is None else bins[:, rows]
 
 
 class PostTimes:

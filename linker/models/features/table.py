@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from linker.data.post_filter import Filter
     from linker.data.types import Article, Post
     from linker.models.features.post_times import PostTimes
+    from linker.models.features.text_encoder import TextEncoder
     from linker.models.features.word_statistics import WordStatistics
-    from linker.models.model import EncoderModel
 
 
 class PostTable(ABC):
@@ -95,18 +95,18 @@ class PostTable(ABC):
         """Return the words of the posts without these `stop_words` of `lexical_words`."""
 
     @abstractmethod
-    def similarities(self, encoder: EncoderModel, vectors: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
+    def similarities(self, encoder: TextEncoder, vectors: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
         """Return the similarities of posts, all or those in ascending rows: float32, vectors × posts."""
 
-    def upper_similarities(self, encoder: EncoderModel, vector: np.ndarray) -> np.ndarray | None:
+    def upper_similarities(self, encoder: TextEncoder, vector: np.ndarray) -> np.ndarray | None:
         """Return upper bounds of the similarities of all posts: float32; None if exact ones take as long."""
         return None
 
-    def article_vectors(self, encoder: EncoderModel, articles: Sequence[Article]) -> np.ndarray:
+    def article_vectors(self, encoder: TextEncoder, articles: Sequence[Article]) -> np.ndarray:
         """Return the embeddings of articles: float32, articles × dim."""
         return encoder.article_vectors(articles)
 
-    def shortened_vectors(self, encoder: EncoderModel, text: str) -> np.ndarray:
+    def shortened_vectors(self, encoder: TextEncoder, text: str) -> np.ndarray:
         """Return the embeddings of a text and of it without each of its content words: float32, texts × dim."""
         return encoder.post_vectors(shortened(text).posts)
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linker.common.errors import DataError
-from linker.data.types import Article, Post
-from linker.models.features.words import lexical_words
 
 if TYPE_CHECKING:
-    from linker.models.features.feature import Feature
+    pass
 
 #: Words that are kept, the most frequent ones: about 2 MB of JSON.
 _MOST_WORDS = 200_000
@@ -75,20 +73,3 @@ class WordStatistics:
 
 #: Statistics by the stop words that were removed, see `lexical_words`.
 Statistics = Mapping[str, WordStatistics]
-
-
-def word_statistics(
-    features: Iterable[Feature], articles: Sequence[Article], posts: Sequence[Post]
-) -> Statistics:
-    """Count the words of posts for features that read words: by stop words, empty if there are none.
-
-    Args:
-        features: those of a model.
-        articles: articles of the languages that posts are to be scored for; the language decides the stop words.
-        posts: the pool.
-    """
-    wanted = dict.fromkeys(words for feature in features for words in feature.stop_words_for(articles))
-    return {
-        stop_words: WordStatistics.of([lexical_words(post.text, stop_words) for post in posts])
-        for stop_words in wanted
-    }
