@@ -179,17 +179,6 @@ class Corpus:
             self._counted = calibration, self.table.counted_by(words)
         return self._counted[1]
 
-    def check(self, request: RankRequest) -> None:
-        """Check options before any work.
-
-        Args:
-            request: the options.
-
-        Raises:
-            LinkerError: if the calibration was made with another model.
-        """
-        request.check_model(self.store.facts.fingerprint)
-
     def uses_dates(self, articles: Sequence[Article]) -> bool:
         """Return whether scores depend on when the articles and the posts were published."""
         return uses_dates(self.model, articles, self.table.times.known)

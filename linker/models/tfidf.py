@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import starmap
@@ -164,27 +164,27 @@ class TfidfQuery:
         """Return the cosines of all posts with the article: float32, 0 to 1."""
         postings = self._postings
         if available():
-            scores = np.empty(postings.first_rows[-1], dtype=np.float32)
-            self._in_threads(lambda arrays, rows: tfidf(arrays, scores[rows]))
-            return postings.of_live(scores)
+            return postings.of_live(self._native_scores())
         of_segments = zip(postings.segments, *self._spans, postings.first_rows)
         return postings.of_live(
             np.concatenate([np.zeros(0, dtype=np.float32), *starmap(self._cosines, of_segments)])
         )
 
-    def _in_threads(self, fill: Callable[[TfidfArrays, slice], None]) -> None:
-        """Call `fill` with the numbers of some segments and with their rows, for all segments."""
-        postings, spans = self._postings, self._spans
-        of_words, tables, squares = self._of_words, postings.repetition_tables, postings.squares
+    def _native_scores(self) -> np.ndarray:
+        """Return the cosines of all rows of the segments, by the native library: float32."""
+        postings, spans, of_words = self._postings, self._spans, self._of_words
         first = postings.first_rows.tolist()
+        scores = np.empty(first[-1], dtype=np.float32)
 
         def fill_from(begin: int) -> None:
             end = min(begin + _SEGMENTS, len(first) - 1)
             some, rows = slice(begin, end), slice(first[begin], first[end])
-            of_some = (postings.addresses[some], spans.ranges[some], spans.repeats[some])
-            fill(TfidfArrays(*of_some, of_words, tables, squares[rows], self._least), rows)
+            of_some = (postings.addresses[some], spans.ranges[some], spans.repeats[some], of_words)
+            tables, squares = postings.repetition_tables, postings.squares[rows]
+            tfidf(TfidfArrays(*of_some, tables, squares, self._least), scores[rows])
 
         in_threads(fill_from, range(0, len(first) - 1, _SEGMENTS))
+        return scores
 
     @cached_property
     def _of_words(self) -> np.ndarray:

@@ -232,7 +232,7 @@ def search_corpus(
     faults = Faults()
     check_files(sources.article, [], options.out, faults)
     corpus = Corpus.open(folder, model, engine)
-    corpus.check(request)
+    request.check_model(corpus.store.facts.fingerprint)  # before an article is fetched
     articles = sources.load(faults)
     if note:
         status.say(note)

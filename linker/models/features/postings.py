@@ -211,10 +211,6 @@ class Postings:
             order = np.argsort(keys)
             self._keys, self._counts = keys[order], np.array([*statistics.frequencies.values()], int)[order]
 
-    def counted_by(self, statistics: WordStatistics) -> Postings:
-        """Return the same postings with counts of words in other posts."""
-        return Postings(self.segments, self.stop_words, statistics)
-
     def fitted_to(self, texts: Sequence[str]) -> Postings:
         """Return postings of the posts and then of the articles of all queries; `self` if `statistics` count the words.
 
