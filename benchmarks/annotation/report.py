@@ -248,7 +248,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _picture(done: Sequence[dict[str, Any]], path: Path) -> None:
-    from linker.plots.recall import figure, recall
+    from linker.plots.recall import recall_figure
     from linker.plots.style import save
 
     fields = Outcome.__dataclass_fields__
@@ -261,4 +261,4 @@ def _picture(done: Sequence[dict[str, Any]], path: Path) -> None:
         for kept in events
         for one in kept["outcomes"]
     ]
-    save(figure(recall(outcomes)), path)
+    save(recall_figure(outcomes), path)

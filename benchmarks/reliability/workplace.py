@@ -119,11 +119,6 @@ CASES = {
         f"vectors distill IN --teacher hugging --out OUT.npz {' '.join(_TEXTS)}", input="posts.jsonl"
     ),
     "vectors info": _case("vectors info IN posts.jsonl", input="vectors.txt"),
-    "plot tsne": _case("plot tsne --model run --articles articles.jsonl --posts IN --out OUT.png",
-                       input="posts.jsonl", own="run"),
-    "plot retrieved": _case("plot retrieved IN --out OUT.pdf", input="ranking.csv"),
-    "plot reliability": _case("plot reliability IN --out OUT.svg", input="ranking.csv"),
-    "plot recall": _case("plot recall IN --out OUT.svg", input="study"),
     "config show": _case("config show IN", input="small.jsonnet"),
     "config check": _case("config check IN", input="small.jsonnet"),
     "config schema": _case("config schema"),
@@ -210,7 +205,6 @@ def make_workplace(parent: Path) -> Path:
             "id,label",
             *(f"{id_},{('relevant', 'not')[n % 2]}" for n, (id_, _) in enumerate(texts[:20])),
         ],
-        "ranking.csv": ["id,score,label", *(f"{n},{n},{'relevant' if n % 3 else 'not'}" for n in range(60))],
         "ids.txt": [*(id_ for id_, _ in texts[:5]), "unknown"],
         "links.txt": ["http://127.0.0.1:9/story", "http://10.0.0.1/private"],
         "vectors.txt": [f"word{n} {' '.join(str((n * k) % 7 / 7) for k in range(1, 9))}" for n in range(50)],
@@ -221,12 +215,8 @@ def make_workplace(parent: Path) -> Path:
             "tweet_id,topic,class,text",
             *(f'{id_},{topic},{kind},"{taco[id_]}"' for id_, topic, kind in classes),
         ],
-        "study/curves.csv": [
-            "task,strategy,seed,0.00,0.50,1.00", "flood,learning,0,0.0,0.96,1.0", "flood,random,0,0.0,0.5,1.0",
-        ],
     }  # fmt: skip
-    for name in ("study", "cache"):
-        (folder / name).mkdir()
+    (folder / "cache").mkdir()
     for name, lines in write_lines.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     shutil.copy(DATA / "article.html", folder)

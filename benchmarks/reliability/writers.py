@@ -62,7 +62,7 @@ def _write_other(workplace: Path) -> None:
     """Put other inputs into a workplace, of the same formats, below `other`."""
     other = workplace / "other"
     other.mkdir()
-    for name in ("posts.jsonl", "linked.jsonl", "ranking.csv", "labels.csv", "classes.csv"):
+    for name in ("posts.jsonl", "linked.jsonl", "labels.csv", "classes.csv"):
         lines = (workplace / name).read_text(encoding="utf-8").splitlines(keepends=True)
         fewer = "".join(line for n, line in enumerate(lines) if n == 0 or n % 5)
         (other / name).write_text(fewer, encoding="utf-8")

@@ -481,10 +481,6 @@
     by_topic(held_out, dev=0.4, seed=0):: { type: 'by_topic', held_out: held_out, dev: dev, seed: seed },
   },
   stopping_rules:: {
-    // Stop when the recall curve has a knee (Cormack and Grossman 2016, SIGIR).
-    //   min_labels: smallest number of labels before stopping.
-    //   ratio: slope ratio to require; None: the ratio above.
-    knee(min_labels=100, ratio=null):: { type: 'knee', min_labels: min_labels, [if ratio != null then 'ratio']: ratio },
     // Stop when one more relevant post would cost too many labels (marginal cost), with the stated confidence.
     //   labels: number of random labels per relevant post that is too expensive, at least 1.
     //   confidence: share of jobs in which the cost must be that high, between 0 and 1.

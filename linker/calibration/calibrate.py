@@ -48,7 +48,7 @@ def calibrate(
         )
     of_article = np.repeat(np.arange(len(scores)), scores.shape[1])
     probabilities = cross_validated_probabilities(
-        scores.ravel(), relevance.ravel(), "isotonic", seed=_SEED, groups=of_article
+        scores.ravel().astype(np.float64), relevance.ravel(), of_article, _SEED
     )
     quantiles = [_quantiles(scores[relevance]), _quantiles(scores), np.array([scores.min(), scores.max()])]
     edges = np.unique(np.concatenate(quantiles))[1:]

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from linker.common.errors import LinkerError
 
-Method = Literal["platt", "isotonic"]
 _FOLDS = 5
 
 
@@ -54,45 +52,33 @@ class Reliability:
 
 
 def cross_validated_probabilities(
-    scores: np.ndarray,
-    relevant: np.ndarray,
-    method: Method = "platt",
-    seed: int = 13,
-    groups: np.ndarray | None = None,
+    scores: np.ndarray, relevant: np.ndarray, groups: np.ndarray, seed: int = 13
 ) -> np.ndarray:
-    """Return the probability of relevance of each pair, by a curve fitted without this pair.
+    """Return the probability of relevance of each pair, by isotonic regression on the pairs of other groups.
 
     Args:
         scores: float, one per pair, finite.
         relevant: bool, one per pair.
-        method: `platt`: a logistic curve (Platt 1999, with his smoothed targets); `isotonic`: isotonic regression.
-        seed: random seed of the folds.
-        groups: group of each pair; groups are not divided, and folds are then not stratified.
+        groups: int, group of each pair, from 0.
+        seed: random seed of the five folds.
 
     Returns:
         float64, one per pair, in [0, 1].
 
     Raises:
-        LinkerError: if scores are not finite, or there are fewer relevant or irrelevant pairs than folds.
+        LinkerError: if there are fewer relevant or irrelevant pairs than folds.
     """
-    from sklearn.model_selection import PredefinedSplit, StratifiedKFold
-
-    scores, relevant = np.asarray(scores, dtype=np.float64), np.asarray(relevant, dtype=bool)
-    if not np.isfinite(scores).all():
-        raise LinkerError("scores must be finite to be calibrated")
-    positives, negatives = int(relevant.sum()), int((~relevant).sum())
-    if min(positives, negatives) < _FOLDS:
+    positives = int(relevant.sum())
+    if min(positives, len(relevant) - positives) < _FOLDS:
         raise LinkerError(
-            f"{positives} relevant and {negatives} irrelevant pairs: {_FOLDS} folds need at least {_FOLDS} of each"
+            f"{positives} relevant and {len(relevant) - positives} irrelevant pairs: {_FOLDS} folds need at least "
+            f"{_FOLDS} of each"
         )
-    fit = platt if method == "platt" else isotonic
+    fold = np.random.default_rng(seed).permutation(groups.max() + 1)[groups] % _FOLDS
     probabilities = np.empty(len(scores))
-    splitter = StratifiedKFold(_FOLDS, shuffle=True, random_state=seed)
-    if groups is not None:
-        _, group = np.unique(groups, return_inverse=True)
-        splitter = PredefinedSplit(np.random.default_rng(seed).permutation(group.max() + 1)[group] % _FOLDS)
-    for train, held_out in splitter.split(scores, relevant):
-        probabilities[held_out] = fit(scores[train], relevant[train])(scores[held_out])
+    for number in np.unique(fold):
+        held_out = fold == number
+        probabilities[held_out] = isotonic(scores[~held_out], relevant[~held_out])(scores[held_out])
     return probabilities
 
 

@@ -24,7 +24,6 @@ from linker.cli.commands import (
     mcp,
     mine,
     model,
-    plot,
     rank,
     serve,
     train,
@@ -72,7 +71,6 @@ app.add_typer(model.app, name="model", rich_help_panel=_TRAIN)
 app.add_typer(vectors.app, name="vectors", rich_help_panel=_TRAIN)
 app.command("evaluate", rich_help_panel=_MEASURE)(evaluate.evaluate)
 app.command("calibrate", rich_help_panel=_MEASURE)(calibrate.calibrate)
-app.add_typer(plot.app, name="plot", rich_help_panel=_MEASURE)
 app.add_typer(config.app, name="config", rich_help_panel=_TOOLS)
 app.command("doctor", rich_help_panel=_TOOLS)(doctor.doctor)
 # The commands of the papers, whose modules the core knows by name only.

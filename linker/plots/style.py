@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linker.common.errors import LinkerError
-from linker.common.files import atomic_write, check_writable
+from linker.common.files import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,22 +41,6 @@ _STYLE: Any = {
 }
 # Without the metadata that would differ between runs.
 _METADATA: Any = {".svg": {"Date": None}, ".png": {"Software": None}, ".pdf": {"CreationDate": None}}
-
-
-def check_figure(path: Path, inputs: Iterable[str | Path] = ()) -> None:
-    """Check that a figure can be drawn and written.
-
-    Args:
-        path: the file.
-        inputs: files that must not be overwritten.
-
-    Raises:
-        LinkerError: if matplotlib is missing, the extension is unknown, or the file cannot be written.
-    """
-    if path.suffix.lower() not in _METADATA:
-        raise LinkerError(f"{path}: unknown extension; figures are .svg, .png or .pdf")
-    with style():
-        check_writable(path, inputs)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from linker.calibration.calibrate import calibrate
 from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.calibration import Calibration
 from linker.calibration.labeled_thresholds import LabeledThresholds
-from linker.calibration.probabilities import cross_validated_probabilities, isotonic, prior_by_em
+from linker.calibration.probabilities import prior_by_em
 from linker.calibration.thresholds import Thresholds
 from linker.common.errors import DataError, LinkerError
 from linker.models.score_scale import ScoreScale
@@ -346,17 +346,6 @@ def test_too_little_to_calibrate_by_is_reported() -> None:
     scores[0, 0] = np.nan
     with pytest.raises(LinkerError, match="not finite"):
         calibrate(scores, relevance)
-
-
-def test_cross_validation_keeps_groups_together() -> None:
-    # Each group has a score of its own, and one answer: a curve that has seen the group knows it.
-    rng = np.random.default_rng(0)
-    groups = np.repeat(np.arange(40), 10)
-    relevant = (rng.permutation(40) < 20)[groups]
-    apart = cross_validated_probabilities(groups.astype(float), relevant, "isotonic", groups=groups)
-    together = isotonic(groups.astype(float), relevant)(groups.astype(float))
-    assert np.mean((apart - relevant) ** 2) > np.mean((together - relevant) ** 2) + 0.05
-    assert all(len(set(apart[groups == group])) == 1 for group in range(40))
 
 
 def test_from_python() -> None:

@@ -149,7 +149,7 @@ def test_commands_are_grouped_and_none_is_left_over() -> None:
     }
     assert {"rank", "corpus"} <= listed["Rank"]
     assert {"annotate", "serve"} <= listed["Label"]
-    assert {"evaluate", "calibrate", "plot"} <= listed["Measure"]
+    assert {"evaluate", "calibrate"} <= listed["Measure"]
     assert {"doctor", "config"} <= listed["Tools"]
 
 

@@ -85,8 +85,8 @@ config library
 mine links linked.jsonl --out set
 """.strip().splitlines()
 
-#: They connect to addresses that are given, listen, ask for labels, or need what the sample has not (teachers, plots of
-#: other files, archives of tweets); their modules are imported with the others.
+#: They connect to addresses that are given, listen, ask for labels, or need what the sample has not (teachers, archives
+#: of tweets); their modules are imported with the others.
 NOT_RUN = {
     "annotate import",
     "annotate label",
@@ -102,10 +102,6 @@ NOT_RUN = {
     "mine replies",
     "model export",
     "model push",
-    "plot recall",
-    "plot reliability",
-    "plot retrieved",
-    "plot tsne",
     "serve",
     "vectors distill",
     "vectors fetch",

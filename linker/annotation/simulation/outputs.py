@@ -67,10 +67,10 @@ def write_study(folder: Path, study: Study, tasks: Sequence[Task], plan: Plan) -
     write_json(folder / SUMMARY, {**content, "tasks": sizes, **summary(study)})
     if find_spec("matplotlib") is None:
         return [f"no {PLOT}: plots need matplotlib: pip install 'article-linker[plots]'"]
-    from linker.plots.recall import figure, recall
+    from linker.plots.recall import recall_figure
     from linker.plots.style import save
 
-    save(figure(recall(study.outcomes)), folder / PLOT)
+    save(recall_figure(study.outcomes), folder / PLOT)
     return []
 
 

@@ -16,8 +16,8 @@ from linker.annotation.stopping_rules.sequential_sampling import (
     SequentialSamplingRule,
     exhausted_after,
 )
-from linker.annotation.stopping_rules.simple import KneeRule, TargetRule, knee_of
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
+from linker.annotation.stopping_rules.target import TargetRule
 from linker.config import build
 
 
@@ -56,7 +56,7 @@ def no_more_than(failures: int, number: int, rate: float) -> bool:
 
 
 def test_configs_name_the_rules() -> None:
-    assert StoppingRule.available() == ["knee", "marginal_cost", "recall", "target"]
+    assert StoppingRule.available() == ["marginal_cost", "recall", "target"]
     rule = build(StoppingRule, {"type": "recall", "target": 0.9})
     assert isinstance(rule, RecallRule)
     assert rule.target == 0.9
@@ -70,7 +70,6 @@ def test_configs_name_the_rules() -> None:
         (RecallRule, {"confidence": 95}),
         (MarginalCostRule, {"labels": 0}),
         (MarginalCostRule, {"patience": 0}),
-        (KneeRule, {"min_labels": 0}),
     ],
 )
 def test_numbers_out_of_range_are_refused(rule: type, arguments: dict[str, float]) -> None:
@@ -85,7 +84,7 @@ def test_the_target_is_counted() -> None:
     assert "only 1 of 3" in rule.decide(labels_of([1, 0, 0]), 3).reason
 
 
-@pytest.mark.parametrize("rule", [TargetRule(5), RecallRule(), MarginalCostRule(), KneeRule()])
+@pytest.mark.parametrize("rule", [TargetRule(5), RecallRule(), MarginalCostRule()])
 def test_labelling_ends_with_the_last_post_and_not_before_the_first(rule: StoppingRule) -> None:
     assert not rule.decide(Labels(), 500).stop
     assert rule.decide(labels_of([0] * 500), 500).stop
@@ -233,25 +232,3 @@ def test_a_second_random_tail_has_to_be_surer() -> None:
         for labels in (first, second)
     ]
     assert numbers[1] > 1.2 * numbers[0]
-
-
-def test_the_knee_of_a_curve_with_one_bend() -> None:
-    # 50 finds in 50 labels, then 3 in 150: the ratio counts one more.
-    flags = np.r_[np.ones(50), np.tile(np.r_[np.zeros(49), 1], 3)].astype(bool)
-    assert knee_of(flags) == (50, pytest.approx((50 / 50) / ((3 + 1) / 150)))
-    # 156 − 53 = 103 are needed; with a fixed ratio of 6 it is enough.
-    assert not KneeRule().decide(labels_of(flags), 10_000).stop
-    assert KneeRule(ratio=6).decide(labels_of(flags), 10_000).stop
-    assert not KneeRule(min_labels=201, ratio=6).decide(labels_of(flags), 10_000).stop
-
-
-def test_a_knee_needs_less_the_more_is_found() -> None:
-    flags = np.r_[np.ones(150), np.zeros(40)].astype(bool)
-    assert knee_of(flags) == (150, pytest.approx(40))
-    assert KneeRule().decide(labels_of(flags), 10_000).stop
-    assert not KneeRule().decide(labels_of(flags[40:]), 10_000).stop
-
-
-@pytest.mark.parametrize("flags", [np.zeros(200), np.ones(200), np.tile([0, 1], 100)])
-def test_a_curve_without_a_bend_has_no_knee(flags: np.ndarray) -> None:
-    assert not KneeRule().decide(labels_of(flags), 10_000).stop

@@ -188,16 +188,6 @@ def test_a_calibration_is_of_one_model_and_one_way_of_reading(run: Run) -> None:
     assert (code, "made with passages = best" in err) == (2, True)
 
 
-def test_the_diagram_comes_from_the_calibration(run: Run) -> None:
-    pytest.importorskip("matplotlib")
-    assert run("calibrate", "--model", "bm25", *DEV, "--out", "c.json")[0] == 0
-    assert run("plot", "reliability", "--calibration", "c.json", "--out", "d.svg", "--data", "d.json")[0] == 0
-    told = json.loads(Path("d.json").read_text())
-    assert sum(one["count"] for one in told["bins"]) == 3600
-    code, _, err = run("plot", "reliability", "--calibration", "c.json", "--model", "bm25", "--out", "e.svg")
-    assert (code, "leave out RANKING" in err) == (2, True)
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
