@@ -21,7 +21,6 @@ def calibrate(
     *,
     model: str = "model",
     fingerprint: str = "",
-    passages: str = "whole",
     scale: ScoreScale = UNSCALED,
     words: Statistics | None = None,
 ) -> Calibration:
@@ -32,7 +31,6 @@ def calibrate(
         relevance: bool, articles × posts.
         model: the model's name.
         fingerprint: the model's fingerprint.
-        passages: how articles were scored.
         scale: the map from these scores to those that users see.
         words: the counts of words that the scores were computed with, see `word_statistics`.
 
@@ -57,7 +55,6 @@ def calibrate(
     return Calibration(
         model=model,
         fingerprint=fingerprint,
-        passages=passages,
         articles=len(scores),
         posts=scores.shape[1],
         pairs=scores.size,

@@ -31,7 +31,6 @@ class Calibration:
     Attributes:
         model: the model's name.
         fingerprint: the model's fingerprint; empty if unknown.
-        passages: how articles were scored.
         articles: number of articles.
         posts: number of posts.
         pairs: number of pairs of article and post.
@@ -47,7 +46,6 @@ class Calibration:
 
     model: str
     fingerprint: str
-    passages: str
     articles: int
     posts: int
     pairs: int
@@ -95,20 +93,15 @@ class Calibration:
         pairs = relevant + self.others * (self.pairs - self.relevant_pairs)
         return np.stack([smoothed_rates(*counts) for counts in zip(relevant, pairs)])
 
-    def check(self, fingerprint: str | None = None, passages: str | None = None) -> None:
-        """Check that the calibration was made with this model and way of scoring articles.
+    def check(self, fingerprint: str) -> None:
+        """Check that the calibration was made with this model.
 
         Raises:
             DataError: if it was not.
         """
-        if fingerprint not in (None, self.fingerprint):
+        if fingerprint != self.fingerprint:
             raise DataError(
                 f"the calibration was made with another model ({self.model}); make one with `linker calibrate`"
-            )
-        if passages not in (None, self.passages):
-            raise DataError(
-                f"the calibration was made with passages = {self.passages}; score articles in the same way, "
-                "or make another calibration"
             )
 
     def reported_words(self) -> Statistics:
@@ -157,9 +150,7 @@ class Calibration:
             arrays: dict[str, Any] = {
                 name: np.array(values[name], np.float64) for name in ("edges", "relevant", "others")
             }
-            fields: dict[str, Any] = {
-                name: str(values[name]) for name in ("model", "fingerprint", "passages")
-            }
+            fields: dict[str, Any] = {name: str(values[name]) for name in ("model", "fingerprint")}
             fields |= {name: int(values[name]) for name in ("articles", "posts", "pairs", "relevant_pairs")}
             calibration = cls(
                 **fields,

@@ -19,7 +19,6 @@ PACKAGES = "LINKER_PACKAGES"
 #: Options of other commands that are typed with `linker rank` and `linker corpus search`, and what to type.
 _ELSEWHERE = {
     "corpus": "use `linker corpus search FOLDER`",
-    "passages": "use `linker corpus search --passages`, or `passages` of `rank` in Python",
     "precision": "use --threshold precision=SHARE",
     "recall": "use --threshold recall=SHARE",
 }

@@ -37,15 +37,6 @@ OnError = Annotated[
         show_default=False,
     ),
 ]
-PassagesOption = Annotated[
-    Literal["whole", "best", "mean"],
-    typer.Option(
-        "--passages",
-        metavar="HOW",
-        help="Score articles whole (default), by best or by mean passage.",
-        show_default=False,
-    ),
-]
 
 
 @dataclass

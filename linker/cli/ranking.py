@@ -104,18 +104,12 @@ class RankingOptions:
 
         return format_of(self.out, self.format_)
 
-    def request(
-        self,
-        where: str | None = None,
-        offset: int = 0,
-        passages: Literal["whole", "best", "mean"] = "whole",
-    ) -> RankRequest:
+    def request(self, where: str | None = None, offset: int = 0) -> RankRequest:
         """Read labels or calibration, and check that options fit together.
 
         Args:
             where: SQL condition on posts, of a corpus only.
             offset: number of the best posts to skip.
-            passages: how articles are scored.
 
         Raises:
             LinkerError: if a file cannot be read, a date is invalid, or options do not fit together.
@@ -148,7 +142,6 @@ class RankingOptions:
             labels,
             calibration,
             self.explain,
-            passages,
             Filter(*dates, tuple(self.lang or ()), where) or None,
             self.copies or format_ == "trec",
             self.ignore_dates,

@@ -23,7 +23,6 @@ from linker.data.types import Article
 from linker.models.elapsed_time import uses_dates
 from linker.models.files.resolve import resolve_model
 from linker.models.model import Model
-from linker.models.passage_pooling import Passages
 from linker.ranking.inputs import AnyArticles, as_articles
 from linker.ranking.labels import AnyLabels
 from linker.ranking.request import RankOptions, RankRequest
@@ -146,7 +145,6 @@ class Corpus:
         article: AnyArticles,
         labels: AnyLabels | None = None,
         calibration: Calibration | None = None,
-        passages: Passages = "whole",
         filter: Filter | None = None,
         published: Published | None = None,
     ) -> Thresholds:
@@ -156,14 +154,13 @@ class Corpus:
             article: as for `rank`.
             labels: relevance of some of the posts by id.
             calibration: a calibration from `linker calibrate`, instead of labels.
-            passages: as for `rank`.
             filter: as for `rank`.
             published: as for `rank`.
 
         Raises:
             LinkerError: as `Ranker.thresholds`.
         """
-        request = RankRequest(labels=labels, calibration=calibration, passages=passages, filter=filter)
+        request = RankRequest(labels=labels, calibration=calibration, filter=filter)
         query = as_articles(article, published)
         return QueryScores(self.model, self._table_for(request), query, request, self.name).thresholds(
             request
@@ -191,11 +188,6 @@ class Corpus:
         """
         return left_out(filter, self.table.dataset)
 
-    def scores(self, articles: Sequence[Article], passages: Passages = "whole") -> np.ndarray:
-        """Return the mean raw score of every post over the articles: float32, one per post in the order of the store.
-
-        Args:
-            articles: the articles.
-            passages: as for `rank`.
-        """
-        return mean_scores(self.model, self.table, articles, passages)
+    def scores(self, articles: Sequence[Article]) -> np.ndarray:
+        """Return the mean raw score of every post over the articles: float32, in the order of the store."""
+        return mean_scores(self.model, self.table, articles)

@@ -18,7 +18,6 @@ from linker.evaluation.comparison import Comparison
 from linker.evaluation.trec import check_ids, write_qrels, write_run, write_scores
 from linker.models.elapsed_time import without_dates
 from linker.models.files.resolve import ModelReference
-from linker.models.passage_pooling import Passages, with_passages
 from linker.models.score_scale import ScoreScale
 
 
@@ -26,7 +25,6 @@ def evaluate_models(
     models: Sequence[ModelReference],
     linked: LinkedPosts,
     outputs: Outputs,
-    passages: Passages = "whole",
     one_at_a_time: bool = False,
     ignore_dates: bool = False,
 ) -> Comparison:
@@ -36,7 +34,6 @@ def evaluate_models(
         models: the models.
         linked: articles and posts.
         outputs: the files to write.
-        passages: how articles are scored.
         one_at_a_time: score each article by itself, as `linker rank` does, instead of all articles in one call.
         ignore_dates: score by text alone.
 
@@ -46,7 +43,7 @@ def evaluate_models(
     comparison = Comparison(linked, one_at_a_time=one_at_a_time)
     if outputs.run or outputs.qrels:
         check_ids(comparison.article_ids, comparison.post_ids)
-    loaded = [with_passages(reference.load(), passages) for reference in models]
+    loaded = [reference.load() for reference in models]
     articles = without_dates(linked.articles) if ignore_dates else linked.articles
     for number, (reference, model) in enumerate(zip(models, loaded)):
         info(

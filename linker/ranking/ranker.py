@@ -20,7 +20,6 @@ from linker.models.elapsed_time import without_dates
 from linker.models.features.memory_table import EmbeddingCache, MemoryTable
 from linker.models.files.resolve import ModelReference, resolve_model
 from linker.models.model import Model, embedding_submodel
-from linker.models.passage_pooling import Passages, with_passages
 from linker.ranking.data_frames import Frame, frame_of
 from linker.ranking.inputs import AnyArticles, AnyColumns, AnyPosts, as_articles, as_posts
 from linker.ranking.labels import AnyLabels
@@ -117,7 +116,6 @@ class Ranker:
         posts: AnyPosts,
         labels: AnyLabels | None = None,
         calibration: Calibration | None = None,
-        passages: Passages = "whole",
         filter: Filter | None = None,
         columns: AnyColumns | None = None,
         published: Published | None = None,
@@ -129,16 +127,15 @@ class Ranker:
             posts: as for `rank`.
             labels: relevance of some of the posts by id.
             calibration: a calibration from `linker calibrate`, instead of labels.
-            passages: as for `rank`.
             filter: as for `rank`.
             columns: as for `rank`.
             published: as for `rank`.
 
         Raises:
             LinkerError: as `rank`; or if labels are of other posts only or all alike, or the calibration is of another
-                model or other passages.
+                model.
         """
-        request = RankRequest(labels=labels, calibration=calibration, passages=passages, filter=filter)
+        request = RankRequest(labels=labels, calibration=calibration, filter=filter)
         query, table = as_articles(article, published), self._table(as_posts(posts, columns), request)
         return QueryScores(self.model, table, query, request, self.name).thresholds(request)
 
@@ -146,7 +143,6 @@ class Ranker:
         self,
         articles: AnyArticles,
         posts: AnyPosts,
-        passages: Passages = "whole",
         columns: AnyColumns | None = None,
         together: bool = False,
         ignore_dates: bool = False,
@@ -158,7 +154,6 @@ class Ranker:
         Args:
             articles: as for `rank`, but each is a row.
             posts: as for `rank`.
-            passages: as for `rank`.
             columns: as for `rank`.
             together: let the articles compete for the posts, in models with a softmax over articles, such as `best`;
                 scores are then lower, and comparable only within one call.
@@ -171,12 +166,12 @@ class Ranker:
             ModelError: if the model gives scores that are not finite.
             LinkerError: as `rank`.
         """
-        found, model = as_articles(articles), with_passages(self.model, passages)
+        found = as_articles(articles)
         query = without_dates(found) if ignore_dates else found
-        scores = model.score_table(self._table(as_posts(posts, columns), RankRequest()), query, together)
+        scores = self.model.score_table(self._table(as_posts(posts, columns), RankRequest()), query, together)
         if not np.isfinite(scores).all():
             raise ModelError(f"{self.name}: gives scores that are not finite numbers; train it again")
-        return model.score_scale()(scores)
+        return self.model.score_scale()(scores)
 
     def encode(
         self,

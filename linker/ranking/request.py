@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from linker.data.labels.post_labels import LabelFile
     from linker.data.post_filter import Filter
     from linker.data.types import Article
-    from linker.models.passage_pooling import Passages
     from linker.ranking.labels import AnyLabels
 
 
@@ -29,7 +28,6 @@ class RankOptions(TypedDict, total=False):
     labels: AnyLabels | None
     calibration: Calibration | None
     explain: bool
-    passages: Passages
     filter: Filter | None
     copies: bool
     ignore_dates: bool
@@ -48,8 +46,7 @@ class RankRequest:
         labels: relevance of some of the posts, which gives every post a probability: a dict or Series by id, a data
             frame, records or a file, with any words for relevant and not.
         calibration: what `linker calibrate` learned from other articles and posts; likewise.
-        explain: fill in `RankedPost.explanation`; whole articles only.
-        passages: how articles are scored: `whole`, or cut into passages of which the `best` counts or the `mean`.
+        explain: fill in `RankedPost.explanation`.
         filter: rank only posts that meet these conditions; their scores do not change.
         copies: list near-duplicates one by one; finding them in several hundred thousand posts takes a while.
         ignore_dates: score by text alone; else models with a profile of elapsed time, such as `best`, also consider the
@@ -67,7 +64,6 @@ class RankRequest:
     labels: AnyLabels | None = None
     calibration: Calibration | None = None
     explain: bool = False
-    passages: Passages = "whole"
     filter: Filter | None = None
     copies: bool = False
     ignore_dates: bool = False
@@ -77,10 +73,6 @@ class RankRequest:
             raise LinkerError("--threshold nan: no score can be compared with it; give a number")
         if self.offset < 0:
             raise LinkerError(f"offset {self.offset}: give 0 or more")
-        if self.explain and self.passages != "whole":
-            raise LinkerError(
-                f"explanations cover whole articles: leave out explain, or passages = {self.passages}"
-            )
         if self.labels is not None and self.calibration is not None:
             raise LinkerError(
                 "--labels and --calibration: give one; labels of the posts themselves are better"
@@ -88,8 +80,6 @@ class RankRequest:
         if self.calibration is not None and self.ignore_dates:
             raise LinkerError("--calibration: learned with dates; leave out --calibration or --ignore-dates")
         check_targets(self.threshold, self.precision, self.recall, self.has_evidence)
-        if self.calibration is not None:
-            self.calibration.check(passages=self.passages)
 
     def labels_of(self, articles: Sequence[Article]) -> LabelFile:
         """Return the labels of the articles.

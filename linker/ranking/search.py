@@ -15,7 +15,6 @@ from linker.models.elapsed_time import uses_dates, without_dates
 from linker.models.features.feature import Feature
 from linker.models.features.table import PostTable
 from linker.models.model import Model
-from linker.models.passage_pooling import Passages, with_passages
 from linker.models.score_scale import ScoreScale
 from linker.ranking.languages import warn_of_languages
 from linker.ranking.ranked_post import RankedPosts, UserScores
@@ -83,13 +82,11 @@ def search(
     return Ranking(posts, articles, name, frame, ids, thresholds, chosen, scores.scale)
 
 
-def mean_scores(
-    model: Model, table: PostTable, articles: Sequence[Article], passages: Passages = "whole"
-) -> np.ndarray:
+def mean_scores(model: Model, table: PostTable, articles: Sequence[Article]) -> np.ndarray:
     """Return the mean raw score of every post over the articles, each scored by itself: float32, one per post."""
-    scorer, total = with_passages(model, passages), np.zeros(len(table))
+    total = np.zeros(len(table))
     for start in range(0, len(articles), _ARTICLES):
-        of_articles = scorer.score_table(table, articles[start : start + _ARTICLES])
+        of_articles = model.score_table(table, articles[start : start + _ARTICLES])
         total += of_articles.sum(axis=0, dtype=np.float64)
     return (total / len(articles)).astype(np.float32)
 
@@ -120,7 +117,6 @@ class QueryScores:
         self, model: Model, table: PostTable, articles: Sequence[Article], request: RankRequest, name: str
     ) -> None:
         self._model, self._table, self._articles, self._name = model, table, articles, name
-        self._passages = request.passages
         self.query = without_dates(articles) if request.ignore_dates else articles
         self.passing = table.passing(request.filter) if request.filter else None
         self.scale = user_scale(model, table, self.query)
@@ -128,7 +124,7 @@ class QueryScores:
     @cached_property
     def all(self) -> np.ndarray:
         """Return the raw scores of all posts: float32."""
-        return self._finite(mean_scores(self._model, self._table, self.query, self._passages))
+        return self._finite(mean_scores(self._model, self._table, self.query))
 
     def thresholds(self, request: RankRequest) -> Thresholds:
         """Estimate thresholds on the scores of the posts that pass the filter; near-duplicates count one by one.
@@ -180,7 +176,7 @@ class QueryScores:
 
     @cached_property
     def _bounds(self) -> ScoreBounds | None:
-        if len(self.query) != 1 or not with_passages(self._model, self._passages).separable(self.query):
+        if len(self.query) != 1 or not self._model.separable(self.query):
             return None
         upper = {
             feature: bound[None]

@@ -299,7 +299,7 @@ def test_the_table_of_a_dev_set_is_counted() -> None:
 
 def test_a_calibration_comes_back_from_its_file(tmp_path: Path) -> None:
     scores, relevance = dev_set(3)
-    calibration = calibrate(scores, relevance, model="m", fingerprint="f", passages="best")
+    calibration = calibrate(scores, relevance, model="m", fingerprint="f")
     calibration.write(tmp_path / "c.json")
     back = Calibration.read(tmp_path / "c.json")
     assert (back.model, back.articles, back.relevant_pairs) == ("m", 40, relevance.sum())
@@ -308,12 +308,10 @@ def test_a_calibration_comes_back_from_its_file(tmp_path: Path) -> None:
     for one, other in zip(back.table(), calibration.table()):
         assert (one.score, one.kept) == (other.score, pytest.approx(other.kept, rel=1e-3))
         assert one.recall.value == pytest.approx(other.recall.value, rel=1e-3)
-    back.check("f", "best")
+    back.check("f")
     with pytest.raises(DataError, match=r"another model \(m\)"):
-        back.check("g", "best")
-    with pytest.raises(DataError, match="passages = best"):
-        back.check("f", "whole")
-    calibrate(scores, relevance, model="m", fingerprint="f", passages="best").write(tmp_path / "again.json")
+        back.check("g")
+    calibrate(scores, relevance, model="m", fingerprint="f").write(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "c.json").read_bytes()
 
 
@@ -361,5 +359,3 @@ def test_from_python() -> None:
     calibration = calibrate(model.score(toy.articles, toy.posts), toy.relevance())
     by_dev = model.thresholds(article, toy.posts, calibration=calibration)
     assert 0 < by_dev.at(ranking[0].score).recall.value < 1
-    with pytest.raises(DataError, match="passages = whole"):
-        model.thresholds(article, toy.posts, calibration=calibration, passages="best")

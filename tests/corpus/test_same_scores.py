@@ -73,12 +73,8 @@ MODELS: dict[str, dict[str, Any]] = {
         ],
     },
     "standardized": {"type": "ensemble", "parts": [CONFIG, "bm25"], "weights": [1, 0.5]},
-    "standardized over all articles": {
-        "type": "ensemble",
-        "fusion": "zscore_all",
-        "parts": [CONFIG, "tfidf"],
-    },
     "by ranks": {"type": "ensemble", "fusion": "rrf", "parts": [CONFIG, "tfidf"]},
+    "by distances": {**CONFIG, "similarity": "euclidean"},
 }
 
 
@@ -126,9 +122,7 @@ def test_models_of_parts(tmp_path, name):
     build_corpus(tmp_path / "corpus", [path], str(model), PostColumns())
     loaded, corpus = load(model), Corpus.open(tmp_path / "corpus")
     for articles in ([ARTICLES[0]], [ARTICLES[1]], [ARTICLES[2]], ARTICLES):
-        for passages in ("whole", "best", "mean"):
-            of_file = loaded.rank(articles, path, copies=True, passages=passages)
-            agree(of_file, corpus.rank(articles, None, copies=True, passages=passages))
+        agree(loaded.rank(articles, path, copies=True), corpus.rank(articles, None, copies=True))
     conditions = Filter(languages=("de",))
     of_file = loaded.rank(ARTICLES[0], path, 7, filter=conditions, offset=2)
     found = corpus.rank(ARTICLES[0], 7, offset=2, filter=conditions)

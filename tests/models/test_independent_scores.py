@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.model import Model
-from linker.models.passage_pooling import with_passages
 from linker.models.tfidf import TfidfModel
 
 TIMED_WORDS = {"type": "ensemble", "parts": ["tfidf", "elapsed_time"], "fusion": "sum"}
@@ -62,15 +61,6 @@ def test_it_differs_from_scoring_all_articles_together(config: Any, toy: LinkedP
     model: Model = build(Model, config)
     together = model.score(toy.articles, toy.posts)
     assert np.abs(together - model.score_independently(toy.articles, toy.posts)).max() > 0.01
-
-
-@pytest.mark.parametrize("passages", ["best", "mean"])
-def test_also_by_passages(passages: Any, toy: LinkedPosts) -> None:
-    long = [Article(a.id, " ".join([a.text + "."] * 4), title=a.title) for a in toy.articles]
-    model = with_passages(TfidfModel(), passages)
-    np.testing.assert_allclose(
-        model.score_independently(long, toy.posts), one_by_one(model, long, toy.posts), rtol=1e-5, atol=1e-6
-    )
 
 
 TEXTS = st.lists(st.lists(st.sampled_from(["storm", "flood", "vote", "court"]), max_size=5), max_size=6)

@@ -60,7 +60,6 @@ def test_a_calibration_of_another_model_is_refused() -> None:
     [
         ({"threshold": math.nan}, "nan: no score can be compared"),
         ({"offset": -1}, "offset -1"),
-        ({"explain": True, "passages": "best"}, "explanations cover whole articles"),
         ({"precision": 0.5, "recall": 0.5, "labels": {}}, "both set the threshold"),
         ({"precision": 0.5}, "no relevance labels"),
         ({"recall": 1.5, "labels": {}}, "above 0 and up to 1"),

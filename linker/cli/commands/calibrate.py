@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.options import LinkedData, ModelOrBest, PassagesOption, PostReading
+from linker.cli.options import LinkedData, ModelOrBest, PostReading
 from linker.cli.ranking import print_thresholds
 from linker.cli.status import say
 from linker.models.pretrained import BEST
@@ -19,7 +19,6 @@ def calibrate(
     data: LinkedData,
     out: Annotated[Path, typer.Option(help="JSON file for the calibration.")],
     model: ModelOrBest = BEST,
-    passages: PassagesOption = "whole",
     reading: PostReading,
 ) -> None:
     """Calibrate a model on labeled data: probabilities of relevance, and the precision and recall of thresholds."""
@@ -33,11 +32,10 @@ def calibrate(
     from linker.calibration.calibrate import calibrate as fit
     from linker.models.features.feature import word_statistics
     from linker.models.features.memory_table import MemoryTable
-    from linker.models.passage_pooling import with_passages
 
     linked = data.read(columns, reading.on_error)
     # Articles are scored independently, as in `linker rank`.
-    scorer = with_passages(reference.load(), passages)
+    scorer = reference.load()
     words = word_statistics(scorer.features(), linked.articles, linked.posts)
     # With these counts of words, as later, when the calibration is used.
     scores = scorer.score_table(MemoryTable(linked.posts, words), linked.articles)
@@ -46,7 +44,6 @@ def calibrate(
         linked.relevance(),
         model=reference.name,
         fingerprint=reference.fingerprint,
-        passages=passages,
         scale=scorer.score_scale(),
         words=words,
     )

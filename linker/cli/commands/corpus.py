@@ -13,7 +13,6 @@ from linker.cli.command import App
 from linker.cli.options import (
     Cluster,
     ModelOrBest,
-    PassagesOption,
     PostReading,
     check_files,
     naming_columns,
@@ -204,12 +203,11 @@ def search(
         typer.Option("--where", help="Rank only posts that meet this SQL condition."),
     ] = None,
     options: RankingOptions,
-    passages: PassagesOption = "whole",
     cluster: Cluster,
 ) -> None:
     """Rank the posts of a corpus by how likely they are to discuss an article, best first."""
     sources.begin()
-    request = options.request(where, offset, passages)
+    request = options.request(where, offset)
     search_corpus(corpus, sources, options, request, model, cluster.open())
 
 

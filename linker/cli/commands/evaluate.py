@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.options import LinkedData, PassagesOption, PostReading
+from linker.cli.options import LinkedData, PostReading
 
 
 def evaluate(
@@ -32,7 +32,6 @@ def evaluate(
             help="Score each article by itself, as `linker rank` does, instead of all articles together.",
         ),
     ] = False,
-    passages: PassagesOption = "whole",
     ignore_dates: Annotated[
         bool, typer.Option("--ignore-dates", help="Score by text alone; ignore dates.")
     ] = False,
@@ -64,6 +63,6 @@ def evaluate(
     outputs = Outputs(json=json, qrels=qrels, run=run, scores=scores)
     outputs.check(resolved, given=len(models), inputs=inputs)
     linked = data.read(columns, reading.on_error)
-    comparison = evaluate_models(resolved, linked, outputs, passages, one_at_a_time, ignore_dates)
+    comparison = evaluate_models(resolved, linked, outputs, one_at_a_time, ignore_dates)
     outputs.write_rest(comparison, reference)
     print_comparison(comparison, reference)

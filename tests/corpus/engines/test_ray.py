@@ -81,7 +81,6 @@ CONDITIONS = (
     {"top": 9, "filter": Filter(languages=("de",))},
     {"top": 9, "filter": Filter(since=datetime(2031, 5, 27, tzinfo=timezone.utc)), "copies": True},
     {"top": 9, "filter": Filter(languages=("ja",))},
-    {"top": 9, "passages": "best"},
 )
 
 
