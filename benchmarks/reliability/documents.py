@@ -10,13 +10,12 @@ import random
 import re
 import shutil
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import xlsxwriter
 
-from benchmarks.reliability.harness import LIMITED, SAMPLE, START, Tally, must, run, write_rows
+from benchmarks.reliability.harness import LIMITED, SAMPLE, START, Tally, must, run
 from tests.helpers.pdfs import pdf
 
 _SECRET = "the-secret-of-this-file"
@@ -169,26 +168,6 @@ def _pages(secret: str, huge: int) -> Iterator[tuple[str, str, bytes]]:
             yield f"{name} with an external entity", "g.xhtml", (prolog + text).encode()
             yield f"{name} with an external entity in UTF-16", "h.html", (prolog + text).encode("utf-16")
         yield f"{name} of laughs", "i.html", (_laughs() + text.replace("&e;", "&e12;")).encode()
-    response = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
-    page = f"<html><body><p>{' '.join(lines)}</p></body></html>".encode()
-    for name, head, content in (
-        ("plain", b"", page),
-        ("gzip bomb", b"Content-Encoding: gzip\r\n", gzip.compress(b"<p>" * (huge * 10), 1)),
-        ("broken gzip", b"Content-Encoding: gzip\r\n", page),
-        ("deflate bomb", b"Content-Encoding: deflate\r\n", zlib.compress(b"<p>" * (huge * 10), 1)),
-        ("endless chunk", b"Transfer-Encoding: chunked\r\n", b"FFFFFFFFFFFF\r\nx"),
-        ("odd charset", b"", page.replace(b"<body>", b"<meta charset=zlib_codec><body>")),
-    ):
-        record = response + head + b"\r\n" + content
-        for length in (len(record), 10**18, 0):
-            yield f"WARC, {name}, length {length}", "j.warc", (
-                b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:1>\r\n"
-                b"WARC-Date: 2026-01-01T00:00:00Z\r\n"
-                b"WARC-Target-URI: https://news.example/2026/03/otters-below-the-weir.html\r\n"
-                b"Content-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n" % length
-                + record
-                + b"\r\n\r\n"
-            )  # fmt: skip
 
 
 def hostile_documents(tally: Tally, folder: Path, size: int, chance: random.Random) -> None:
@@ -197,18 +176,12 @@ def hostile_documents(tally: Tally, folder: Path, size: int, chance: random.Rand
     secret.write_text(_SECRET, encoding="utf-8")
     must(START, folder)
     (folder / "session").rename(folder / "unchanged")
-    link = "https://news.example/2026/03/otters-below-the-weir.html"
-    text = "my mum saw {} of them swim past the mill last night and nobody believed her " + link
-    write_rows(folder / "linked.jsonl", [{"id": str(n), "text": text.format(n * n)} for n in range(9)])
     for name, file, content in (*_tables(secret.as_uri(), size), *_pages(secret.as_uri(), size)):
         (folder / file).write_bytes(content)
         rank = ("rank", "--posts", file, *SAMPLE[:2], "--model", "bm25", "--out", "out.jsonl")
         labels = ("annotate", "import", "session", file, "--annotator", "Ada")
         page = ("rank", "--article", file, *SAMPLE[2:], "--model", "bm25", "--force")
-        mined = ("mine", "links", "linked.jsonl", "--articles", file, "--out", "mined")
-        commands: list[tuple[str, ...]] = [
-            mined if file.endswith(".warc") else page if "pdf" in file or "html" in file else rank
-        ]
+        commands: list[tuple[str, ...]] = [page if "pdf" in file or "html" in file else rank]
         if file.endswith((".csv", ".xlsx", ".jsonl")):
             commands.append(labels)
         for arguments in commands:

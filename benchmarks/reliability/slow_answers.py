@@ -29,7 +29,7 @@ _AT_ONCE = 4
 _CRAWL = """
 import sys
 from linker.articles.crawl.crawl import crawl
-from linker.articles.crawl.options import CrawlOptions
+from linker.articles.crawl.crawler import CrawlOptions
 deadline, wait = map(float, sys.argv[1:])
 crawl("links.txt", "crawl", CrawlOptions("me@lab.example", 0.5, 32, deadline=deadline, retry_wait=wait))
 """

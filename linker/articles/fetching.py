@@ -7,7 +7,7 @@ import httpx
 from linker.articles.extraction_process import read_pdf
 from linker.articles.page import SAVE_IT, Page, PageError, RequestError, looks_like_html
 from linker.articles.pdf import MAGIC, is_pdf
-from linker.articles.request import HTML_TYPES, MAX_BYTES, MAX_REDIRECTS, Response, request
+from linker.articles.request import HTML_TYPES, MAX_BYTES, Response, follow, request
 from linker.articles.transport import Deadline
 from linker.common.errors import FetchError
 from linker.version import __version__
@@ -32,6 +32,12 @@ _FAULTS = {
     "other status": "the site answered with status {}; " + SAVE_IT,
 }
 
+_REMEDIES = {
+    "too slow": f"; try again later, or {SAVE_IT}",
+    "too large": f"; {SAVE_IT}",
+    "redirect loop": f"; {SAVE_IT}",
+}
+
 
 def fetch(
     url: str, *, allow_private: bool = False, deadline: float = DEADLINE, max_bytes: int = MAX_BYTES
@@ -49,42 +55,20 @@ def fetch(
         FetchError: if the page cannot be fetched, with the address, the reason and a remedy. Certificates are always
             checked.
     """
+    # Cookies are kept across redirects: some sites redirect in circles without them.
+    cookies, until = httpx.Cookies(), Deadline(deadline)
+
+    def ask(url: str) -> Response:
+        return request(
+            url, _HEADERS, until, cookies, kinds=_TYPES, max_bytes=max_bytes, allow_private=allow_private
+        )
+
     try:
-        return _page(_last_response(url, Deadline(deadline), allow_private, max_bytes))
+        return _page(follow(url, ask))
     except RequestError as error:
-        remedies = {"too slow": f"; try again later, or {SAVE_IT}", "too large": f"; {SAVE_IT}"}
-        raise FetchError(f"{url}: {error}{remedies.get(error.kind, '')}") from error
+        raise FetchError(f"{url}: {error}{_REMEDIES.get(error.kind, '')}") from error
     except PageError as error:
         raise FetchError(f"{url}: {error}") from error
-
-
-def _last_response(url: str, deadline: Deadline, allow_private: bool, max_bytes: int) -> Response:
-    """The response at the end of all redirects."""
-    # Cookies are kept across redirects: some sites redirect in circles without them.
-    cookies = httpx.Cookies()
-    visited: list[str] = []
-    while True:
-        response = request(
-            url,
-            _HEADERS,
-            deadline,
-            cookies,
-            accepts=_TYPES.__contains__,
-            max_bytes=max_bytes,
-            allow_private=allow_private,
-        )
-        if not response.redirects:
-            return response
-        location = response.header("location")
-        if not location:
-            raise PageError(f"redirects (status {response.status}) without an address")
-        visited.append(str(httpx.URL(url)))
-        url = response.target
-        if not url:
-            raise PageError(f"redirects to {location[:200]}, which is not an http or https address")
-        if len(visited) > MAX_REDIRECTS:
-            why = "in a circle" if url in visited else f"more than {MAX_REDIRECTS} times"
-            raise PageError(f"redirects {why}; {SAVE_IT}")
 
 
 def _page(response: Response) -> Page:

@@ -86,7 +86,19 @@ class PageError(Exception):
 
 
 RequestFault = Literal[
-    "too large", "too slow", "refused address", "not an address", "host not found", "no connection"
+    "not found",
+    "login or blocked",
+    "rate limited",
+    "server error",
+    "other status",
+    "redirect loop",
+    "robots.txt",
+    "too large",
+    "too slow",
+    "refused address",
+    "not an address",
+    "host not found",
+    "no connection",
 ]
 
 

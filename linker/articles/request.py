@@ -1,26 +1,23 @@
-"""One HTTP request, without redirects, within limits of time, size and content type."""
+"""HTTP requests within limits of time, size and content type, and their redirects."""
 
 from __future__ import annotations
 
 import ssl
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timezone
 from email.utils import parsedate_to_datetime
-from typing import Literal
 from urllib.parse import urljoin
 
 import httpcore
 import httpx
 
-from linker.articles.page import SAVE_IT, RequestError, charset_of, decode
+from linker.articles.page import SAVE_IT, RequestError, RequestFault, charset_of, decode
 from linker.articles.transport import Deadline, send
 
 MAX_BYTES = 10 << 20
 MAX_REDIRECTS = 5
 HTML_TYPES = ("text/html", "application/xhtml+xml")
-StatusFault = Literal["not found", "login or blocked", "rate limited", "server error", "other status"]
 _HEADERS = {"Accept-Language": "*", "Accept-Encoding": "gzip"}
 _YEAR = 365 * 86_400
 
@@ -33,14 +30,12 @@ class Response:
         url: the address that was asked.
         status: its HTTP status.
         headers: its headers, in order.
-        raw: the body as transferred, perhaps compressed; empty for redirects, errors and unwanted content types.
-        body: the body, decompressed.
+        body: the body, decompressed; empty for redirects, errors and unwanted content types.
     """
 
     url: str
     status: int
     headers: tuple[tuple[str, str], ...]
-    raw: bytes = b""
     body: bytes = b""
 
     def header(self, name: str) -> str:
@@ -63,7 +58,7 @@ class Response:
         return self.status in (301, 302, 303, 307, 308)
 
     @property
-    def fault(self) -> StatusFault | None:
+    def fault(self) -> RequestFault | None:
         """What a status other than success and redirects means; None: success."""
         if 200 <= self.status < 300:
             return None
@@ -91,14 +86,37 @@ class Response:
             now: the present time, likewise; the result is at most a year later.
         """
         value = self.header("retry-after")
-        if value.isdecimal():
-            return now + min(int(value[:9]), _YEAR)
         try:
-            date = parsedate_to_datetime(value)
-        except (ValueError, TypeError, IndexError):
+            at = now + int(value) if value.isdecimal() else parsedate_to_datetime(value).timestamp()
+        except (ValueError, TypeError, OverflowError):
             return None
-        at = (date if date.tzinfo else date.replace(tzinfo=timezone.utc)).timestamp()
         return min(at, now + _YEAR)
+
+
+def follow(url: str, ask: Callable[[str], Response]) -> Response:
+    """Return the response at the end of all redirects.
+
+    Args:
+        url: an http or https address.
+        ask: asks for one address.
+
+    Raises:
+        RequestError: if a redirect leads nowhere, or there are more than `MAX_REDIRECTS`.
+    """
+    visited: list[str] = []
+    while (response := ask(url)).redirects:
+        location = response.header("location")
+        if not location:
+            raise RequestError("other status", f"redirects (status {response.status}) without an address")
+        visited.append(str(httpx.URL(url)))
+        url = response.target
+        if not url:
+            reason = f"redirects to {location[:200]}, which is not an http or https address"
+            raise RequestError("other status", reason)
+        if len(visited) > MAX_REDIRECTS:
+            why = "in a circle" if url in visited else f"more than {MAX_REDIRECTS} times"
+            raise RequestError("redirect loop", f"redirects {why}")
+    return response
 
 
 def request(
@@ -107,7 +125,7 @@ def request(
     deadline: Deadline,
     cookies: httpx.Cookies,
     *,
-    accepts: Callable[[str], bool],
+    kinds: Container[str] | None,
     max_bytes: int = MAX_BYTES,
     allow_private: bool = False,
 ) -> Response:
@@ -118,7 +136,7 @@ def request(
         headers: further headers.
         deadline: limit of the whole request.
         cookies: cookies to send; receives those of the response.
-        accepts: whether the body of this content type is to be read; empty: none is declared.
+        kinds: content types whose bodies are read, an empty one if none is declared; None: any.
         max_bytes: maximum size of the body, decompressed.
         allow_private: allow addresses of this machine and private networks.
 
@@ -137,10 +155,9 @@ def request(
             head = httpx.Response(answer.status, headers=answer.headers, request=question)
             cookies.extract_cookies(head)
             response = Response(url, answer.status, tuple(head.headers.multi_items()))
-            if response.fault or not accepts(response.type):
+            if response.fault or (kinds is not None and response.type not in kinds):
                 return response
-            raw, body = _body(response, answer.iter_stream(), max_bytes)
-            return replace(response, raw=raw, body=body)
+            return replace(response, body=_body(response, answer.iter_stream(), max_bytes))
     except (TimeoutError, httpcore.TimeoutException) as error:
         raise RequestError("too slow", f"no answer within {deadline.seconds:g} seconds") from error
     except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, OSError) as error:
@@ -149,8 +166,8 @@ def request(
         raise RequestError("not an address", f"not a valid address ({error})") from error
 
 
-def _body(response: Response, chunks: Iterable[bytes], max_bytes: int) -> tuple[bytes, bytes]:
-    """Read the body of a response, and return it as transferred, and decompressed.
+def _body(response: Response, chunks: Iterable[bytes], max_bytes: int) -> bytes:
+    """Read the body of a response, and return it decompressed.
 
     Raises:
         RequestError: as soon as it exceeds `max_bytes`; if it is damaged, incomplete, or compressed not by gzip.
@@ -162,18 +179,17 @@ def _body(response: Response, chunks: Iterable[bytes], max_bytes: int) -> tuple[
         )
     length = response.header("content-length")
     is_too_large = length.isdecimal() and int(length[:20]) > max_bytes
-    gzip = zlib.decompressobj(wbits=31) if "gzip" in packing else None
-    raw, body = bytearray(), bytearray()
+    gzip, body = None, bytearray()
     try:
         for chunk in chunks:
-            raw += chunk
-            if gzip is None:
+            if "gzip" not in packing:
                 body += chunk
-            while gzip is not None and chunk and not is_too_large:
+            while "gzip" in packing and chunk and not is_too_large:
                 # Another gzip member may follow; anything else is ignored, as in browsers.
-                if gzip.eof and not chunk.startswith(b"\x1f\x8b"):
+                if gzip is not None and gzip.eof and not chunk.startswith(b"\x1f\x8b"):
                     break
-                gzip = zlib.decompressobj(wbits=31) if gzip.eof else gzip
+                if gzip is None or gzip.eof:
+                    gzip = zlib.decompressobj(wbits=31)
                 # Of bounded size: a small chunk may contain gigabytes.
                 body += gzip.decompress(chunk, 1 << 20)
                 chunk = gzip.unused_data if gzip.eof else gzip.unconsumed_tail
@@ -182,9 +198,9 @@ def _body(response: Response, chunks: Iterable[bytes], max_bytes: int) -> tuple[
                 raise RequestError("too large", f"the page is larger than {max_bytes / (1 << 20):g} MiB")
     except zlib.error as error:
         raise RequestError("no connection", f"the page is damaged (gzip: {error}); {SAVE_IT}") from error
-    if gzip is not None and raw and not gzip.eof:
+    if gzip is not None and not gzip.eof:
         raise RequestError("no connection", "the transfer was incomplete; try again")
-    return bytes(raw), bytes(body)
+    return bytes(body)
 
 
 def _broken_connection(error: BaseException) -> str:

@@ -19,7 +19,7 @@ _NO_PROBLEMS: Mapping[str, str] = MappingProxyType({})
 def open_database(
     path: Path, problems: Mapping[str, str] = _NO_PROBLEMS, timeout: float = 5.0
 ) -> Iterator[sqlite3.Connection]:
-    """Open a database in a file, made if missing, without implicit transactions.
+    """Open a database in a file, made if missing, without implicit transactions; for one thread at a time.
 
     Args:
         path: the file.
@@ -30,7 +30,8 @@ def open_database(
         LinkerError: if a problem is met, or there is no room; also while it is used.
     """
     try:
-        with closing(sqlite3.connect(path, isolation_level=None, timeout=timeout)) as database:
+        connection = sqlite3.connect(path, isolation_level=None, timeout=timeout, check_same_thread=False)
+        with closing(connection) as database:
             yield database
     except sqlite3.DatabaseError as error:
         message = str(error)

@@ -10,7 +10,6 @@ from pathlib import Path
 from linker.articles.links.link_key import link_key
 from linker.articles.links.link_kind import link_kind
 from linker.articles.loading import load_articles
-from linker.articles.warc import articles_in_warc, is_warc
 from linker.common.console import warn
 from linker.common.errors import DataError, LinkerError
 from linker.data.files.line_errors import BadLines
@@ -51,7 +50,7 @@ def _is_of_articles(file: Path) -> bool:
     name = file.name.lower()
     if not file.is_file() or name.startswith((".", "readme", "license", "posts.", "states.")):
         return False
-    return is_warc(name) or name.endswith(_PAGES) or format_of_name(name) not in (None, "txt")
+    return name.endswith(_PAGES) or format_of_name(name) not in (None, "txt")
 
 
 def missing_columns(option: str, file: str) -> DataError:
@@ -70,7 +69,7 @@ def add_known_articles(store: LinkStore, files: Sequence[Path], bad_lines: BadLi
     """
     counts: Counter[str] = Counter()
     for file in files:
-        for article in _articles(store, file, bad_lines, counts):
+        for article in _articles(file, bad_lines, counts):
             key = link_key(article.url or article.id)
             if key is None:
                 counts["without an address"] += 1
@@ -85,10 +84,8 @@ def add_known_articles(store: LinkStore, files: Sequence[Path], bad_lines: BadLi
     return counts
 
 
-def _articles(store: LinkStore, file: Path, bad_lines: BadLines, counts: Counter[str]) -> Iterator[Article]:
-    if is_warc(file.name.lower()):
-        yield from articles_in_warc(file, lambda url: store.has_article(link_key(url)), counts)
-    elif format_of_name(file.name) not in (None, "txt"):
+def _articles(file: Path, bad_lines: BadLines, counts: Counter[str]) -> Iterator[Article]:
+    if format_of_name(file.name) not in (None, "txt"):
         try:
             yield from iter_articles(str(file), ArticleColumns(), bad_lines)
         except MissingColumnsError as error:

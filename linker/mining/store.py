@@ -177,8 +177,3 @@ class LinkStore(Database):
         """Drop the posts that a query with some values selects, if they were not dropped before; count them."""
         query = f"INSERT OR IGNORE INTO dropped SELECT number, ? FROM ({numbers})"
         self.fates[fate] += self.run(query, [fate, *values]).rowcount
-
-    def has_article(self, key: str | None) -> bool:
-        """Return whether a post links to the article with this key."""
-        query = "SELECT 1 FROM article WHERE id = ? AND source IS NULL"
-        return key is not None and self.run(query, [self.article_of(key)]).fetchone() is not None

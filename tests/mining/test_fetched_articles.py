@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from linker.articles.crawl.crawl import crawl
-from linker.articles.crawl.options import CrawlOptions
+from linker.articles.crawl.crawler import CrawlOptions
 from linker.mining.mine_links import NoPairsError, mine_links
 from tests.helpers.loopback_web import Web, web
 
@@ -44,8 +44,7 @@ def test_links_lead_to_articles_once_they_are_fetched(web: Web, tmp_path: Path) 
         "linked to one article": 4,
     }
     assert len(links.read_text(encoding="utf-8").splitlines()) == 9
-    crawl(str(links), tmp_path / "articles", CrawlOptions("me@lab.example", delay=0), warc=True)
-    # The folder as it is: the WARC file does no harm.
+    crawl(str(links), tmp_path / "articles", CrawlOptions("me@lab.example", delay=0))
     mined = mine_links([str(posts)], tmp_path / "set", [str(tmp_path / "articles")], missing=links)
     assert mined.sections()["posts"] == {"read": 9, "only shortened links": 1, "linked to one article": 8}
     pairs = (tmp_path / "set" / "posts.jsonl").read_text(encoding="utf-8").splitlines()

@@ -1,28 +1,61 @@
-"""A crawl from a file of links to a folder of articles."""
+"""A crawl from a file of links to a folder of articles, with a state for every address."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from contextlib import ExitStack
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
-from linker.articles.crawl.archive import CrawlArchive
-from linker.articles.crawl.crawler import Crawler
-from linker.articles.crawl.options import CrawlOptions
-from linker.articles.crawl.results import CrawlReport, write_results
+from linker.articles.crawl.crawler import Crawler, CrawlOptions
 from linker.articles.crawl.store import CrawlStore
+from linker.articles.crawl.visit import STATES
+from linker.articles.links.link_key import link_key
 from linker.common.errors import DataError, LinkerError
-from linker.common.files import check_output_folder, unbroken
+from linker.common.files import check_output_folder, unbroken, write_lines
 from linker.data.files.streams import open_bytes, shown_name
 
 DATABASE = "crawl.db"
-WARC = "responses.warc.gz"
 #: The files of an output folder; SQLite keeps two beside its database.
-FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", WARC, "articles.jsonl", "states.csv")
+FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", "articles.jsonl", "states.csv")
+COLUMNS = ("url", "state", "detail", "status", "final_url", "canonical_url", "article_id", "attempts")
 _MOST_FAULTS = 5
 
 
-def crawl(links: str, out: str | Path, options: CrawlOptions, warc: bool = False) -> CrawlReport:
+@dataclass
+class CrawlReport:
+    """Counts of a crawl.
+
+    Attributes:
+        read: number of addresses read in this run.
+        new: number of those that no earlier run and no earlier line had.
+        requests: number of requests of this run.
+        states: number of addresses by state, of all runs.
+        articles: number of articles.
+    """
+
+    read: int
+    new: int
+    requests: int = 0
+    states: Counter[str] = field(default_factory=Counter)
+    articles: int = 0
+
+    def sections(self) -> dict[str, dict[str, int]]:
+        """Return the sections of counts: first the total, then its parts, which add up to it."""
+        repeated = {"repeated, or of an earlier run": self.read - self.new}
+        states: dict[str, int] = {state: self.states[state] for state in STATES if self.states[state]}
+        return {
+            "links": {"read": self.read, **repeated, "new": self.new},
+            "addresses": {"in all": self.states.total(), **states},
+        }
+
+
+def crawl(links: str, out: str | Path, options: CrawlOptions) -> CrawlReport:
     """Fetch the articles that links lead to, and write them with a state for every address into a folder.
 
     An interrupted or killed crawl resumes where it stopped: pages with a final state are not asked for again.
@@ -31,7 +64,6 @@ def crawl(links: str, out: str | Path, options: CrawlOptions, warc: bool = False
         links: a file with one address per line or JSON Lines with `url`, or `-`.
         out: the folder; one of an earlier crawl is continued.
         options: settings.
-        warc: keep the raw responses in a WARC file; once begun, it is continued anyway.
 
     Raises:
         LinkerError: if the folder cannot be written, is in use, or has other files.
@@ -44,19 +76,16 @@ def crawl(links: str, out: str | Path, options: CrawlOptions, warc: bool = False
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise LinkerError(f"{out}: cannot be written ({error.strerror})") from error
-    with ExitStack() as stack:
-        store = stack.enter_context(CrawlStore.open(out / DATABASE))
-        archive = None
-        if warc or (out / WARC).exists():
-            archive = stack.enter_context(CrawlArchive(out / WARC, store.archived()))
+    with CrawlStore.open(out / DATABASE) as store:
         report = CrawlReport(len(urls), store.add_links(urls))
-        crawler = Crawler(store, options, archive)
+        crawler = Crawler(store, options)
         try:
             crawler.run()
         finally:
             report.requests = crawler.requests
             with unbroken():
-                write_results(store, out, report)
+                write_lines(out / "states.csv", _states(store, report))
+                write_lines(out / "articles.jsonl", _articles(store, report))
     return report
 
 
@@ -99,3 +128,47 @@ def _address(text: str) -> str:
     if len(text.split()) > 1:
         raise ValueError(f"{text[:60]!r} is not one address")
     return text
+
+
+def _states(store: CrawlStore, report: CrawlReport) -> Iterator[str]:
+    """Lines of `states.csv`; counts the states."""
+    yield _csv(COLUMNS)
+    for row in _rows(store):
+        report.states[row["state"]] += 1
+        row["article_id"] = row["key"] if row["state"] == "fetched" else None
+        yield _csv(row[name] for name in COLUMNS)
+
+
+def _articles(store: CrawlStore, report: CrawlReport) -> Iterator[str]:
+    """Lines of `articles.jsonl`, one for each key by which posts may name an article; counts them."""
+    seen: set[str] = set()
+    for row in _rows(store):
+        if row["state"] != "fetched" or row["key"] in seen:
+            continue
+        seen.add(row["key"])
+        report.articles += 1
+        article = json.loads(row["article"])
+        address = {"url": row["url"], "canonical_url": row["canonical_url"] or row["final_url"]}
+        filled = {
+            "id": row["key"],
+            **{name: value for name, value in (article | address).items() if value is not None},
+        }
+        yield json.dumps(filled, ensure_ascii=False) + "\n"
+
+
+def _rows(store: CrawlStore) -> Iterator[dict[str, Any]]:
+    for row in store.rows():
+        if row["state"] == "fetched" and _is_home(row["final_url"]) and not _is_home(f"https://{row['key']}"):
+            row |= {"state": "soft 404", "detail": "redirects to the home page"}
+        yield row
+
+
+def _is_home(url: str) -> bool:
+    parts = urlsplit(f"https://{link_key(url) or ''}")
+    return not parts.path.strip("/") and not parts.query
+
+
+def _csv(values: Iterable[object]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(values)
+    return line.getvalue()

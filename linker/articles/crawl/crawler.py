@@ -3,189 +3,289 @@
 from __future__ import annotations
 
 import heapq
-import queue
+import re
 import threading
 import time
-from functools import lru_cache
-from typing import NamedTuple
+from collections import defaultdict
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 import httpx
 
-from linker.articles.crawl.archive import CrawlArchive
-from linker.articles.crawl.options import CrawlOptions
-from linker.articles.crawl.politeness import Hosts, Rules, Stopped
-from linker.articles.crawl.store import WAITING, CrawlStore, PageRow, host_of_url
-from linker.articles.crawl.visit import RETRIED, Outcome, visit
-from linker.articles.request import HTML_TYPES, Response, request
+from linker.articles.crawl.store import CrawlStore, WaitingPage, host_of_url
+from linker.articles.crawl.visit import RETRIED, Outcome, Rules, judge, rules_of
+from linker.articles.fetching import DEADLINE
+from linker.articles.page import RequestError
+from linker.articles.request import HTML_TYPES, MAX_BYTES, Response, follow, request
 from linker.articles.transport import Deadline
 from linker.common.console import progress_bar
-from linker.common.files import unbroken
+from linker.common.errors import ConfigError
+from linker.version import __version__
 
 _ROBOTS_LAST = 86_400.0
 """Seconds after which a robots.txt is read again (RFC 9309, section 2.4)."""
 _LARGEST_ROBOTS = 1 << 20
 _PATIENCE = 0.5
 
-_rules = lru_cache(maxsize=4_096)(Rules)
+_CONTACT = re.compile(r"https?://[^\s()]+\.[^\s()]+|(?:mailto:)?[^\s()@]+@[^\s()@]+\.[^\s()@]+")
 
 
-class _Job(NamedTuple):
-    """A visit of a page of a host; without rules, of its robots.txt."""
+@dataclass(frozen=True)
+class CrawlOptions:
+    """Settings of a crawl; the defaults are those of the command.
 
-    host: str
-    page: PageRow
-    rules: Rules | None
+    Attributes:
+        contact: web page or email address that the sites' owners can write to; part of the user agent.
+        delay: minimum number of seconds between two requests to a host; its robots.txt may ask for more.
+        workers: maximum number of hosts that are asked at the same time.
+        deadline: number of seconds for one request.
+        max_bytes: maximum size of a page, decompressed.
+        attempts: maximum number of requests for a page that fails for the moment.
+        retry_wait: number of seconds before the second attempt where the site names none; ten times this before the
+            third.
+        max_wait: longest wait in seconds within a run; what has to wait longer is left to a later run.
+
+    Raises:
+        ConfigError: if the contact is none.
+    """
+
+    contact: str
+    delay: float = 2.0
+    workers: int = 16
+    deadline: float = DEADLINE
+    max_bytes: int = MAX_BYTES
+    attempts: int = 3
+    retry_wait: float = 30.0
+    max_wait: float = 600.0
+
+    def __post_init__(self) -> None:
+        if not _CONTACT.fullmatch(self.contact):
+            raise ConfigError(
+                f"contact {self.contact!r}: not a web page or an email address; sites need one to write to you, such "
+                "as --contact https://lab.example/crawler or --contact me@lab.example"
+            )
+
+    @property
+    def user_agent(self) -> str:
+        """The user agent of all requests, `linker/VERSION (+CONTACT)`."""
+        return f"linker/{__version__} (+{self.contact})"
+
+
+class _LaterError(Exception):
+    """A host has to wait too long, or the crawl ends."""
+
+
+class _MergedError(Exception):
+    """A page redirects to another page of the crawl."""
+
+
+@dataclass
+class _Host:
+    """A host: one request at a time, not before `ready` (in seconds since 1970), `delay` seconds apart."""
+
+    delay: float
+    ready: float = 0.0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def pause(self, until: float) -> None:
+        self.ready = max(self.ready, until)
+
+
+@dataclass
+class _Site:
+    """The robots.txt of an origin: when it was read, its rules, and how often and why it could not be read."""
+
+    read: float = 0.0
+    rules: Rules | None = None
+    failures: int = 0
+    error: RequestError | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 class Crawler:
-    """Visits the waiting pages of a store, which only the thread that calls `run` uses.
+    """Visits the waiting pages of a store.
 
     Attributes:
         requests: number of requests sent.
     """
 
-    def __init__(self, store: CrawlStore, options: CrawlOptions, archive: CrawlArchive | None) -> None:
+    def __init__(self, store: CrawlStore, options: CrawlOptions) -> None:
         self.requests = 0
         self._store = store
         self._options = options
-        self._archive = archive
-        self._hosts = Hosts(options.delay, options.max_wait)
-        # Hosts and the time of their next turn; a host that is being asked is in the set only.
+        # Guards the store and all that follows; a host's requests and its robots.txt are guarded by the host's lock.
+        self._changed = threading.Condition()
         self._turns: list[tuple[float, str]] = []
-        self._waiting: set[str] = set()
-        self._done: queue.SimpleQueue[tuple[_Job, Outcome | BaseException, int]] = queue.SimpleQueue()
-        self._running = 0
+        self._hosts: dict[str, _Host] = defaultdict(lambda: _Host(options.delay))
+        self._sites: dict[str, _Site] = defaultdict(_Site)
+        self._busy = 0
         self._finished = 0
-        self._total = 0
+        self._stop = threading.Event()
+        self._error: BaseException | None = None
 
     def run(self) -> None:
-        """Visit pages until none waits for less than `max_wait` seconds."""
-        for host, ready in self._store.hosts():
-            self._hosts.pause(host, ready)
-            self._enqueue(host, ready)
-        self._total = self._store.count(WAITING)
+        """Visit pages until none waits for less than `max_wait` seconds. Afterwards no thread uses the store."""
+        self._turns = sorted(self._store.hosts())
+        total = self._store.count("page WHERE state = 'waiting'")
+        # A thread that hangs in a name lookup must not keep the process from ending.
+        threads = [threading.Thread(target=self._work, daemon=True) for _ in range(self._options.workers)]
         try:
             with progress_bar() as progress:
-                bar = progress.add_task("fetching", total=self._total)
-                while self._begin_jobs():
-                    # Ctrl-C waits until what has come is in the database.
-                    with unbroken():
-                        self._await_job()
-                    progress.update(bar, completed=self._finished, total=self._total)
+                bar = progress.add_task("fetching", total=total)
+                for thread in threads:
+                    thread.start()
+                while not self._stop.is_set() and any(thread.is_alive() for thread in threads):
+                    self._stop.wait(_PATIENCE / 5)
+                    progress.update(bar, completed=self._finished)
         finally:
-            self._hosts.stop.set()
+            with self._changed:
+                self._stop.set()
+        if self._error is not None:
+            raise self._error
 
-    def _enqueue(self, host: str, ready: float) -> None:
-        if host not in self._waiting:
-            self._waiting.add(host)
-            heapq.heappush(self._turns, (ready, host))
+    def _work(self) -> None:
+        """Visit one page after the other; in a thread."""
+        try:
+            while page := self._take():
+                outcome = self._visit(page)
+                with self._changed:
+                    if self._stop.is_set():
+                        return
+                    self._busy -= 1
+                    if outcome is not None:
+                        self._record(page, outcome)
+                    heapq.heappush(self._turns, (self._hosts[page.host].ready, page.host))
+                    self._changed.notify_all()
+        except BaseException as error:
+            self._error = error
+            self._stop.set()
 
-    def _begin_jobs(self) -> bool:
-        """Begin all jobs that can be begun, and return whether there is anything to wait for."""
-        now = time.time()
-        while self._turns and self._running < self._options.workers and self._turns[0][0] <= now:
-            _, host = heapq.heappop(self._turns)
-            self._waiting.discard(host)
-            if job := self._next_job(host, now):
-                self._waiting.add(host)
-                self._running += 1
-                # A thread that hangs in a name lookup must not keep the process from ending.
-                threading.Thread(target=self._work, args=(job,), daemon=True).start()
-        return bool(self._running or (self._turns and self._turns[0][0] <= now + self._options.max_wait))
-
-    def _next_job(self, host: str, now: float) -> _Job | None:
-        """The next job of a host; None if it has none now."""
-        while page := self._store.next_page(host):
-            robots = self._store.robots(page.url, now)
-            is_unread = robots.state == "waiting"
-            ready = max(self._hosts.ready(host), page.not_before, robots.not_before if is_unread else 0.0)
-            if ready > now:
-                self._enqueue(host, ready)
-                return None
-            if is_unread:
-                return _Job(host, robots, None)
-            rules = _rules(robots.text or "")
-            if robots.state != "fetched":
-                # Without a readable robots.txt nothing is allowed: a dead host costs three attempts, not three a link.
-                self._finish(page, Outcome(robots.state, page.url, robots.detail))
-            elif rules.allows(page.url):
-                self._hosts.wish(host, rules.delay)
-                return _Job(host, page, rules)
-            else:
-                self._finish(page, Outcome("robots.txt", page.url, "robots.txt disallows it"))
+    def _take(self) -> WaitingPage | None:
+        """Wait for the turn of a host, and return its next page; None: nothing is left to wait for."""
+        with self._changed:
+            while not self._stop.is_set():
+                wait = self._turns[0][0] - time.time() if self._turns else float("inf")
+                if wait > 0:
+                    if not self._busy and wait > self._options.max_wait:
+                        break
+                    self._changed.wait(min(wait, _PATIENCE))
+                    continue
+                _, host = heapq.heappop(self._turns)
+                if page := self._store.next_page(host):
+                    ready = max(page.not_before, self._hosts[host].ready)
+                    if ready <= time.time():
+                        self._busy += 1
+                        return page
+                    heapq.heappush(self._turns, (ready, host))
         return None
 
-    def _work(self, job: _Job) -> None:
-        """Do a job; in a thread."""
-        sent = 0
+    def _visit(self, page: WaitingPage) -> Outcome | None:
+        """Visit a page, and those that it redirects to; None: it was merged with another page, or the crawl ends."""
+        outcome = Outcome(page.url)
+        # Cookies are kept across redirects: some sites redirect in circles without them.
+        cookies = httpx.Cookies()
 
-        def ask(url: str, cookies: httpx.Cookies) -> Response:
-            nonlocal sent
-            is_robots = job.rules is None
-            accept = "text/plain" if is_robots else ", ".join(HTML_TYPES)
-            with self._hosts.turn(host_of_url(url)):
-                sent += 1
-                return request(
-                    url,
-                    {"User-Agent": self._options.user_agent, "Accept": accept},
-                    Deadline(self._options.deadline),
-                    cookies,
-                    accepts=lambda kind: is_robots or kind in ("", *HTML_TYPES),
-                    max_bytes=_LARGEST_ROBOTS if is_robots else self._options.max_bytes,
-                )
+        def ask(url: str) -> Response:
+            if url != page.url:
+                with self._changed:
+                    if self._stop.is_set() or not self._store.claim(page, url):
+                        raise _MergedError
+            outcome.url = url
+            if not self._rules(url, outcome).allows(url):
+                raise RequestError("robots.txt", "robots.txt disallows it")
+            response = self._ask(url, cookies, ("", *HTML_TYPES), self._options.max_bytes)
+            outcome.status = response.status
+            return response
 
-        outcome: Outcome | BaseException
         try:
-            outcome = visit(job.page.url, job.rules, ask)
-        except BaseException as error:
-            outcome = error
-        self._done.put((job, outcome, sent))
+            judge(follow(page.url, ask), outcome)
+        except RequestError as error:
+            outcome.fail(error.kind, str(error))
+        except _MergedError:
+            return None
+        except _LaterError:
+            outcome.fail("waiting", "the site asks to wait")
+        return outcome
 
-    def _await_job(self) -> None:
-        """Wait for a job to end, or for the turn of a host."""
-        turn = self._turns[0][0] - time.time() if self._turns else _PATIENCE
+    def _rules(self, url: str, outcome: Outcome) -> Rules:
+        """The rules of the site of an address.
+
+        Raises:
+            RequestError: if its robots.txt cannot be read: nothing is allowed.
+        """
+        parts = urlsplit(url)
+        origin = f"{parts.scheme.lower()}://{parts.netloc.rpartition('@')[2].lower()}"
+        with self._changed:
+            site, host = self._sites[origin], self._hosts[host_of_url(url)]
+        with site.lock:
+            if site.rules is None or time.time() > site.read + _ROBOTS_LAST:
+                if site.failures < self._options.attempts:
+                    self._read_robots(f"{origin}/robots.txt", site, host, outcome)
+                # A dead host costs three attempts, not three a link.
+                outcome.is_final = site.failures >= self._options.attempts
+                if site.error is not None:
+                    raise site.error
+            assert site.rules is not None
+            return site.rules
+
+    def _read_robots(self, url: str, site: _Site, host: _Host, outcome: Outcome) -> None:
+        cookies = httpx.Cookies()
         try:
-            job, outcome, sent = self._done.get(timeout=min(turn, _PATIENCE) if turn > 0 else _PATIENCE)
-        except queue.Empty:
-            return
-        self._running -= 1
-        self.requests += sent
-        if isinstance(outcome, Stopped):
-            return
-        if isinstance(outcome, BaseException):
-            raise outcome
-        with self._store.transaction():
-            self._record(job, outcome)
-        self._waiting.discard(job.host)
-        self._enqueue(job.host, self._hosts.ready(job.host))
-
-    def _record(self, job: _Job, outcome: Outcome) -> None:
-        """Write what came of a job."""
-        now = time.time()
-        attempts = 1 + job.page.attempts
-        not_before = now + self._options.retry_wait * 10 ** (attempts - 1)
-        if outcome.retry_at is not None:
-            not_before = max(now, outcome.retry_at)
-            host = host_of_url(outcome.url)
-            self._hosts.pause(host, not_before)
-            self._store.pause(host, not_before)
-        if outcome.state in RETRIED:
-            if attempts < self._options.attempts:
-                self._store.wait(job.page, outcome, not_before)
+            response = follow(url, lambda url: self._ask(url, cookies, None, _LARGEST_ROBOTS))
+            site.error, outcome.retry_at = None, response.retry_after(time.time())
+            site.rules = rules_of(response)
+        except RequestError as error:
+            if error.kind in ("other status", "redirect loop"):
+                site.rules = Rules("")
+            else:
+                site.failures = site.failures + 1 if error.kind in RETRIED else self._options.attempts
+                site.error = RequestError(error.kind, f"robots.txt: {error}")
+                if outcome.retry_at is None:
+                    outcome.retry_at = self._next_attempt(site.failures)
                 return
-            outcome.detail += f"; gave up after {attempts} attempts"
-        if self._archive is not None:
-            self._store.set_archived(self._archive.add(outcome.responses))
-        if job.rules is not None:
-            self._finish(job.page, outcome)
-            return
-        self._store.finish(job.page, outcome, now + _ROBOTS_LAST)
-        if delay := _rules(outcome.text or "").delay:
-            self._hosts.wish(job.host, delay)
-            self._hosts.pause(job.host, now + delay)
+        site.read, site.failures, outcome.retry_at = time.time(), 0, None
+        host.delay = max(host.delay, site.rules.delay)
+        host.pause(site.read + host.delay)
 
-    def _finish(self, page: PageRow, outcome: Outcome) -> None:
-        self._finished += 1
-        if host := self._store.finish(page, outcome):
-            self._total += 1
-            self._enqueue(host, self._hosts.ready(host))
+    def _ask(
+        self, url: str, cookies: httpx.Cookies, kinds: tuple[str, ...] | None, max_bytes: int
+    ) -> Response:
+        """Ask for an address when it is the turn of its host."""
+        with self._changed:
+            host = self._hosts[host_of_url(url)]
+        with host.lock:
+            while (wait := host.ready - time.time()) > 0:
+                if wait > self._options.max_wait or self._stop.wait(wait):
+                    raise _LaterError
+            with self._changed:
+                self.requests += 1
+            accept = ", ".join(HTML_TYPES) if kinds else "text/plain"
+            headers = {"User-Agent": self._options.user_agent, "Accept": accept}
+            deadline = Deadline(self._options.deadline)
+            try:
+                return request(url, headers, deadline, cookies, kinds=kinds, max_bytes=max_bytes)
+            finally:
+                host.pause(time.time() + host.delay)
+
+    def _next_attempt(self, failures: int) -> float:
+        return time.time() + self._options.retry_wait * 10 ** (failures - 1)
+
+    def _record(self, page: WaitingPage, outcome: Outcome) -> None:
+        """Write what came of a visit."""
+        host = host_of_url(outcome.url)
+        if outcome.state == "waiting":
+            self._store.wait(page, outcome, page.attempts, self._hosts[host].ready)
+            return
+        attempts = page.attempts + 1
+        with self._store.transaction():
+            if outcome.retry_at is not None:
+                self._hosts[host].pause(outcome.retry_at)
+                self._store.pause(host, outcome.retry_at)
+            if outcome.state in RETRIED and attempts < self._options.attempts and not outcome.is_final:
+                not_before = self._next_attempt(attempts) if outcome.retry_at is None else outcome.retry_at
+                self._store.wait(page, outcome, attempts, not_before)
+                return
+            if outcome.state in RETRIED:
+                outcome.detail += "; gave up"
+            self._store.finish(page, outcome, attempts)
+            self._finished += 1

@@ -1,176 +1,117 @@
-"""A visit to one page or one robots.txt: requests, redirects on the same site, and what came of it."""
+"""What came of a visit to a page, and what the robots.txt of its site allows (RFC 9309)."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
-from urllib.parse import urlsplit
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
-import httpx
+from protego import Protego
 
-from linker.articles.crawl.politeness import MAX_ROBOTS, Rules
 from linker.articles.extraction import parsed_date
 from linker.articles.extraction_process import LimitError, read_html
 from linker.articles.html.incomplete_pages import CONSENT_TEXT, FaultKind, is_error
 from linker.articles.page import RequestError, RequestFault, looks_like_html, word_count
-from linker.articles.request import MAX_REDIRECTS, Response, StatusFault
+from linker.articles.request import Response
 from linker.data.languages import language_of
 from linker.data.types import Article
 
-State = Literal[
-    "fetched",
-    "robots.txt",
-    "opt-out",
-    StatusFault,
-    FaultKind,
-    "no article",
-    "not HTML",
-    RequestFault,
-    "redirect loop",
-    "redirected",
-    "waiting",
-]
-#: All states, in the order of the report. `redirected` is a page that leads to another one, which has the outcome;
-#: `waiting` is not final.
+State = Literal["fetched", RequestFault, "opt-out", FaultKind, "no article", "not HTML", "waiting"]
+#: All states, in the order of the report; `waiting` is not final.
 STATES: tuple[State, ...] = get_args(State)
 #: States that may be others a little later.
 RETRIED: frozenset[State] = frozenset({"too slow", "no connection", "rate limited", "server error"})
+AGENT = "linker"
+"""Name that groups of robots.txt address this crawler by."""
 
-_META = re.compile(r"<meta\b[^>]{0,300}>", re.IGNORECASE)
-_RESERVED = re.compile(r"name\s*=\s*[\"']?tdm-reservation\b", re.IGNORECASE)
-_RESERVED_CONTENT = re.compile(r"content\s*=\s*[\"']?\s*1\b", re.IGNORECASE)
+# What asks for more is a mistake, or meant to keep crawlers away, for which there is Disallow.
+_LONGEST_DELAY = 1e6
+_RESERVED = re.compile(
+    r"<meta\b(?=[^>]{0,300}name\s*=\s*[\"']?tdm-reservation\b)[^>]{0,300}content\s*=\s*[\"']?\s*1\b",
+    re.IGNORECASE,
+)
 _HEAD = 100_000
 
 
 @dataclass
 class Outcome:
-    """What came of a visit; an empty text or None where there is nothing.
+    """What came of a visit.
 
     Attributes:
-        state: the state of the page; for a robots.txt, `fetched` or why it could not be read.
         url: the last address that was asked.
-        detail: a clause that says more.
-        status: the last HTTP status.
-        target: address of another site that the page redirects to.
-        hops: number of redirects followed.
-        retry_at: time, in seconds since 1970, before which the site wants no request.
-        title: title of the article.
-        text: text of the article, or content of the robots.txt.
-        published: date of the article in ISO 8601.
-        canonical: the canonical address that the page declares.
-        language: ISO 639-1 code of the article's language.
-        responses: the responses, in order.
+        state: the state of the page.
+        detail: a clause that says more; may be empty.
+        status: the last HTTP status; None: no answer.
+        retry_at: time, in seconds since 1970, before which the site wants no request; None: not given.
+        is_final: whether another attempt is in vain.
+        canonical_url: the canonical address that the page declares, if it does.
+        article: `title`, `text`, `published` (ISO 8601) and `lang`; None: the page has none.
     """
 
-    state: State
     url: str
+    state: State = "fetched"
     detail: str = ""
     status: int | None = None
-    target: str = ""
-    hops: int = 0
     retry_at: float | None = None
-    title: str | None = None
-    text: str | None = None
-    published: str | None = None
-    canonical: str | None = None
-    language: str | None = None
-    responses: list[Response] = field(default_factory=list)
+    is_final: bool = False
+    canonical_url: str | None = None
+    article: dict[str, Any] | None = None
 
     def fail(self, state: State, detail: str) -> None:
-        """Take a state that ends the visit."""
+        """Take the state of a page without an article."""
         self.state, self.detail = state, detail
 
 
-def origin_of(url: str) -> str:
-    """Return scheme, host and port of an address."""
-    parts = urlsplit(url)
-    return f"{parts.scheme.lower()}://{parts.netloc.rpartition('@')[2].lower()}"
-
-
-def visit(url: str, rules: Rules | None, ask: Callable[[str, httpx.Cookies], Response]) -> Outcome:
-    """Visit a page that the rules of its site allow, or a robots.txt.
+class Rules:
+    """The rules of one robots.txt.
 
     Args:
-        url: the address. Redirects of a page are followed as long as they stay on its site.
-        rules: the rules of the site; None: `url` is its robots.txt.
-        ask: asks for an address with cookies; raises `RequestError`.
+        text: content of the file; empty: everything is allowed.
     """
-    outcome = Outcome("fetched", url)
-    # Cookies are kept across redirects: some sites redirect in circles without them.
-    cookies = httpx.Cookies()
-    try:
-        while (response := ask(outcome.url, cookies)).redirects:
-            outcome.responses.append(response)
-            outcome.status, outcome.hops, target = response.status, outcome.hops + 1, response.target
-            if not target:
-                outcome.fail("other status", "redirects without a valid address")
-            elif outcome.hops > MAX_REDIRECTS:
-                outcome.fail("redirect loop", f"redirects more than {MAX_REDIRECTS} times")
-            elif rules is not None and origin_of(target) != origin_of(url):
-                outcome.state, outcome.target = "redirected", target
-            else:
-                outcome.url = target
-                if rules is None or rules.allows(target):
-                    continue
-                outcome.state = "robots.txt"
-            break
-        else:
-            outcome.responses.append(response)
-            outcome.status = response.status
-    except RequestError as error:
-        outcome.fail(error.kind, str(error))
-    if rules is None:
-        _read_rules(outcome)
-    elif outcome.state == "fetched":
-        _judge(outcome)
-    return outcome
+
+    def __init__(self, text: str) -> None:
+        self._rules = Protego.parse(text.lstrip("\ufeff"))
+        delay = self._rules.crawl_delay(AGENT) or 0.0
+        self.delay = delay if 0 <= delay < _LONGEST_DELAY else 0.0
+        """Seconds between two requests that the site asks for; 0: no wish."""
+
+    def allows(self, url: str) -> bool:
+        """Return whether the page at `url` may be fetched."""
+        return bool(self._rules.can_fetch(url, AGENT))
 
 
-def _read_rules(outcome: Outcome) -> None:
-    """Take the rules of a robots.txt. Where it is missing, everything is allowed (RFC 9309, section 2.3.1)."""
-    outcome.text = ""
-    if outcome.state in ("other status", "redirect loop"):
-        outcome.state = "fetched"
-    elif outcome.state in ("too large", "not an address"):
-        outcome.state = "no connection"
-    elif outcome.state == "fetched":
-        response = outcome.responses[-1]
-        if not response.fault:
-            outcome.text = response.body[:MAX_ROBOTS].decode("utf-8", "replace")
-        elif response.fault in RETRIED:
-            outcome.fail(response.fault, f"status {response.status}")
-            outcome.retry_at = response.retry_after(time.time())
-    outcome.detail = outcome.detail and f"robots.txt: {outcome.detail}"
+def rules_of(response: Response) -> Rules:
+    """Return the rules of a robots.txt. Where it is missing, everything is allowed (RFC 9309, section 2.3.1).
+
+    Raises:
+        RequestError: if the site cannot deliver it now.
+    """
+    if response.fault is not None and response.fault in RETRIED:
+        raise RequestError(response.fault, f"status {response.status}")
+    return Rules("" if response.fault else response.body.decode("utf-8", "replace"))
 
 
-def _judge(outcome: Outcome) -> None:
-    """Give the outcome the state, and the article, of its last response."""
-    response = outcome.responses[-1]
+def judge(response: Response, outcome: Outcome) -> None:
+    """Give the outcome the state, and the article, of the response at the end of all redirects."""
     if response.fault:
         outcome.fail(response.fault, f"status {response.status}")
         outcome.retry_at = response.retry_after(time.time())
         return
     html = response.text
-    tags = _META.findall(html[:_HEAD])
     if response.header("tdm-reservation") == "1":
         outcome.fail("opt-out", "header tdm-reservation")
     elif ("html" not in response.type if response.type else not looks_like_html(html)) or "\0" in html:
         outcome.fail("not HTML", response.type or "no content type")
-    elif any(_RESERVED.search(tag) and _RESERVED_CONTENT.search(tag) for tag in tags):
+    elif _RESERVED.search(html[:_HEAD]):
         outcome.fail("opt-out", "meta tag tdm-reservation")
     else:
         _extract(html, outcome)
-    if outcome.state == "opt-out":
-        # What is reserved is not kept, in WARC files neither.
-        outcome.responses[-1] = replace(response, raw=b"", body=b"")
 
 
 def _extract(html: str, outcome: Outcome) -> None:
     try:
-        title, text, date, outcome.canonical, fault, _ = read_html(html, outcome.url)
+        title, text, date, outcome.canonical_url, fault, _ = read_html(html, outcome.url)
     except LimitError as error:
         outcome.fail("too large", str(error))
         return
@@ -181,7 +122,6 @@ def _extract(html: str, outcome: Outcome) -> None:
     elif word_count(text) < CONSENT_TEXT and is_error(title):
         outcome.fail("soft 404", f"an error page ({title[:60]!r})")
     else:
-        published = parsed_date(date)
-        outcome.title, outcome.text = title, text
-        outcome.published = published.isoformat() if published else None
-        outcome.language = language_of(Article(outcome.url, text, title))
+        published, language = parsed_date(date), language_of(Article(outcome.url, text, title))
+        outcome.article = {"title": title, "text": text, "published": published and published.isoformat()}
+        outcome.article["lang"] = language

@@ -28,7 +28,7 @@ def links(
         list[str] | None,
         typer.Option(
             help="Articles that the posts link to: a folder of saved pages, a table with the columns `id` and `url` "
-            "(JSON Lines, CSV, ...), or a WARC file; repeatable.",
+            "(JSON Lines, CSV, ...); repeatable.",
             show_default="titles and descriptions in the posts' link cards",
         ),
     ] = None,
@@ -149,9 +149,6 @@ def fetch(
     workers: Annotated[
         int, typer.Option(min=1, max=256, help="Number of hosts asked at the same time.")
     ] = 16,
-    warc: Annotated[
-        bool, typer.Option("--warc", help="Keep the raw responses in responses.warc.gz in the folder.")
-    ] = False,
 ) -> None:
     """Fetch the articles that links lead to, politely, with a state for every address.
 
@@ -161,11 +158,11 @@ def fetch(
     import time
 
     from linker.articles.crawl.crawl import crawl
-    from linker.articles.crawl.options import CrawlOptions
+    from linker.articles.crawl.crawler import CrawlOptions
     from linker.common.console import info, stderr, table_of_counts, warn
 
     began = time.monotonic()
-    report = crawl(links, out, CrawlOptions(contact, delay=delay, workers=workers), warc)
+    report = crawl(links, out, CrawlOptions(contact, delay=delay, workers=workers))
     stderr.print(table_of_counts(report.sections()))
     seconds = time.monotonic() - began
     info(f"{report.articles:,} articles; {report.requests:,} requests in {seconds:.0f} s")

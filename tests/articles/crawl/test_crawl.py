@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from linker.articles.crawl.crawl import crawl
-from linker.articles.crawl.options import CrawlOptions
-from linker.articles.crawl.results import CrawlReport
+from linker.articles.crawl.crawl import CrawlReport, crawl
+from linker.articles.crawl.crawler import CrawlOptions
 from linker.articles.loading import load_articles
 from linker.articles.request import Response
 from linker.common.errors import ConfigError, DataError, LinkerError
@@ -40,11 +39,11 @@ def options(**changes: Any) -> CrawlOptions:
     return CrawlOptions(CONTACT, **values)
 
 
-def run(tmp_path: Path, links: list[str], warc: bool = False, **changes: Any) -> CrawlReport:
+def run(tmp_path: Path, links: list[str], **changes: Any) -> CrawlReport:
     """Crawl the links into `out`; the sections of the report add up."""
     file = tmp_path / "links.txt"
     file.write_text("".join(f"{link}\n" for link in links), encoding="utf-8")
-    report = crawl(str(file), tmp_path / "out", options(**changes), warc)
+    report = crawl(str(file), tmp_path / "out", options(**changes))
     for counts in report.sections().values():
         whole, *parts = counts.values()
         assert whole == sum(parts)
@@ -200,16 +199,20 @@ def test_retry_after_pauses_the_host(web: Web, tmp_path: Path) -> None:
 def test_a_robots_txt_is_read_again_after_a_day(
     web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    web.on("news.test/robots.txt", status=500)
-    first, second, third = (web.on(f"news.test/{n}/a-story", ARTICLE_HTML) for n in "abc")
-    run(tmp_path, [first])
-    web.on("news.test/robots.txt", status=404)
-    assert run(tmp_path, [second]).requests == 0
-    real = time.time
-    monkeypatch.setattr(time, "time", lambda: real() + 90_000)
-    assert run(tmp_path, [third]).requests == 2
-    expected = {first: "server error", second: "server error", third: "fetched"}
-    assert states(tmp_path) == expected
+    now = time.time
+    later = 0.0
+    monkeypatch.setattr(time, "time", lambda: now() + later)
+
+    def slow(handler: BaseHTTPRequestHandler) -> None:
+        nonlocal later
+        later = 90_000.0
+        web.answers["news.test/fine"](handler)
+
+    web.on("news.test/fine", ARTICLE_HTML)
+    links = [web.call("news.test/a/a-story", slow), web.on("news.test/b/a-story", ARTICLE_HTML)]
+    run(tmp_path, links)
+    assert set(states(tmp_path).values()) == {"fetched"}
+    assert web.asked["news.test/robots.txt"] == 2
 
 
 def test_what_has_to_wait_long_is_left_to_a_later_run(web: Web, tmp_path: Path) -> None:
@@ -266,8 +269,8 @@ def test_a_later_run_takes_more_links(web: Web, tmp_path: Path) -> None:
     first, second = (web.on(f"news.test/{n}/a-story", ARTICLE_HTML) for n in "ab")
     run(tmp_path, [first])
     report = run(tmp_path, [first, second])
-    assert (report.new, report.requests) == (1, 1)
-    assert web.asked == {"news.test/robots.txt": 1, "news.test/a/a-story": 1, "news.test/b/a-story": 1}
+    assert (report.new, report.requests) == (1, 2)
+    assert web.asked == {"news.test/robots.txt": 2, "news.test/a/a-story": 1, "news.test/b/a-story": 1}
 
 
 def test_json_lines_and_bad_lines(web: Web, tmp_path: Path) -> None:
@@ -314,32 +317,3 @@ def test_two_crawls_in_one_folder(web: Web, tmp_path: Path) -> None:
     answered.set()
     first.join()
     assert states(tmp_path) == {link: "fetched"}
-
-
-# WARC
-
-
-def test_what_a_site_reserves_is_not_in_the_warc_file(web: Web, tmp_path: Path) -> None:
-    pytest.importorskip("warcio")
-    from warcio.archiveiterator import ArchiveIterator
-
-    link = web.on("news.test/a-story", ARTICLE_HTML, TDM_Reservation="1")
-    fine = web.on("other.test/a-story", ARTICLE_HTML)
-    run(tmp_path, [link, fine], warc=True)
-    with open(tmp_path / "out" / "responses.warc.gz", "rb") as file:
-        bodies = {
-            record.rec_headers.get_header("WARC-Target-URI"): record.content_stream().read()
-            for record in ArchiveIterator(file)
-            if record.rec_type == "response"
-        }
-    assert bodies[link] == b""
-    assert bodies[fine].decode() == ARTICLE_HTML
-
-
-def test_a_warc_file_without_its_database_is_refused(web: Web, tmp_path: Path) -> None:
-    pytest.importorskip("warcio")
-    link = web.on("news.test/a-story", ARTICLE_HTML)
-    run(tmp_path, [link], warc=True)
-    (tmp_path / "out" / "crawl.db").unlink()
-    with pytest.raises(LinkerError, match=r"responses\.warc\.gz: the database of its crawl is missing"):
-        run(tmp_path, [link])
