@@ -40,9 +40,8 @@ STRATEGIES = (
     *("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio"),
     *("active_learning", "autotar"),
 )
-#: N of the first relevant posts; relative growth of the labels after which a classifier is retrained; runs of what is
-#: random or learns.
-FIRST, GROWTH, SEEDS = 100, 0.1, 5
+#: Relative growth of the labels after which a classifier is retrained; runs of what is random or learns.
+GROWTH, SEEDS = 0.1, 5
 LEARNING = ("active_learning", "autotar")
 #: Strategies on topics whose seed is a whole article.
 FOR_ARTICLES = ("seed_similarity", *LEARNING)
@@ -54,7 +53,7 @@ def linker_runs(task: Task, wanted: Sequence[tuple[str, int]]) -> Iterator[dict[
         began = time.process_time()
         run = simulate(task, AutoTar() if name == "autotar" else build(QueryStrategy, name), seed, GROWTH)
         seconds = round(time.process_time() - began, 2)
-        yield {**asdict(Outcome.of(task, name, seed, run, FIRST)), "seconds": seconds}
+        yield {**asdict(Outcome.of(task, name, seed, run)), "seconds": seconds}
 
 
 def facts(task: Task, kind: str) -> dict[str, Any]:
@@ -143,7 +142,7 @@ def measured(
         ]
         runs_of = asreview_runs(missing, preset, str(asreview), GROWTH, others, seed)
         for task in missing:
-            outcome = asdict(Outcome.of(task, preset, seed, runs_of[task.name], FIRST))
+            outcome = asdict(Outcome.of(task, preset, seed, runs_of[task.name]))
             kept[task.name]["outcomes"].append(outcome)
             save(paths[task.name], kept[task.name])
     return [json.loads(path.read_text(encoding="utf-8")) for path in paths.values()]

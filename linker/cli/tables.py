@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -12,7 +13,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from linker.annotation.simulation.simulate import Task
-    from linker.annotation.simulation.study import Plan, Study
+    from linker.annotation.simulation.study import Outcome, Stop
     from linker.evaluation.comparison import Comparison, Difference
 
 
@@ -100,55 +101,52 @@ def _differences(differences: Iterable[Difference], baseline: str) -> Table:
     return table
 
 
-def print_study(study: Study, tasks: Sequence[Task], plan: Plan) -> None:
-    """Print cost and recall of each strategy and rule."""
-    from linker.annotation.simulation.study import summary
+def print_study(tasks: Sequence[Task], outcomes: Sequence[Outcome], stops: Sequence[Stop]) -> None:
+    """Print cost and recall of each strategy and rule, means over all runs."""
+    from linker.annotation.simulation.study import RECALLS
 
     console = _console()
-    means = summary(study)
-    console.print(_note(tasks, plan), soft_wrap=True)
-    table = _table("strategy", *(f"to {recall}" for recall in ("50%", "80%", "90%", "95%", "100%")), "WSS@95")
-    table.add_column(f"first {plan.first}: labels", justify="right")
-    table.add_column("precision", justify="right")
-    for name, values in means["strategies"].items():
-        shares = [_percent(share) for share in values["labels_share"].values()]
-        labels = values["labels_to_first"]
-        table.add_row(
-            Text(name),
-            *shares,
-            _percent(values["work_saved_95%"]),
-            _ABSENT if labels is None else f"{labels:,.0f}",
-            _percent(values["precision_of_first"]),
-        )
-    console.print(table)
-    if means["rules"]:
-        console.print(_rules(means["rules"]))
-
-
-def _note(tasks: Sequence[Task], plan: Plan) -> Text:
     posts, distinct = sum(task.posts for task in tasks), sum(len(task.pool) for task in tasks)
     relevant, other = sum(task.total for task in tasks), sum(task.disagreeing for task in tasks)
-    return Text(
-        f"{len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}, {posts:,} posts ({distinct:,} distinct), "
-        f"{relevant:,} relevant; {other:,} of {posts - distinct:,} copies have another label than their original; "
-        f"{plan.seeds} {'run' if plan.seeds == 1 else 'runs'} of each. Labels in percent of the distinct posts; "
-        "–: not reached in every run."
+    seeds = len({outcome.seed for outcome in outcomes})
+    console.print(
+        Text(
+            f"{len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}, {posts:,} posts ({distinct:,} distinct), "
+            f"{relevant:,} relevant; {other:,} of {posts - distinct:,} copies have another label than their original; "
+            f"{seeds} {'run' if seeds == 1 else 'runs'} of each. Labels in percent of the distinct posts; "
+            f"{_ABSENT}: not reached in every run."
+        ),
+        soft_wrap=True,
     )
-
-
-def _rules(rules: Sequence[dict]) -> Table:
+    table = _table("strategy", *(f"to {recall:.0%}" for recall in RECALLS), "WSS@95")
+    for name in dict.fromkeys(outcome.strategy for outcome in outcomes):
+        runs = [outcome for outcome in outcomes if outcome.strategy == name]
+        shares = [
+            [None if (labels := run.labels_to[recall]) is None else labels / run.pool_size for run in runs]
+            for recall in RECALLS
+        ]
+        table.add_row(Text(name), *map(_mean, shares), _mean([run.work_saved for run in runs]))
+    console.print(table)
     table = _table("rule", "strategy", "labels", "drawn", "recall", "lowest", "failed", "never stopped")
-    for rule in rules:
+    for strategy, rule in dict.fromkeys((stop.strategy, stop.rule) for stop in stops):
+        ends = [stop for stop in stops if (stop.strategy, stop.rule) == (strategy, rule)]
         table.add_row(
-            Text(rule["rule"]),
-            Text(rule["strategy"]),
-            *(
-                _percent(rule[key])
-                for key in ("labels_share", "drawn_share", "recall", "lowest_recall", "failure_rate")
-            ),
-            f"{rule['never_stopped']} of {rule['runs']}",
+            Text(rule),
+            Text(strategy),
+            _mean([stop.labels / stop.pool_size for stop in ends]),
+            _mean([stop.drawn / stop.pool_size for stop in ends]),
+            _mean([stop.recall for stop in ends]),
+            _percent(min(stop.recall for stop in ends)),
+            _mean([stop.failed for stop in ends]),
+            f"{sum(not stop.stopped for stop in ends)} of {len(ends)}",
         )
-    return table
+    if stops:
+        console.print(table)
+
+
+def _mean(values: Sequence[float | None]) -> str:
+    """Return the mean in percent; absent if a value is missing, because the mean of the others would be biased."""
+    return _percent(None if None in values else fmean(value for value in values if value is not None))
 
 
 def _table(first: str, *others: str) -> Table:

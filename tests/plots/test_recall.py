@@ -10,7 +10,7 @@ from linker.plots.style import label
 
 
 def curve(task: str, strategy: str, *values: float) -> Outcome:
-    return Outcome(task, strategy, 0, 100, {}, None, 0.0, None, values)
+    return Outcome(task, strategy, 0, 100, {}, None, values)
 
 
 def test_recall_is_a_mean_over_runs_then_over_tasks() -> None:

@@ -127,19 +127,3 @@ def labels_to(curve: Sequence[int] | np.ndarray, wanted: float) -> int | None:
     curve = np.asarray(curve)
     place = int(np.searchsorted(curve, wanted - 1e-9))
     return place if place < len(curve) else None
-
-
-def work_saved(curve: np.ndarray, pool_size: int, total: int, recall: float = 0.95) -> float | None:
-    """Return WSS@recall (Cohen et al. 2006): the share of labels saved, minus 1 − recall, which a random order saves.
-
-    Args:
-        curve: relevant posts found after 0, 1, … labels.
-        pool_size: number of distinct posts.
-        total: number of relevant posts.
-        recall: the recall to reach, 0 to 1.
-
-    Returns:
-        A share from −(1 − recall) to recall; None if the recall is never reached.
-    """
-    labels = labels_to(curve, recall * total)
-    return None if labels is None else 1 - labels / pool_size - (1 - recall)

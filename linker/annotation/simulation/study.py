@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from itertools import product
-from statistics import fmean
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
-from linker.annotation.simulation.simulate import Run, Task, found, labels_to, simulate, work_saved
+from linker.annotation.simulation.simulate import Run, Task, found, labels_to, simulate
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 from linker.common.concurrency import in_processes
+from linker.common.console import info
+from linker.common.files import atomic_write
 
 #: Recalls for which the number of labels is reported.
 RECALLS = (0.5, 0.8, 0.9, 0.95, 1.0)
-#: Number of equal steps at which recall curves are stored.
-STEPS = 100
+#: Files of a study.
+RUNS, CURVES, STOPS, PLOT = "runs.csv", "curves.csv", "stops.csv", "recall.svg"
+# Number of equal steps at which recall curves are stored.
+_STEPS = 100
 
 
 @dataclass(frozen=True)
@@ -35,9 +41,8 @@ class Outcome:
         pool_size: number of distinct posts.
         labels_to: recall → labels needed; None if it is never reached, because a relevant near-duplicate has a
             representative that is not relevant.
-        labels_to_first: labels needed to find the first N relevant posts; None if there are fewer.
-        precision_of_first: share of relevant posts among the first N labels.
-        work_saved: WSS@95.
+        work_saved: WSS@95 (Cohen et al. 2006): the share of labels saved at 95 % recall, minus the 5 % that a random
+            order saves; None if that is never reached.
         curve: recall after 0, 1, …, 100 percent of the pool.
     """
 
@@ -46,26 +51,18 @@ class Outcome:
     seed: int
     pool_size: int
     labels_to: dict[float, int | None]
-    labels_to_first: int | None
-    precision_of_first: float
     work_saved: float | None
     curve: tuple[float, ...]
 
     @classmethod
-    def of(cls, task: Task, strategy: str, seed: int, run: Run, first: int) -> Outcome:
-        """Return the figures of a run without a stopping rule; `first` is the N of the attributes."""
+    def of(cls, task: Task, strategy: str, seed: int, run: Run) -> Outcome:
+        """Return the figures of a run without a stopping rule."""
         curve, size = found(task, run.labels), len(task.pool)
-        steps = np.round(np.linspace(0, size, STEPS + 1)).astype(int)
+        steps = np.round(np.linspace(0, size, _STEPS + 1)).astype(int)
+        labels = {recall: labels_to(curve, recall * task.total) for recall in RECALLS}
+        saved = None if (needed := labels[0.95]) is None else 0.95 - needed / size
         return cls(
-            task=task.name,
-            strategy=strategy,
-            seed=seed,
-            pool_size=size,
-            labels_to={recall: labels_to(curve, recall * task.total) for recall in RECALLS},
-            labels_to_first=labels_to(curve, first),
-            precision_of_first=float(run.labels.relevant[:first].mean()),
-            work_saved=work_saved(curve, size, task.total),
-            curve=tuple((curve[steps] / task.total).tolist()),
+            task.name, strategy, seed, size, labels, saved, tuple((curve[steps] / task.total).tolist())
         )
 
 
@@ -82,7 +79,7 @@ class Stop:
         labels: number of labels.
         drawn: number of labels of randomly sampled posts.
         recall: share of all relevant posts found, near-duplicates included.
-        failed: whether the recall over distinct posts is below the rule's target, or else the plan's `recall`.
+        failed: whether the recall over distinct posts is below the rule's target; None if it has none.
         stopped: whether the rule stopped before the pool was exhausted.
     """
 
@@ -94,15 +91,13 @@ class Stop:
     labels: int
     drawn: int
     recall: float
-    failed: bool
+    failed: bool | None
     stopped: bool
 
     @classmethod
-    def of(
-        cls, task: Task, strategy: str, seed: int, run: Run, name: str, rule: StoppingRule, recall: float
-    ) -> Stop:
-        """Return the figures of a run with a stopping rule; `recall` is the target of a rule without one."""
-        labels, wanted = run.labels, getattr(rule, "target", recall)
+    def of(cls, task: Task, strategy: str, seed: int, run: Run, name: str, rule: StoppingRule) -> Stop:
+        """Return the figures of a run with a stopping rule."""
+        labels, target = run.labels, getattr(rule, "target", None)
         return cls(
             task=task.name,
             strategy=strategy,
@@ -112,117 +107,75 @@ class Stop:
             labels=len(labels),
             drawn=int(labels.at_random.sum()),
             recall=float(task.gains[labels.posts].sum() / task.total),
-            failed=bool(labels.found < wanted * task.relevant.sum() - 1e-9),
+            failed=None if target is None else bool(labels.found < target * task.relevant.sum() - 1e-9),
             stopped=run.decision is not None,
         )
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Settings of an experiment.
-
-    Attributes:
-        strategies: name → query strategy.
-        rules: name → stopping rule; each is combined with every strategy.
-        seeds: number of runs per task and strategy.
-        first: N of the labels to the first N relevant posts, and of the precision of the first N labels.
-        recall: target of rules without one, 0 to 1.
-        growth: see `simulate`.
-    """
-
-    strategies: Mapping[str, QueryStrategy]
-    rules: Mapping[str, StoppingRule] = field(default_factory=dict)
-    seeds: int = 5
-    first: int = 100
-    recall: float = 0.95
-    growth: float = 0.05
-
-
-@dataclass(frozen=True)
-class Study:
-    """Results, in the order of tasks, strategies and seeds."""
-
-    outcomes: list[Outcome]
-    stops: list[Stop]
-
-
 def study(
-    tasks: Sequence[Task], plan: Plan, workers: int = 1, done: Callable[[], None] = lambda: None
-) -> Study:
-    """Run all simulations of a plan.
+    tasks: Sequence[Task],
+    strategies: Mapping[str, QueryStrategy],
+    rules: Mapping[str, StoppingRule] | None = None,
+    seeds: int = 5,
+    workers: int = 1,
+    done: Callable[[], None] = lambda: None,
+) -> tuple[list[Outcome], list[Stop]]:
+    """Simulate each strategy on each task, completely and until each rule stops.
 
     Args:
         tasks: the tasks.
-        plan: the settings.
+        strategies: name → query strategy.
+        rules: name → stopping rule; each is combined with every strategy.
+        seeds: number of runs per task and strategy.
         workers: number of processes; the results do not depend on it.
         done: called after each run.
+
+    Returns:
+        The figures, in the order of tasks, strategies and seeds.
     """
-    runs = list(product(range(len(tasks)), plan.strategies, range(plan.seeds)))
+    runs = list(product(range(len(tasks)), strategies, range(seeds)))
     results: dict[int, tuple[Outcome, list[Stop]]] = {}
-    for number, result in in_processes(_run, (tasks, plan), runs, workers):
+    for number, result in in_processes(_run, (tasks, strategies, rules or {}), runs, workers):
         results[number] = result
         done()
     ordered = [results[number] for number in sorted(results)]
-    return Study([outcome for outcome, _ in ordered], [stop for _, stops in ordered for stop in stops])
+    return [outcome for outcome, _ in ordered], [stop for _, stops in ordered for stop in stops]
 
 
-def _run(
-    context: tuple[Sequence[Task], Plan], number: int, name: str, seed: int
-) -> tuple[Outcome, list[Stop]]:
-    tasks, plan = context
-    task, strategy = tasks[number], plan.strategies[name]
-    run = simulate(task, strategy, seed, plan.growth)
-    stops = []
-    for rule_name, rule in plan.rules.items():
-        stopped = simulate(task, strategy, seed, plan.growth, rule, run)
-        stops.append(Stop.of(task, name, seed, stopped, rule_name, rule, plan.recall))
-    return Outcome.of(task, name, seed, run, plan.first), stops
+def _run(context: Any, number: int, name: str, seed: int) -> tuple[Outcome, list[Stop]]:
+    tasks, strategies, rules = context
+    task, strategy = tasks[number], strategies[name]
+    run = simulate(task, strategy, seed)
+    stops = [
+        Stop.of(task, name, seed, simulate(task, strategy, seed, rule=rule, start=run), rule_name, rule)
+        for rule_name, rule in rules.items()
+    ]
+    return Outcome.of(task, name, seed, run), stops
 
 
-def summary(study: Study) -> dict[str, Any]:
-    """Return means over all runs of each strategy, and of each rule with each strategy, as JSON values."""
-    by_strategy: dict[str, list[Outcome]] = {}
-    for outcome in study.outcomes:
-        by_strategy.setdefault(outcome.strategy, []).append(outcome)
-    by_rule: dict[tuple[str, str], list[Stop]] = {}
-    for stop in study.stops:
-        by_rule.setdefault((stop.strategy, stop.rule), []).append(stop)
-    return {
-        "strategies": {
-            name: {
-                "labels_share": {f"{recall:.0%}": share_of_labels(runs, recall) for recall in RECALLS},
-                "never_95%": sum(run.labels_to[0.95] is None for run in runs),
-                "work_saved_95%": _mean(run.work_saved for run in runs),
-                "labels_to_first": _mean(run.labels_to_first for run in runs),
-                "precision_of_first": fmean(run.precision_of_first for run in runs),
-            }
-            for name, runs in by_strategy.items()
-        },
-        "rules": [
-            {
-                "strategy": strategy,
-                "rule": rule,
-                "runs": len(stops),
-                "labels_share": fmean(stop.labels / stop.pool_size for stop in stops),
-                "drawn_share": fmean(stop.drawn / stop.pool_size for stop in stops),
-                "recall": fmean(stop.recall for stop in stops),
-                "lowest_recall": min(stop.recall for stop in stops),
-                "failure_rate": fmean(stop.failed for stop in stops),
-                "never_stopped": sum(not stop.stopped for stop in stops),
-            }
-            for (strategy, rule), stops in by_rule.items()
-        ],
-    }
+def write_study(folder: Path, outcomes: Sequence[Outcome], stops: Sequence[Stop]) -> None:
+    """Write tables, curves and, with matplotlib, a plot.
 
+    Raises:
+        LinkerError: if a file cannot be written.
+    """
+    runs, curves = [], []
+    for outcome in outcomes:
+        run = asdict(outcome)
+        shares = {f"{step / _STEPS:.2f}": share for step, share in enumerate(run.pop("curve"))}
+        curves.append({name: run[name] for name in ("task", "strategy", "seed")} | shares)
+        labels = run.pop("labels_to")
+        runs.append(run | {f"labels_to_{recall:.0%}": count for recall, count in labels.items()})
+    for name, rows in ((RUNS, runs), (CURVES, curves), (STOPS, [asdict(stop) for stop in stops])):
+        if rows:
+            with atomic_write(folder / name) as file:
+                writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+                writer.writeheader()
+                writer.writerows(rows)
+    if find_spec("matplotlib") is None:
+        info(f"no {PLOT}: plots need matplotlib: pip install 'article-linker[plots]'")
+        return
+    from linker.plots.recall import recall_figure
+    from linker.plots.style import save
 
-def share_of_labels(outcomes: Iterable[Outcome], recall: float) -> float | None:
-    """Return the mean share of the distinct posts labeled to reach a recall; None if one run never reaches it."""
-    return _mean(
-        None if (labels := run.labels_to[recall]) is None else labels / run.pool_size for run in outcomes
-    )
-
-
-def _mean(values: Iterable[float | int | None]) -> float | None:
-    """Return the mean; None if a value is missing, because the mean of the others would be biased."""
-    figures = list(values)
-    return None if None in figures else fmean(value for value in figures if value is not None)
+    save(recall_figure(outcomes), folder / PLOT)

@@ -58,29 +58,6 @@ def simulate(
     seeds: Annotated[
         int, typer.Option(min=1, help="Number of runs per task and strategy, each with its own seed.")
     ] = 5,
-    first: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            help="Report the labels needed to find N relevant posts, and the precision of the first N labels.",
-            metavar="N",
-        ),
-    ] = 100,
-    recall: Annotated[
-        float,
-        typer.Option(
-            help="Recall below which a rule without its own target counts as having stopped too early.",
-            min=0,
-            max=1,
-        ),
-    ] = 0.95,
-    growth: Annotated[
-        float,
-        typer.Option(
-            min=0,
-            help="Share of new labels after which a learning strategy is retrained; 0: after every label.",
-        ),
-    ] = 0.05,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the tables, curves and plot.", show_default="none")
     ] = None,
@@ -91,14 +68,14 @@ def simulate(
 ) -> None:
     """Simulate labeling posts whose labels are known: the labels needed, the recall, and where rules stop."""
     from linker.annotation.query_strategies.query_strategy import QueryStrategy
-    from linker.annotation.simulation.outputs import check_outputs, write_study
-    from linker.annotation.simulation.study import Plan, study
+    from linker.annotation.simulation.study import CURVES, PLOT, RUNS, STOPS, study, write_study
     from linker.annotation.simulation.tasks import labeled_tasks, linked_tasks
     from linker.annotation.stopping_rules.stopping_rule import StoppingRule
     from linker.cli.tables import print_study
     from linker.common.concurrency import cores
-    from linker.common.console import info, progress_bar
+    from linker.common.console import progress_bar
     from linker.common.errors import LinkerError
+    from linker.common.files import check_writable
     from linker.config import build
     from linker.data.io.records import read_articles
     from linker.models.files.resolve import resolve_model
@@ -108,18 +85,14 @@ def simulate(
     for path in (str(articles), *posts):
         if not Path(path).is_file():
             raise LinkerError(f"{path}: file not found")
-    plan = Plan(
-        {name: build(QueryStrategy, component("--strategy", name)) for name in strategy or _STRATEGIES},
-        {name: build(StoppingRule, component("--stop", name)) for name in stop or ()},
-        seeds,
-        first,
-        recall,
-        growth,
-    )
+    strategies = {
+        name: build(QueryStrategy, component("--strategy", name)) for name in strategy or _STRATEGIES
+    }
+    rules = {name: build(StoppingRule, component("--stop", name)) for name in stop or ()}
     columns, reference = reading.columns(), resolve_model(model)
     columns.copied += tuple(filter(None, (relevant, task)))
-    if out is not None:
-        check_outputs(out, [articles, *posts])
+    for name in (RUNS, CURVES, STOPS, PLOT) if out else ():
+        check_writable(out / name, [articles, *posts])
     with naming_columns():
         seed_articles = read_articles(str(articles))
         found, rows = _posts(posts, columns, relevant is not None)
@@ -131,12 +104,13 @@ def simulate(
     if not tasks:
         raise LinkerError("no task has a relevant post; there is nothing to find")
     with progress_bar() as progress:
-        bar = progress.add_task("simulating", total=len(tasks) * len(plan.strategies) * seeds)
-        results = study(tasks, plan, workers or cores(), lambda: progress.advance(bar))
-    print_study(results, tasks, plan)
+        bar = progress.add_task("simulating", total=len(tasks) * len(strategies) * seeds)
+        outcomes, stops = study(
+            tasks, strategies, rules, seeds, workers or cores(), lambda: progress.advance(bar)
+        )
+    print_study(tasks, outcomes, stops)
     if out is not None:
-        for written in write_study(out, results, tasks, plan):
-            info(written)
+        write_study(out, outcomes, stops)
         print(out)
 
 

@@ -8,8 +8,8 @@ import pytest
 from linker.annotation.build_pool import build_pool
 from linker.annotation.pool import Labels
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
-from linker.annotation.simulation.simulate import Run, Task, found, labels_to, simulate, work_saved
-from linker.annotation.simulation.study import Outcome, Plan, Stop, study, summary
+from linker.annotation.simulation.simulate import Run, Task, found, labels_to, simulate
+from linker.annotation.simulation.study import Outcome, Stop, study
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
 from linker.config import build
 from linker.data.types import Article, Post
@@ -54,22 +54,20 @@ def test_figures_of_a_run_by_hand() -> None:
     curve = found(task, run.labels)
     assert curve.tolist() == [0, 1, 1, 3, 3, 4]
     assert [labels_to(curve, wanted) for wanted in (0, 1, 2, 3, 4, 5)] == [0, 1, 3, 3, 5, None]
-    outcome = Outcome.of(task, "by hand", 0, run, first=3)
+    outcome = Outcome.of(task, "by hand", 0, run)
     # 80 % of five are four; the fifth is a copy of a post that is labeled otherwise.
     assert outcome.labels_to == {0.5: 3, 0.8: 5, 0.9: None, 0.95: None, 1.0: None}
-    assert outcome.labels_to_first == 3
-    assert outcome.precision_of_first == pytest.approx(2 / 3)
     assert outcome.work_saved is None
     assert [outcome.curve[i] for i in (0, 20, 40, 60, 80, 100)] == pytest.approx([0, 0.2, 0.2, 0.6, 0.6, 0.8])
 
 
 def test_work_saved_over_sampling() -> None:
-    # Cohen et al.: WSS@95 = (TN + FN) / N − 0.05. 20 relevant of 100; 19 of them found after 40 labels.
-    relevant = np.zeros(100, dtype=int)
-    relevant[np.r_[0:18, 39, 80]] = 1
-    curve = np.concatenate([[0], np.cumsum(relevant)])
-    assert work_saved(curve, 100, 20) == pytest.approx(60 / 100 - 0.05)
-    assert work_saved(curve, 100, 20, recall=1.0) == pytest.approx(0.19)
+    task = planted(1, 120)
+    outcome = Outcome.of(task, "by hand", 0, run_of(task, list(range(120))))
+    # Cohen et al.: WSS@95 = (TN + FN) / N − 0.05.
+    needed = outcome.labels_to[0.95]
+    assert needed is not None
+    assert outcome.work_saved == pytest.approx((120 - needed) / 120 - 0.05)
 
 
 def test_every_post_is_labeled_once_and_seeds_decide() -> None:
@@ -155,33 +153,22 @@ def test_draws_are_uniform_over_what_is_left() -> None:
     assert (np.abs(counts[10:] - 60) < 32).all()
 
 
-def test_a_stop_fails_below_the_rules_own_target_or_the_given_one() -> None:
+def test_a_stop_fails_below_the_rules_target() -> None:
     task = small()
     run = run_of(task, [0, 2])  # two of three distinct relevant posts; three of five with copies
     rule = SequentialTestRule()
-    stop = Stop.of(task, "s", 0, run, "r", rule, recall=0.6)
-    assert (stop.labels, stop.recall, stop.failed, stop.stopped) == (2, pytest.approx(0.6), False, False)
-    assert Stop.of(task, "s", 0, run, "r", rule, recall=0.7).failed
-    rule.target = 0.65  # type: ignore[attr-defined]
-    assert not Stop.of(task, "s", 0, run, "r", rule, recall=0.95).failed
+    stop = Stop.of(task, "s", 0, run, "r", rule)
+    assert (stop.labels, stop.recall, stop.failed, stop.stopped) == (2, pytest.approx(0.6), None, False)
+    for target in (0.65, 0.7):
+        rule.target = target  # type: ignore[attr-defined]
+        assert Stop.of(task, "s", 0, run, "r", rule).failed == (target > 2 / 3)
 
 
 def test_processes_give_the_same_as_one() -> None:
     tasks = [planted(seed, 40) for seed in (1, 2)]
-    plan = Plan(
-        {name: build(QueryStrategy, name) for name in ("random", "active_learning")},
-        {"target": build(StoppingRule, {"type": "target", "relevant": 2})},
-        seeds=2,
-        first=5,
-        growth=0.5,
-    )
-    alone, ticks = study(tasks, plan), []
-    together = study(tasks, plan, workers=2, done=lambda: ticks.append(1))
+    strategies = {name: build(QueryStrategy, name) for name in ("random", "active_learning")}
+    rules = {"target": build(StoppingRule, {"type": "target", "relevant": 2})}
+    alone, ticks = study(tasks, strategies, rules, 2), []
+    together = study(tasks, strategies, rules, 2, workers=2, done=lambda: ticks.append(1))
     assert alone == together
-    assert len(ticks) == len(alone.outcomes) == len(alone.stops) == 8
-    means = summary(alone)
-    labels = [(one.labels_to[0.95], one.pool_size) for one in alone.outcomes if one.strategy == "random"]
-    shares = [count / size for count, size in labels if count is not None]
-    assert len(shares) == len(labels)
-    assert means["strategies"]["random"]["labels_share"]["95%"] == pytest.approx(np.mean(shares))
-    assert means["rules"][0]["runs"] == 4
+    assert len(ticks) == len(alone[0]) == len(alone[1]) == 8

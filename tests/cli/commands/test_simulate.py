@@ -49,7 +49,7 @@ def test_labels_by_column_and_topic(labeled: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     result = linker(
         *("--articles", str(labeled / "articles.jsonl"), "--posts", str(labeled / "posts.csv")),
-        *("--column", "id=", "--relevant", "label", "--task", "about", "--seeds", "2", "--growth", "0.3"),
+        *("--column", "id=", "--relevant", "label", "--task", "about", "--seeds", "2"),
         *(
             "--strategy",
             "random",
@@ -58,7 +58,7 @@ def test_labels_by_column_and_topic(labeled: Path, tmp_path: Path) -> None:
             "--stop",
             "target,relevant=3",
         ),
-        *("--model", "bm25", "--first", "5", "--workers", "1", "--out", str(out)),
+        *("--model", "bm25", "--workers", "1", "--out", str(out)),
     )
     assert result.returncode == 0, result.stderr
     for text in ("2 tasks", "random", "active_learning,pseudo_negatives=20", "WSS@95", "target,relevant=3"):
@@ -67,11 +67,8 @@ def test_labels_by_column_and_topic(labeled: Path, tmp_path: Path) -> None:
         runs = list(csv.DictReader(file))
     assert len(runs) == 2 * 2 * 2
     assert {run["strategy"] for run in runs} == {"random", "active_learning,pseudo_negatives=20"}
-    facts = json.loads((out / "summary.json").read_text(encoding="utf-8"))
-    sizes = {task["name"]: task["distinct"] for task in facts["tasks"]}
     for run in runs:
-        assert int(run["pool_size"]) == sizes[run["task"]]
-        assert 0 < int(run["labels_to_50%"]) <= int(run["labels_to_95%"]) <= sizes[run["task"]]
+        assert 0 < int(run["labels_to_50%"]) <= int(run["labels_to_95%"]) <= int(run["pool_size"]) <= 80
     with (out / "stops.csv").open(encoding="utf-8", newline="") as file:
         assert len(list(csv.DictReader(file))) == 8
     with (out / "curves.csv").open(encoding="utf-8", newline="") as file:
