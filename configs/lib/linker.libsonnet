@@ -328,14 +328,10 @@
     bluesky_jetstream():: { type: 'bluesky_jetstream' },
     // Bluesky, events of Jetstream 2.
     bluesky_jetstream_2():: { type: 'bluesky_jetstream_2' },
-    // Bluesky, records of a repository (com.atproto.repo.listRecords).
-    bluesky_records():: { type: 'bluesky_records' },
     // Bluesky, records of Tap.
     bluesky_tap():: { type: 'bluesky_tap' },
     // Facebook and Instagram, exports of CrowdTangle, CSV.
     crowdtangle():: { type: 'crowdtangle' },
-    // Facebook and Instagram, posts of the API of CrowdTangle.
-    crowdtangle_api():: { type: 'crowdtangle_api' },
     // Facebook, posts (Zeeschuimer, 4CAT).
     facebook():: { type: 'facebook' },
     // 4CAT, CSV of any data source.
@@ -344,8 +340,6 @@
     gab():: { type: 'gab' },
     // Instagram, posts (Zeeschuimer, 4CAT, instaloader).
     instagram():: { type: 'instagram' },
-    // Instagram, media of its API.
-    instagram_api():: { type: 'instagram_api' },
     // Instagram, comments (Zeeschuimer, 4CAT).
     instagram_comments():: { type: 'instagram_comments' },
     // LinkedIn, posts (Zeeschuimer, 4CAT).
@@ -354,8 +348,6 @@
     mastodon():: { type: 'mastodon' },
     // Mastodon, an account's own archive (outbox.json).
     mastodon_archive():: { type: 'mastodon_archive' },
-    // Mastodon, events of the streaming API: `event`, and `payload`, which is JSON in a text.
-    mastodon_stream():: { type: 'mastodon_stream' },
     // Reddit, comments (RC dumps, API).
     reddit_comments():: { type: 'reddit_comments' },
     // Reddit, listings of the API: pages of submissions, a submission with its tree of comments.
@@ -366,8 +358,6 @@
     snscrape():: { type: 'snscrape' },
     // Telegram, messages of snscrape.
     snscrape_telegram():: { type: 'snscrape_telegram' },
-    // X, tweets of DMI-TCAT, CSV.
-    tcat():: { type: 'tcat' },
     // Telegram, messages of Telethon (4CAT and others), one a line.
     telegram():: { type: 'telegram' },
     // Telegram Desktop, result.json: one chat or all.
@@ -376,8 +366,6 @@
     telegram_minet():: { type: 'telegram_minet' },
     // Threads, posts (Zeeschuimer, 4CAT).
     threads():: { type: 'threads' },
-    // Threads, posts of its API.
-    threads_api():: { type: 'threads_api' },
     // TikTok, descriptions of videos (Zeeschuimer, 4CAT).
     tiktok():: { type: 'tiktok' },
     // TikTok, comments (Zeeschuimer, 4CAT).
@@ -388,24 +376,16 @@
     tiktok_research_comments():: { type: 'tiktok_research_comments' },
     // Mastodon and Truth Social, statuses of the API and their contexts.
     truth_social():: { type: 'truth_social' },
-    // X, tweets of Twint.
-    twint():: { type: 'twint' },
     // X, a person's own archive (data/tweets.js).
     twitter_archive():: { type: 'twitter_archive' },
-    // X, API 2: pages, streams and flattened lines.
+    // X, API 2: pages, streams, flattened lines, and CSV of twarc, whose columns are paths.
     x():: { type: 'x' },
     // X, API 1.1: tweets and streams.
     x_1():: { type: 'x_1' },
-    // X, API 1.1, CSV of twarc.
-    x_1_csv():: { type: 'x_1_csv' },
     // X, GraphQL of the web page, as Zeeschuimer and 4CAT save it.
     x_graphql():: { type: 'x_graphql' },
-    // X, API 2, CSV of twarc: columns are paths, such as `author.username`.
-    x_twarc_csv():: { type: 'x_twarc_csv' },
     // YouTube, comments and threads of comments of the Data API 3.
     youtube():: { type: 'youtube' },
-    // YouTube, comments of YouTube Comment Downloader.
-    youtube_downloader():: { type: 'youtube_downloader' },
     // YouTube, comments of minet, CSV.
     youtube_minet():: { type: 'youtube_minet' },
     // YouTube and other sites, comments in the info.json of yt-dlp.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-Format = Literal["jsonl", "json", "csv", "tsv", "parquet", "xlsx", "txt", "events"]
+Format = Literal["jsonl", "json", "csv", "tsv", "parquet", "xlsx", "txt"]
 MAX_LINE = 64 << 20
 
 

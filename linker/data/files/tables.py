@@ -16,7 +16,6 @@ from typing import Any, BinaryIO
 from linker.common.errors import DataError
 from linker.data.files.encodings import UTF_8, Recoder, codec_of, line_feeds, shown_encoding, utf_16_of
 from linker.data.files.formats.delimited import delimited_table, is_delimited
-from linker.data.files.formats.event_streams import event_table, is_event_stream
 from linker.data.files.formats.json_documents import json_document
 from linker.data.files.formats.json_lines import json_table
 from linker.data.files.formats.json_pages import (
@@ -164,15 +163,11 @@ def _text_file(file: InputFile, stream: BinaryIO, names: _Names, forced: str | N
     if assignment := _ASSIGNMENT.match(first):
         first = first[assignment.end() :]
     named = format_of_name(name_inside(file.shown))
-    may_be_events = first.startswith((b":", b"event:"))
-    may_be_table = named in (None, "txt") and not first.lstrip().startswith((b"{", b"["))
-    if may_be_events or may_be_table:
+    if named in (None, "txt") and not first.lstrip().startswith((b"{", b"[")):
         ahead = stream.read(_GLANCE)
         stream = rejoined(ahead, stream)
         texts = (first + ahead).decode("utf-8", "replace").splitlines()[:_SNIFFED]
-        if may_be_events and is_event_stream(first + ahead):
-            named = "events"
-        elif may_be_table and is_delimited(texts, names.count, in_first=named == "txt"):
+        if is_delimited(texts, names.count, in_first=named == "txt"):
             named = "csv"
     format_ = _format(first, named, names, file.path)
     if format_ == "json":
@@ -182,8 +177,7 @@ def _text_file(file: InputFile, stream: BinaryIO, names: _Names, forced: str | N
     lines = _lines(first, stream, file, above.count(b"\n"))
     if format_ in ("csv", "tsv"):
         return delimited_table(file, lines, names.count, tabs=format_ == "tsv")
-    table_of = {"jsonl": json_table, "txt": _text_table, "events": event_table}[format_]
-    return table_of(file, lines)
+    return json_table(file, lines) if format_ == "jsonl" else _text_table(file, lines)
 
 
 def _in_utf_8(file: InputFile, stream: BinaryIO, forced: str | None) -> BinaryIO:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
@@ -24,15 +23,11 @@ from linker.data.io.column_detection import open_records
 from linker.data.io.columns import Columns, PostColumns
 from linker.data.io.date_styles import PostTimes
 from linker.data.platforms.paths import nested
-from linker.data.platforms.platform import AROUND, CLOCK, OLDER, Record, UnknownShapeError, hashed
+from linker.data.platforms.platform import AROUND, CLOCK, Record, UnknownShapeError, hashed
 from linker.data.platforms.recognition import BY_COLUMNS, HEAD, MixedFormats, platforms_of
 
 #: What is counted beside the records of a format. Lines of CSV may be in the middle of a record.
-_UNITS = {"jsonl": "line", "json": "item", "events": "line"}
-#: A history with several versions of a post of X.
-_EDITED = re.compile(rb'"edit_history_tweet_ids"\s*:\s*\[[^\],]*,')
-#: The column of tables that lists the versions of a post.
-_VERSIONS = "edit_history_tweet_ids"
+_UNITS = {"jsonl": "line", "json": "item"}
 _MIB = 2**20
 #: Bytes of the pseudonym of an author; see `hashed`.
 _PSEUDONYM = 8
@@ -98,9 +93,10 @@ def post_rows(
                 except UnknownShapeError as error:
                     file.bad(row.line, LineError(f"not a record of {platform.title}", str(error)), row.raw)
                     continue
-                left_out = values if isinstance(values, str) else _deleted_as(values, deleted)
-                if isinstance(values, str) or left_out:
-                    file.left_out[left_out] += 1
+                if not isinstance(values, str) and _is_deleted(values, deleted):
+                    values = "deleted posts"
+                if isinstance(values, str):
+                    file.left_out[values] += 1
                     continue
                 values["created_at"] = times.of(values.get("created_at"), values.pop(CLOCK, None))
                 values |= {key: row.values[key] for key in columns.copied if key in row.values}
@@ -136,13 +132,11 @@ def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
     if not isinstance(columns, PostColumns):
         return deleted
     for path in paths:
-        if is_read_once(path) or format_of_name(path) == "xlsx":
+        if is_read_once(path) or format_of_name(path) in ("csv", "parquet", "tsv", "xlsx"):
             continue
         with open_records(InputFile(path), columns) as (table, file_columns):
             formats, table = recognized(table, file_columns)
             if formats is None or not formats.has_deletions:
-                continue
-            if table.format in ("csv", "tsv", "parquet") and _VERSIONS not in (table.columns or ()):
                 continue
             if table.format != "jsonl":
                 deleted |= deleted_by(formats, (row.values for row in table.rows))
@@ -159,7 +153,7 @@ def _records_that_delete(path: str) -> Iterator[dict[str, Any]]:
         with open_bytes(path, on_read=lambda number: progress.advance(bar, number / _MIB)) as stream:
             for line in stream:
                 # Other lines are not parsed for deletions.
-                if not (b"delete" in line or b"takendown" in line or _EDITED.search(line)):
+                if not (b"delete" in line or b"takendown" in line):
                     continue
                 try:
                     yield json_object(line.decode("utf-8", "surrogateescape"))
@@ -186,20 +180,17 @@ def deletes(deleted: set[bytes]) -> Callable[[str, str | None], bool]:
     pseudonyms = {digest[:_PSEUDONYM].hex() for digest in deleted}
 
     def is_deleted(id_: str, author: str | None) -> bool:
-        if _digest(id_) in deleted or _digest(f"{OLDER}{id_}") in deleted:
+        if _digest(id_) in deleted:
             return True
         return author is not None and (author in pseudonyms or _digest(author) in deleted)
 
     return is_deleted
 
 
-def _deleted_as(values: dict[str, Any], deleted: set[bytes]) -> str:
-    """The name that a deleted post is left out by; empty if it is not deleted."""
-    if not deleted:
-        return ""
-    if any(_digest(str(values[name])) in deleted for name in ("id", "author") if name in values):
-        return "deleted posts"
-    return "older versions" if _digest(f"{OLDER}{values['id']}") in deleted else ""
+def _is_deleted(values: dict[str, Any], deleted: set[bytes]) -> bool:
+    return bool(deleted) and any(
+        _digest(str(values[name])) in deleted for name in ("id", "author") if name in values
+    )
 
 
 def _digest(text: str) -> bytes:

@@ -208,23 +208,6 @@ def _nodes(thread: Record) -> list[Record]:
     return all_nodes
 
 
-@Platform.register("bluesky_records")
-class Records(_Bluesky):
-    """Bluesky, records of a repository (com.atproto.repo.listRecords)."""
-
-    title = "Bluesky records"
-    numbered = (of_tid("uri"),)
-    signs = ("uri + cid + value.$type", "uri + cid + value.createdAt")
-    fields, below, links = _of_record(
-        "value",
-        id="uri",
-        author=_from_uri("{author}"),
-        created_at="value.createdAt",
-        url=_WEB,
-    )
-    left_out = (only("value.$type", _POST, **_LEFT_OUT),)
-
-
 @Platform.register("bluesky_tap")
 class Tap(_Bluesky):
     """Bluesky, records of Tap."""

@@ -6,18 +6,13 @@ and truth of 4CAT; modules/gab.js of Zeeschuimer.
 
 from __future__ import annotations
 
-from typing_extensions import override
-
 from linker.data.platforms.clocks import began, of_mastodon
-from linker.data.platforms.paths import parsed
 from linker.data.platforms.platform import (
     Platform,
-    Record,
     html_links,
     html_text,
     only,
     table,
-    where,
     without,
 )
 
@@ -67,42 +62,6 @@ class Mastodon(Platform):
         without("reblog", "reposts"),
         lambda record: "empty contexts" if "ancestors" in record else None,
     )
-
-
-@Platform.register("mastodon_stream")
-class Stream(Platform):
-    """Mastodon, events of the streaming API: `event`, and `payload`, which is JSON in a text."""
-
-    title = "Mastodon stream"
-    since = _SINCE
-    numbered = (of_mastodon("id"),)
-    signs = (
-        *(
-            f"event={event} + payload"
-            for event in ("update", "delete", "status.update", "notification", "conversation", "announcement")
-        ),
-        "event=filters_changed",
-        *(f"event + {sign}" for sign in Mastodon.signs),
-    )
-    fields = Mastodon.fields
-    above, below, context = Mastodon.above, Mastodon.below, Mastodon.context
-    links = Mastodon.links
-    left_out = (
-        only(
-            "event", "update", delete="deletions", status_update="edits", notification="notifications",
-            other="other events",
-        ),
-        without("reblog", "reposts"),
-    )  # fmt: skip
-    deletions = (where("event", "delete", "id"),)
-
-    @override
-    def opened(self, record: Record) -> Record:
-        event, payload = record.get("event"), record.get("payload")
-        if event == "delete":
-            return {"event": event, "id": payload}
-        status = parsed(payload) if isinstance(payload, str) else payload
-        return {**status, "event": event} if isinstance(status, dict) else record
 
 
 @Platform.register("mastodon_archive")

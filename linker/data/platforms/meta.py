@@ -84,52 +84,6 @@ class Instagram(Platform):
     )
 
 
-@Platform.register("threads_api")
-class ThreadsApi(Platform):
-    """Threads, posts of its API."""
-
-    title = "Threads (API)"
-    since = _THREADS
-    signs = ("media_product_type=THREADS + id + permalink", "id + permalink + timestamp + is_quote_post")
-    fields = table(
-        id="id",
-        text="text",
-        created_at="timestamp",
-        author="owner.id|username",
-        author_name="username",
-        reply_to="replied_to.id",
-        quote_of="quoted_post.id",
-        thread="root_post.id",
-        url="permalink",
-        card_url="link_attachment_url",
-    )
-    below = (
-        "poll_attachment.option_a poll_attachment.option_b poll_attachment.option_c "
-        "poll_attachment.option_d alt_text"
-    )
-    context = "media_type"
-    left_out = (without("media_type", "reposts", "REPOST_FACADE"),)
-
-
-@Platform.register("instagram_api")
-class InstagramApi(Platform):
-    """Instagram, media of its API."""
-
-    title = "Instagram (API)"
-    since = _INSTAGRAM
-    signs = ("id + caption + permalink + media_type",)
-    fields = table(
-        id="id",
-        text="caption",
-        created_at="timestamp",
-        author="owner.id|username",
-        author_name="username",
-        url="permalink",
-    )
-    below = "alt_text"
-    context = "like_count comments_count media_type"
-
-
 @Platform.register("instagram_comments")
 class InstagramComments(Platform):
     """Instagram, comments (Zeeschuimer, 4CAT)."""
@@ -174,32 +128,6 @@ class Facebook(Platform):
         card_url=_unwrapped(f"{_ATTACHED}.web_link.url"),
         card_title=f"{_ATTACHED}.title_with_entities.text",
     )
-
-
-@Platform.register("crowdtangle_api")
-class CrowdTangleApi(Platform):
-    """Facebook and Instagram, posts of the API of CrowdTangle."""
-
-    title = "CrowdTangle (API)"
-    since = _FACEBOOK
-    signs = ("platformId + platform + account + date",)
-    fields = table(
-        id="platformId",
-        text="message|description|title|imageText",
-        created_at="date",
-        lang="languageCode",
-        author="account.platformId|account.id",
-        author_name="account.name",
-        url="postUrl",
-        card_title=lambda record: record.get("title") if "message" in record else None,
-        card_description=lambda record: record.get("description") if "message" in record else None,
-    )
-    context = (
-        "type statistics.actual.likeCount statistics.actual.shareCount statistics.actual.commentCount "
-        "statistics.actual.loveCount statistics.actual.wowCount statistics.actual.hahaCount "
-        "statistics.actual.sadCount statistics.actual.angryCount statistics.actual.careCount"
-    )
-    links = ("expandedLinks[].expanded", "link")
 
 
 @Platform.register("crowdtangle")

@@ -38,8 +38,6 @@ _OF_PEOPLE = re.compile(
 )
 #: Key under which a record has the scalar values of the document around its list, such as the chat of a message.
 AROUND = "^"
-#: Before the id of a version of a post that a later one replaces.
-OLDER = "older version "
 #: Key of the platform's `Clock` in the columns of a post.
 CLOCK = "^clock"
 
@@ -69,8 +67,7 @@ class Platform(Registrable):
         received: path of the time at which the platform received a post; empty: records do not have it.
         numbered: functions that return the time, in milliseconds since 1970, in an id; see `clocks`.
         left_out: rules, in order, that name a record which is not kept.
-        deletions: rules that return the id of a post, or the author of all posts, that a record deletes; or a list of
-            such, with `OLDER` before ids of versions that an edited post replaces.
+        deletions: rules that return the id of a post, or the author of all posts, that a record deletes.
     """
 
     title: ClassVar[str] = ""
@@ -134,9 +131,7 @@ class Platform(Registrable):
     def deleted_by(self, record: Record) -> list[str]:
         """Return the ids of posts, and authors, that a record deletes."""
         inside = self.opened(record)
-        deleted = [rule(inside) for rule in self.deletions]
-        lists = [value if isinstance(value, list) else [value] for value in deleted if value is not None]
-        return [str(value) for values in lists for value in values]
+        return [str(value) for rule in self.deletions if (value := rule(inside)) is not None]
 
     def row(self, record: Record) -> dict[str, Any] | str:
         """Return the columns of a post, with its author in the clear; or the name that the record is left out by.

@@ -6,21 +6,18 @@ analysis/mod.export_tweets.php of DMI-TCAT.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from typing_extensions import override
 
 from linker.data.platforms.clocks import began, of_x
-from linker.data.platforms.paths import getter, lister, parsed
+from linker.data.platforms.paths import getter, lister
 from linker.data.platforms.platform import (
     AROUND,
-    OLDER,
     Platform,
     Record,
     beginning,
     each,
-    separated,
     table,
     unescaped,
     without,
@@ -29,10 +26,7 @@ from linker.data.platforms.platform import (
 _URL = "https://x.com/i/status/"
 _ALL_URLS = "entities.urls[]|note_tweet.entities.urls[]"
 _URLS = lister(_ALL_URLS)
-# In place of a list of references.
-_OF_TWARC = tuple(f"referenced_tweets.{kind}" for kind in ("replied_to", "retweeted", "quoted"))
 _BESIDE = getter(f"includes|{AROUND}.includes")
-_NUMBER = re.compile(r"\d+")
 _TEXT = getter("note_tweet.text|text")
 _QUOTED = getter("referenced_tweets[type=quoted].id")
 
@@ -57,23 +51,10 @@ def _of_ids(ids: Any, records: Any, key: str) -> list[Record]:
 
 
 def _unbroken(record: Record) -> Any:
-    """The text, in which twarc writes line breaks as backslash and n; with one of its options it is JSON."""
+    """The text, in which CSV of twarc has line breaks as backslash and n."""
     text = _TEXT(record)
-    if not isinstance(text, str):
-        return text
-    if text[:1] == text[-1:] == '"' and isinstance(decoded := parsed(text), str):
-        return decoded
-    return text.replace("\\n", "\n")
-
-
-def _older_versions(record: Record) -> list[str]:
-    """The versions before that of the record, of a post that was edited."""
-    versions, post_id = record.get("edit_history_tweet_ids"), record.get("id")
-    if isinstance(versions, str):  # a cell of a table
-        versions = _NUMBER.findall(versions)
-    if not isinstance(versions, list) or post_id not in versions:
-        return []
-    return [f"{OLDER}{version}" for version in versions[: versions.index(post_id)]]
+    is_of_twarc = isinstance(record.get("referenced_tweets"), dict) and isinstance(text, str)
+    return text.replace("\\n", "\n") if is_of_twarc else text
 
 
 class _X(Platform):
@@ -83,31 +64,26 @@ class _X(Platform):
 
 @Platform.register("x")
 class V2(_X):
-    """X, API 2: pages, streams and flattened lines."""
+    """X, API 2: pages, streams, flattened lines, and CSV of twarc, whose columns are paths."""
 
     title = "X (API 2)"
     signs = (
-        *(
-            f"id + text + {more} + {' + '.join(f'!{reference}' for reference in _OF_TWARC)}"
-            for more in (
-                "edit_history_tweet_ids",
-                "author_id + conversation_id",
-                "author_id + referenced_tweets",
-                "author_id + public_metrics",
-            )
-        ),
+        "id + text + edit_history_tweet_ids",
+        "id + text + author_id + conversation_id",
+        "id + text + author_id + referenced_tweets",
+        "id + text + author_id + public_metrics",
         "errors + !id + !text + !data",
     )
     envelope = "data"
     fields = table(
         id="id",
-        text=unescaped("note_tweet.text|text"),
+        text=unescaped(_unbroken),
         created_at="created_at",
         lang="lang",
         author="author_id",
         author_name="author.username",
-        reply_to="referenced_tweets[type=replied_to].id",
-        quote_of="referenced_tweets[type=quoted].id",
+        reply_to="referenced_tweets[type=replied_to].id|referenced_tweets.replied_to.id",
+        quote_of="referenced_tweets[type=quoted].id|referenced_tweets.quoted.id",
         thread="conversation_id",
         url=f"{_URL}{{id}}",
         card_url=_card("unwound_url", "expanded_url", "url"),
@@ -122,12 +98,11 @@ class V2(_X):
         "public_metrics.quote_count public_metrics.bookmark_count public_metrics.impression_count "
         "possibly_sensitive reply_settings source"
     )
-    deletions = (_older_versions,)
     # twarc writes the addresses alone.
     links = (each(_ALL_URLS, "unwound_url", "expanded_url"), "entities.urls[]")
     left_out = (
         lambda record: "notices" if "errors" in record and "text" not in record else None,
-        without("referenced_tweets[type=retweeted].id", "reposts"),
+        without("referenced_tweets[type=retweeted].id|referenced_tweets.retweeted.id", "reposts"),
     )
 
     @override
@@ -146,23 +121,6 @@ class V2(_X):
             },
             "quoted": next(iter(_of_ids(_QUOTED(inside), beside.get("tweets"), "id")), None),
         }
-
-
-@Platform.register("x_twarc_csv")
-class TwarcCsv(_X):
-    """X, API 2, CSV of twarc: columns are paths, such as `author.username`."""
-
-    title = "X (twarc CSV)"
-    signs = tuple(f"id + text + {reference}" for reference in _OF_TWARC)
-    fields = table(
-        **{name: field for name, field in V2.fields.items() if name not in ("text", "reply_to", "quote_of")},
-        text=unescaped(_unbroken),
-        reply_to="referenced_tweets.replied_to.id",
-        quote_of="referenced_tweets.quoted.id",
-    )
-    below, context = V2.below, V2.context
-    links = V2.links
-    left_out = (without("referenced_tweets.retweeted.id", "reposts"),)
 
 
 @Platform.register("x_1")
@@ -261,67 +219,3 @@ class GraphQL(_X):
         without("__typename", "tombstones", "TweetTombstone"),
         without("legacy.retweeted_status_result", "reposts"),
     )
-
-
-@Platform.register("tcat")
-class Tcat(_X):
-    """X, tweets of DMI-TCAT, CSV."""
-
-    title = "TCAT"
-    signs = ("id + text + from_user_name + from_user_id", "id + text + from_user_name + to_user_name")
-    fields = table(
-        id="id",
-        text=unescaped("text"),
-        created_at="created_at|time",
-        lang="lang",
-        author="from_user_id|from_user_name",
-        author_name="from_user_name",
-        reply_to="in_reply_to_status_id",
-        quote_of="quoted_status_id",
-        url=f"{_URL}{{id}}",
-    )
-    is_table = True
-    links = (separated("urls_followed", "urls_expanded"),)
-    left_out = (beginning("text", "RT @", "reposts"),)
-
-
-@Platform.register("twint")
-class Twint(_X):
-    """X, tweets of Twint."""
-
-    title = "Twint"
-    signs = ("id + conversation_id + tweet + username",)
-    fields = table(
-        id="id",
-        text=unescaped("tweet"),
-        created_at="created_at|{date} {time}",
-        lang="language",
-        author="user_id|username",
-        author_name="username",
-        thread="conversation_id",
-        url=f"{_URL}{{id}}",
-    )
-    is_table = True
-    links = ("urls[]",)
-    left_out = (without("retweet", "reposts", True, "True", "true"), without("user_rt", "reposts"))
-
-
-@Platform.register("x_1_csv")
-class TwarcCsv1(_X):
-    """X, API 1.1, CSV of twarc."""
-
-    title = "X (twarc CSV, API 1.1)"
-    signs = ("id + text + tweet_url + tweet_type",)
-    fields = table(
-        id="id",
-        text=unescaped("text"),
-        created_at="created_at|parsed_created_at",
-        lang="lang",
-        author="user_id|user_screen_name",
-        author_name="user_screen_name",
-        reply_to="in_reply_to_status_id",
-        url="tweet_url",
-    )
-    is_table = True
-    links = (separated("urls"),)
-    left_out = (without("tweet_type", "reposts", "retweet"),)

@@ -104,21 +104,3 @@ class YtDlp(Platform):
     def posts_of(self, record: Record) -> list[Record]:
         video = record.get("id") if "extractor" in record else None
         return [{**post, "video": video} if post is not record else post for post in super().posts_of(record)]
-
-
-@Platform.register("youtube_downloader")
-class Downloader(Platform):
-    """YouTube, comments of YouTube Comment Downloader."""
-
-    title = "YouTube Comment Downloader"
-    since = _SINCE
-    signs = ("cid + text + votes + channel", "cid + text + author + time_parsed")
-    fields = table(
-        id="cid",
-        text="text",
-        created_at="time_parsed",
-        author="channel|author",
-        author_name="author",
-        reply_to=lambda record: str(record.get("cid")).rpartition(".")[0] or None,
-    )
-    context = "votes replies heart"

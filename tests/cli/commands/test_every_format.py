@@ -31,15 +31,6 @@ LINKED = (
     ),
     *("mastodon", "mastodon_archive", "reddit_submissions", "snscrape", "snscrape_telegram", "telegram"),
     *("telegram_desktop", "threads", "twitter_archive", "x", "x_1"),
-    *(
-        "bluesky_records",
-        "crowdtangle_api",
-        "mastodon_stream",
-        "tcat",
-        "threads_api",
-        "x_1_csv",
-        "x_twarc_csv",
-    ),
 )
 #: Formats with a post that is no copy of another format's; records of Zeeschuimer and listings are of what is in them.
 DISTINCT = set(EXPORTS) - {"zeeschuimer", "reddit_listing", "youtube_minet", "tiktok_research"}

@@ -125,21 +125,6 @@ def test_restored_ids_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "2 ids that a program had changed restored (12.0 is 12)" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("newest_first", [False, True])
-def test_the_newest_version_of_an_edited_post_is_kept(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], newest_first: bool
-) -> None:
-    versions = [("11", ["11"]), ("12", ["11", "12", "13"]), ("13", ["11", "12", "13"]), ("20", ["20"])]
-    rows = [
-        {"id": id_, "text": f"version {id_}", "edit_history_tweet_ids": history} for id_, history in versions
-    ]
-    path = tmp_path / "x.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in (rows[::-1] if newest_first else rows)))
-    assert sorted(ids(str(path))) == ["13", "20"]
-    assert "2 older versions" in capsys.readouterr().err
-    assert sorted(post.id for post in as_posts(rows)) == ["13", "20"]
-
-
 @pytest.mark.parametrize(
     ("content", "expected", "message"),
     [
@@ -153,11 +138,6 @@ def test_the_newest_version_of_an_edited_post_is_kept(
             "id,text\n1571234567890120000,a\n1571234567890130000,b\n",
             ["1571234567890120000", "1571234567890130000"],
             "2 of 2 long ids end as if a program had rounded them",
-        ),
-        (
-            'id,text,edit_history_tweet_ids\n10,a,[\'10\']\n11,ab,"[\'10\', \'11\']"\n12,b,"[""12""]"\n',
-            ["11", "12"],
-            "1 older version left out",
         ),
     ],
 )

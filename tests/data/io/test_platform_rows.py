@@ -176,14 +176,6 @@ def test_impossible_times_of_authors_are_those_of_the_platform(
             {"id": "111782410000000000", "content": "a", "created_at": "2106-02-07", "in_reply_to_id": None},
             "2024-01-19",
         ),
-        (
-            {
-                "uri": "at://did:plc:a/app.bsky.feed.post/3lbwn4s4qqc2k",
-                "cid": "b",
-                "value": {"$type": "app.bsky.feed.post", "text": "a", "createdAt": "0001-01-01T00:00:00Z"},
-            },
-            "2024-11-27",
-        ),
         ({"id": "7312345678901234567", "desc": "a", "createTime": 0}, "2023-12-14"),
     ],
 )

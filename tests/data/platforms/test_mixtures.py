@@ -73,7 +73,7 @@ def test_records_of_other_formats_are_read_by_theirs(
 
 
 def test_deletions_of_all_formats_are_honored(tmp_path: Path) -> None:
-    cases = [EXPORTS["x_1"][0], EXPORTS["mastodon_stream"][0], EXPORTS["bluesky_tap"][0]]
+    cases = [EXPORTS["x_1"][0], EXPORTS["bluesky_tap"][0]]
     path = tmp_path / "posts.jsonl"
     path.write_text("".join(case.content for case in cases))
     ids = {post["id"] for case in cases for post in case.posts}
