@@ -121,7 +121,6 @@ def functions() -> dict[str, Callable[[str], object]]:
     from linker.data.languages import language_of
     from linker.data.near_duplicates import duplicate_groups, signatures
     from linker.data.token_axis import subword_hashes
-    from linker.data.tokenizers.glove_twitter import GloveTwitterTokenizer
     from linker.data.tokenizers.normalization import normalized
     from linker.data.tokenizers.simple import BasicEnglishTokenizer
     from linker.data.tokenizers.social import SocialTokenizer
@@ -139,7 +138,6 @@ def functions() -> dict[str, Callable[[str], object]]:
         "duplicate_groups": lambda text: duplicate_groups([text, text + "x", "otters"]),
         "social": SocialTokenizer().tokenize,
         "social with marks": SocialTokenizer(hashtags="both", punctuation=True).tokenize,
-        "glove_twitter": GloveTwitterTokenizer().tokenize,
         "basic_english": BasicEnglishTokenizer().tokenize,
         "bertweet": lambda text: normalized(text, "bertweet"),
         "hashtags": lambda text: normalized(text, "hashtags"),

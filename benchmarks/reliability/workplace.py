@@ -114,11 +114,9 @@ CASES = {
         "annotate import session IN --annotator Bo", input="labels.csv", own="session"
     ),
     "annotate agreement": _case("annotate agreement session", own="session"),
-    "vectors fetch": _case("vectors fetch 6B.50d --cache IN", input="cache"),
     "vectors distill": _case(
         f"vectors distill IN --teacher hugging --out OUT.npz {' '.join(_TEXTS)}", input="posts.jsonl"
     ),
-    "vectors info": _case("vectors info IN posts.jsonl", input="vectors.txt"),
     "config show": _case("config show IN", input="small.jsonnet"),
     "config check": _case("config check IN", input="small.jsonnet"),
     "config schema": _case("config schema"),

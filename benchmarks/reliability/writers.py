@@ -124,14 +124,10 @@ def _session(tally: Tally, place: Path) -> None:
 
 
 def _fetch(tally: Tally, place: Path) -> None:
-    """Crawl twice into a folder, then download an archive twice."""
+    """Crawl twice into a folder, which must not disturb each other."""
     with loopback(pages=6) as web:
         (place / "links.txt").write_text("".join(f"{url}\n" for url in web.urls), encoding="utf-8")
         tally.without(_both([FETCH, FETCH], place, web.environment)[1], "fetch twice")
-        vectors = ("vectors", "fetch", "6B.50d", "--cache", "downloads")
-        changes = {**web.environment, "LINKER_VECTOR_MIRROR": web.url("files", "")}
-        tally.without(_both([vectors, vectors], place, changes)[1], "vectors fetch twice")
-        tally.run(vectors, place, changes={**changes, "LINKER_VECTOR_MIRROR": "http://127.0.0.1:9/"})
 
 
 def two_writers(tally: Tally, folder: Path, rounds: int, chance: random.Random) -> None:

@@ -7,8 +7,8 @@ local defaults = import 'defaults.libsonnet';
   model: {
     type: 'siamese',
     tokenizer: 'social',
-    // GloVe if it was downloaded (`linker vectors fetch 6B.300d`), else the vectors of the sample; `--vectors` replaces both.
-    vectors: { source: '6B.300d', otherwise: defaults.sample('vectors.txt.gz') },
+    // Those of the sample. `--vectors 6B.300d` downloads and uses GloVe, as in the paper.
+    vectors: { source: defaults.sample('vectors.txt.gz') },
     embedder: { type: 'word_vectors', dropout: 0.05 },
     // Articles are cut at 1,000 tokens.
     max_article_tokens: 1000,

@@ -480,8 +480,6 @@
   tokenizers:: {
     // Lower-cases, separates `' . , ( ) ! ?`, removes `"`, and replaces `;`, `:` and `<br />` by spaces.
     basic_english():: { type: 'basic_english' },
-    // Tokenizes posts like the script of GloVe's Twitter vectors (`preprocess-twitter.rb`).
-    glove_twitter():: { type: 'glove_twitter' },
     // Tokenizes tweets and news of any language.
     //   lowercase: lower-case words, hashtags and mentions.
     //   hashtags: "split": the words of the hashtag (`#BostonMarathon` → `boston marathon`); "keep":
@@ -500,14 +498,13 @@
     whitespace(lowercase=false):: { type: 'whitespace', lowercase: lowercase },
   },
   word_vectors:: {
-    // A file of word vectors: GloVe or word2vec text, word2vec binary, or one of torchtext's names.
-    //   source: a path, or a name used by torchtext, such as `6B.300d`.
+    // A file of word vectors: GloVe or word2vec text, word2vec binary, or GloVe by its name.
+    //   source: a path, or a name used by torchtext, such as `6B.300d`; it is downloaded unless it is in the
+    //   cache.
     //   max_words: number of the file's first (most frequent) words to keep besides the wanted ones; null: all.
     //   cache: folder of named vectors; default: the environment variable LINKER_VECTOR_CACHE, else
     //   `.vector_cache`.
-    //   otherwise: a file to use if `source` is a name whose vectors are not in the cache. `linker train` reports
-    //   and records which of the two it used.
-    file(source, max_words=100000, cache=null, otherwise=null):: { type: 'file', source: source, max_words: max_words, [if cache != null then 'cache']: cache, [if otherwise != null then 'otherwise']: otherwise },
+    file(source, max_words=100000, cache=null):: { type: 'file', source: source, max_words: max_words, [if cache != null then 'cache']: cache },
     // torchtext's `Vectors`. Needs the extra `[torchtext]`; `file` reads the same files without it.
     //   name: a file, or one of torchtext's names, such as `glove.6B.300d` or `fasttext.en.300d`.
     //   cache: torchtext's cache folder; null: `.vector_cache`.

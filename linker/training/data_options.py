@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from linker.common.errors import ConfigError, DataError
 from linker.data.files.tables import ENDINGS, format_of_name
 from linker.data.readers.reader import PairReader
-from linker.data.word_vectors.published import available, cache_folder, find_vectors, published
+from linker.data.word_vectors.published import ARCHIVES, vector_file
 from linker.models.files.model_card import walk
 
 Config = dict[str, Any]
@@ -58,15 +57,12 @@ def use_data(config: Config, data: str | None, articles: str | None, posts: str 
         raise DataError("\n  ".join(dict.fromkeys(problems)))
 
 
-def use_vectors(config: Config, source: str) -> list[str | None]:
+def use_vectors(config: Config, source: str) -> None:
     """Set the word vectors of the model of a config, in place.
 
     Args:
         config: a training config.
-        source: a file, or the name of published vectors.
-
-    Returns:
-        The cache folders in which linker looks for a name (see `cache_folder`).
+        source: a file, or a name of GloVe.
 
     Raises:
         ConfigError: if the model takes no word vectors.
@@ -74,49 +70,25 @@ def use_vectors(config: Config, source: str) -> list[str | None]:
     holders = _with_vectors(config)
     if not holders:
         raise ConfigError("--vectors: the model of this config takes no word vectors")
-    caches = []
     for holder in holders:
         vectors = _component(holder, "vectors")
+        name = source.removeprefix("glove.")
         if vectors.get("type") == "torchtext":
             # torchtext puts the corpus first: glove.6B.300d.
-            vectors["name"] = f"glove.{source.removeprefix('glove.')}" if published(source) else source
+            vectors["name"] = f"glove.{name}" if name in ARCHIVES else source
         else:
             vectors["source"] = source
-            vectors["otherwise"] = None
-            caches.append(vectors.get("cache"))
-    return list(dict.fromkeys(caches))
 
 
-def must_fetch(source: str, cache: str | None) -> bool:
-    """Return whether vectors must be downloaded first.
+def find_vectors(config: Config) -> None:
+    """Find the files of the word vectors of a complete config, before anything slow; GloVe is downloaded if missing.
 
     Raises:
-        DataError: if they are neither a file nor published.
-    """
-    if published(source) is None:
-        find_vectors(source, cache)
-    return available(source, "", cache) == ""
-
-
-def settle_vectors(config: Config, say: Callable[[str], None]) -> None:
-    """Replace alternatives of word vectors in a config by the available ones, in place.
-
-    Args:
-        config: a complete training config.
-        say: called with one line if the vectors are not the first choice of the config.
+        DataError: if one is neither a file nor a name of GloVe.
     """
     for holder in _with_vectors(config):
-        vectors = holder["vectors"]
-        source, otherwise = vectors.get("source"), vectors.get("otherwise")
-        if otherwise is None:
-            continue
-        vectors["source"], vectors["otherwise"] = available(source, otherwise, vectors["cache"]), None
-        if vectors["source"] == otherwise:
-            name = source.removeprefix("glove.")
-            say(
-                f"word vectors: {otherwise}, because GloVe {name} is not in {cache_folder(vectors['cache'])}; "
-                f"add --vectors {name} to download and use it"
-            )
+        if (source := holder["vectors"].get("source")) is not None:
+            vector_file(source, holder["vectors"]["cache"])
 
 
 def _with_vectors(config: Config) -> list[Config]:

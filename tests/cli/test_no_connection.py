@@ -73,7 +73,6 @@ annotate agreement session
 train {ROOT}/configs/quickstart.jsonnet -o trainer.epochs=1 --out model
 evaluate model bm25 --articles {DATA}/articles.jsonl --posts {DATA}/posts.jsonl
 calibrate --model bm25 --articles {DATA}/articles.jsonl --posts {DATA}/posts.jsonl --out calibration.json
-vectors info {DATA}/vectors.txt.gz
 config components
 doctor
 config new loss a_loss
@@ -104,7 +103,6 @@ NOT_RUN = {
     "model push",
     "serve",
     "vectors distill",
-    "vectors fetch",
 }
 
 

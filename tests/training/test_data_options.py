@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from linker.common.errors import ConfigError, DataError
-from linker.training.data_options import must_fetch, settle_vectors, use_data, use_vectors
+from linker.training.data_options import use_data, use_vectors
 
 
 def config(reader: Any = "articles_and_posts", **files: str) -> dict[str, Any]:
@@ -83,43 +83,12 @@ def test_options_that_a_reader_has_no_use_for_are_refused(tmp_path: Path) -> Non
 
 
 def test_vectors_replace_those_of_the_config_wherever_they_stand() -> None:
-    inner = {"type": "siamese", "vectors": {"source": "6B.300d", "otherwise": "sample.txt", "cache": "c"}}
+    inner = {"type": "siamese", "vectors": {"source": "6B.300d", "cache": "c"}}
     one = {"model": {"type": "article_softmax", "model": {"type": "ensemble", "parts": ["tfidf", inner]}}}
-    assert use_vectors(one, "mine.txt") == ["c"]
-    assert inner["vectors"] == {"source": "mine.txt", "otherwise": None, "cache": "c"}
-    named = {"model": {"type": "siamese", "vectors": "file"}}
+    use_vectors(one, "mine.txt")
+    assert inner["vectors"] == {"source": "mine.txt", "cache": "c"}
     with pytest.raises(ConfigError, match="takes no word vectors"):
         use_vectors({"model": {"type": "transformer"}}, "mine.txt")
     torchtext = {"model": {"vectors": {"type": "torchtext", "name": "glove.6B.50d"}}}
-    assert use_vectors(torchtext, "6B.300d") == []
+    use_vectors(torchtext, "6B.300d")
     assert torchtext["model"]["vectors"]["name"] == "glove.6B.300d"
-    assert use_vectors(named, "mine.txt") == [None]
-
-
-def test_the_choice_between_two_vectors_is_made_once_and_reported(tmp_path: Path) -> None:
-    def resolved() -> dict[str, Any]:
-        return {"model": {"vectors": {"source": "6B.300d", "otherwise": "s.txt", "cache": str(tmp_path)}}}
-
-    told: list[str] = []
-    one = resolved()
-    settle_vectors(one, told.append)
-    assert one["model"]["vectors"] == {"source": "s.txt", "otherwise": None, "cache": str(tmp_path)}
-    assert told == [
-        f"word vectors: s.txt, because GloVe 6B.300d is not in {tmp_path}; "
-        "add --vectors 6B.300d to download and use it"
-    ]
-    (tmp_path / "glove.6B.300d.txt").write_text("the 1\n")
-    two = resolved()
-    settle_vectors(two, told.append)
-    assert two["model"]["vectors"]["source"] == "6B.300d"
-    assert len(told) == 1
-
-
-def test_what_must_be_fetched(tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").write_text("the 1\n")
-    assert not must_fetch(str(tmp_path / "mine.txt"), None)
-    assert must_fetch("6B.300d", str(tmp_path))
-    (tmp_path / "glove.6B.300d.txt.gz").write_bytes(b"")
-    assert not must_fetch("glove.6B.300d", str(tmp_path))
-    with pytest.raises(DataError, match=r"did you mean '6B\.300d'"):
-        must_fetch("6B.301d", str(tmp_path))

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.downloads import fetch_named
 from linker.cli.options import ConfigSource
 
 
@@ -96,10 +95,11 @@ def train(
     # Before slow imports.
     announce(f"training {source.config}; the model will be in {out}")
 
-    from linker.training.data_options import must_fetch, settle_vectors, use_data, use_vectors
+    from linker.training.data_options import find_vectors, use_data, use_vectors
 
     use_data(loaded, data, articles, posts)
-    caches = [] if vectors is None else use_vectors(loaded, vectors)
+    if vectors is not None:
+        use_vectors(loaded, vectors)
     resolved = resolve(EXPERIMENT, loaded)
 
     from linker.training.checkpointing.checkpointer import Checkpointer
@@ -108,14 +108,10 @@ def train(
 
     if place is None and not resume and not overwrite:
         Checkpointer(out).check_output()
-    if place is None and vectors is not None:
-        for cache in caches:
-            if must_fetch(vectors, cache):
-                say(f"downloading the word vectors GloVe {vectors.removeprefix('glove.')}")
-                fetch_named(vectors, cache)
+    if resolved["start"] is None and (place is None or place.rank == 0):
+        find_vectors(resolved)
     if place is None and (devices or 1) > 1:
         raise typer.Exit(launch(sys.argv[1:], devices or 1))
-    settle_vectors(resolved, say)
     with process_group() as workers:
         if workers.is_main and not resume and not overwrite:
             Checkpointer(out).check_output()

@@ -4,50 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from linker.data.vocabulary import EMPTY, Vocabulary
 from linker.data.word_vectors.formats import read_rows
-from linker.data.word_vectors.published import available, find_vectors
+from linker.data.word_vectors.published import vector_file
 from linker.data.word_vectors.word_vectors import WordVectors
 
 
 @WordVectors.register("file")
 class VectorFile(WordVectors):
-    """A file of word vectors: GloVe or word2vec text, word2vec binary, or one of torchtext's names."""
+    """A file of word vectors: GloVe or word2vec text, word2vec binary, or GloVe by its name.
 
-    def __init__(
-        self,
-        source: str,
-        max_words: int | None = 100_000,
-        cache: str | None = None,
-        otherwise: str | None = None,
-    ) -> None:
-        """Set the file; nothing is read yet.
+    Args:
+        source: a path, or a name used by torchtext, such as `6B.300d`; it is downloaded unless it is in the cache.
+        max_words: number of the file's first (most frequent) words to keep besides the wanted ones; null: all.
+        cache: folder of named vectors; default: the environment variable LINKER_VECTOR_CACHE, else
+            `.vector_cache`.
+    """
 
-        Args:
-            source: a path, or a name used by torchtext, such as `6B.300d`.
-            max_words: number of the file's first (most frequent) words to keep besides the wanted ones; null: all.
-            cache: folder of named vectors; default: the environment variable LINKER_VECTOR_CACHE, else
-                `.vector_cache`.
-            otherwise: a file to use if `source` is a name whose vectors are not in the cache. `linker train` reports
-                and records which of the two it used.
-        """
-        self.source = source
-        self.max_words = max_words
-        self.cache = cache
-        self.otherwise = otherwise
-
-    def path(self) -> Path:
-        """Return the file of `source`.
-
-        Raises:
-            DataError: if it is not found; the message says how to get it.
-        """
-        return find_vectors(available(self.source, self.otherwise, self.cache), self.cache)
+    def __init__(self, source: str, max_words: int | None = 100_000, cache: str | None = None) -> None:
+        self.source, self.max_words, self.cache = source, max_words, cache
 
     def read(self, wanted: set[str] | None = None) -> tuple[list[str], np.ndarray]:
         """Read the wanted words and the file's first `max_words` words, in file order.
@@ -62,7 +40,7 @@ class VectorFile(WordVectors):
         Raises:
             DataError: if the file is missing or broken; the message names file and line.
         """
-        return read_rows(self.path(), wanted, self.max_words)
+        return read_rows(vector_file(self.source, self.cache), wanted, self.max_words)
 
 
 def align(vocabulary: Vocabulary, words: list[str], matrix: np.ndarray) -> np.ndarray:
@@ -85,41 +63,19 @@ def align(vocabulary: Vocabulary, words: list[str], matrix: np.ndarray) -> np.nd
     return aligned
 
 
-@dataclass(frozen=True)
-class Coverage:
-    """Share of a corpus that has word vectors.
-
-    Attributes:
-        tokens: number of tokens of the corpus.
-        covered_tokens: number of tokens with a vector.
-        words: number of distinct words.
-        covered_words: number of distinct words with a vector.
-        missing: the most frequent words without a vector, with their counts.
-    """
-
-    tokens: int
-    covered_tokens: int
-    words: int
-    covered_words: int
-    missing: list[tuple[str, int]]
-
-    def __str__(self) -> str:
-        """Return a summary in one line."""
-        tokens, words = self.covered_tokens / max(self.tokens, 1), self.covered_words / max(self.words, 1)
-        missing = ", ".join(f"{word} ({count:,})" for word, count in self.missing)
-        return (
-            f"{tokens:.1%} of {self.tokens:,} running tokens and {words:.1%} of {self.words:,} distinct "
-            "words have a vector" + (f"; most frequent without: {missing}" if missing else "")
-        )
-
-
-def coverage(vocabulary: Container[str], texts: Iterable[Iterable[str]], examples: int = 10) -> Coverage:
-    """Count the tokens and words of tokenized texts that are in the vocabulary."""
+def coverage(vocabulary: Container[str], texts: Iterable[Iterable[str]]) -> str:
+    """Describe how many tokens and words of tokenized texts are in the vocabulary, and the most frequent others."""
     counts: Counter[str] = Counter()
     for tokens in texts:
         counts.update(tokens)
     missing = Counter({word: count for word, count in counts.items() if word not in vocabulary})
-    # Ties by spelling, so that the report is reproducible.
-    frequent = sorted(missing.items(), key=lambda item: (-item[1], item[0]))[:examples]
     total = counts.total()
-    return Coverage(total, total - missing.total(), len(counts), len(counts) - len(missing), frequent)
+    of_tokens = (total - missing.total()) / max(total, 1)
+    of_words = (len(counts) - len(missing)) / max(len(counts), 1)
+    # Ties by spelling, so that the line is reproducible.
+    frequent = sorted(missing.items(), key=lambda item: (-item[1], item[0]))[:10]
+    examples = ", ".join(f"{word} ({count:,})" for word, count in frequent)
+    return (
+        f"{of_tokens:.1%} of {total:,} running tokens and {of_words:.1%} of {len(counts):,} distinct words have a "
+        "vector" + (f"; most frequent without: {examples}" if examples else "")
+    )

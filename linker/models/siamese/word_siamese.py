@@ -21,7 +21,7 @@ from linker.data.token_axis import length_buckets
 from linker.data.tokenizers.tokenizer import Tokenizer
 from linker.data.types import LinkedPosts
 from linker.data.vocabulary import EncodedText, Vocabulary, idf_of
-from linker.data.word_vectors.file import Coverage, align, coverage
+from linker.data.word_vectors.file import align, coverage
 from linker.data.word_vectors.word_vectors import WordVectors
 from linker.models.averaged_word_vectors import VOCABULARY, WEIGHTS, read_weights
 from linker.models.embedding_model import Similarity
@@ -76,7 +76,7 @@ class WordSiamese(SiameseModel):
         super().__init__(max_article_tokens, max_post_tokens, similarity, title_weight)
         self._lazy_encoder, self._lazy_embedder = encoder, embedder
         self.tokenizer, self.vectors, self.min_count = tokenizer, vectors, min_count
-        self.coverage: Coverage | None = None
+        self.coverage = ""
 
     def prepare(self, data: LinkedPosts) -> None:
         """Choose the vocabulary and build the modules, with pretrained vectors if the config names some."""

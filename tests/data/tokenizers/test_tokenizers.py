@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import random
 import unicodedata
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker.data.tokenizers.glove_twitter import GloveTwitterTokenizer
 from linker.data.tokenizers.simple import BasicEnglishTokenizer, WhitespaceTokenizer
 from linker.data.tokenizers.social import SocialTokenizer
 from linker.data.tokenizers.tokenizer import Tokenizer
@@ -19,7 +16,6 @@ from linker.data.tokenizers.tokenizer import Tokenizer
 ALL: list[Tokenizer] = [
     SocialTokenizer(),
     SocialTokenizer(False, "both", "keep", "mask", "keep", True),
-    GloveTwitterTokenizer(),
     BasicEnglishTokenizer(),
     WhitespaceTokenizer(True),
 ]
@@ -123,20 +119,6 @@ def test_social_forgets_nothing_when_its_memory_is_full(monkeypatch: pytest.Monk
     expected = [word.lower() for word in words]
     monkeypatch.setattr("linker.data.tokenizers.social._REMEMBERED", 8)
     assert SocialTokenizer().tokenize(" ".join(words)) == expected
-
-
-def golden(name: str) -> list[tuple[str, list[str]]]:
-    lines = (
-        (Path(__file__).parents[2] / "golden" / "data" / f"{name}.jsonl")
-        .read_text(encoding="utf-8")
-        .splitlines()
-    )
-    return [(case["text"], case["tokens"]) for case in map(json.loads, lines)]
-
-
-@pytest.mark.parametrize(("text", "tokens"), golden("glove_twitter"))
-def test_glove_twitter(text: str, tokens: list[str]) -> None:
-    assert GloveTwitterTokenizer().tokenize(text) == tokens
 
 
 def test_whitespace() -> None:
