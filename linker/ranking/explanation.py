@@ -5,6 +5,7 @@ An explanation depends on the article, the post, the model and all posts that we
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -25,6 +26,8 @@ from linker.models.model import Model
 #: Posts whose mean others are compared with, evenly spaced.
 _COMPARED = 10_000
 _ARTICLE_WORDS = 20
+# Posts are untrusted: remove escape sequences, line breaks and changes of text direction.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class Explanation(NamedTuple):
@@ -192,3 +195,24 @@ def _spans(text: str, weights: WordWeights) -> list[Span]:
         elif start > apart[-1][0] and end > apart[-1][1]:  # pairs of characters, of a script without spaces
             apart[-1] = (apart[-1][0], end)
     return apart
+
+
+def segments(text: str, spans: Sequence[Span]) -> list[tuple[str, bool]]:
+    """Split a text into (segment, whether it is in a span), in order; touching and overlapping spans are merged."""
+    parts: list[tuple[str, bool]] = []
+    end = 0
+    for start, stop in sorted(spans):
+        start, inside = max(start, end), bool(parts) and start <= end
+        if stop <= start:
+            continue
+        if inside and parts[-1][1]:
+            parts[-1] = (parts[-1][0] + text[start:stop], True)
+        else:
+            parts += [(text[end:start], False)] * (start > end) + [(text[start:stop], True)]
+        end = stop
+    return [*parts, (text[end:], False)] if end < len(text) or not parts else parts
+
+
+def printable(text: str) -> str:
+    """Return untrusted text as one line without terminal escape sequences."""
+    return _CONTROL.sub(" ", text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -17,7 +16,7 @@ from rich.text import Text
 from linker.common.errors import LinkerError
 from linker.common.files import atomic_write
 from linker.data.types import Article
-from linker.ranking.explanation import Explanation
+from linker.ranking.explanation import Explanation, printable, segments
 from linker.ranking.formats.html import TOP as PAGE_TOP
 from linker.ranking.formats.html import write_page
 from linker.ranking.formats.text import write_csv, write_json, write_json_lines, write_trec, write_tsv
@@ -43,8 +42,6 @@ ENDINGS: dict[str, Format] = {
 USUAL_TOP: dict[Format, int] = {"table": 20, "html": PAGE_TOP}
 _BINARY = ("xlsx", "parquet")
 
-# Posts are untrusted: remove escape sequences, line breaks and changes of text direction.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _MARKED = "bold underline"
 # Without it Excel does not recognize UTF-8.
 _BOM = "\ufeff"
@@ -170,26 +167,10 @@ def _article_words(explanation: Explanation) -> Text:
 
 def marked_text(text: str, spans: Sequence[tuple[int, int]], terminal: bool) -> Text:
     """Return untrusted text as one line, marked spans styled, or *starred* without a terminal."""
-    shown, end = Text(), 0
-    for start, stop in _merged(spans):
-        shown.append(printable(text[end:start]))
-        word = printable(text[start:stop])
-        shown.append(word if terminal else f"*{word}*", _MARKED)
-        end = stop
-    return shown.append(printable(text[end:]))
-
-
-def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return spans in order, with touching spans merged."""
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
-
-
-def printable(text: str) -> str:
-    """Return untrusted text as one line without terminal escape sequences."""
-    return _CONTROL.sub(" ", text)
+    shown = Text()
+    for segment, marked in segments(text, spans):
+        shown.append(
+            f"*{printable(segment)}*" if marked and not terminal else printable(segment),
+            _MARKED if marked else None,
+        )
+    return shown

@@ -11,7 +11,8 @@ from linker.common.errors import LinkerError
 from linker.data.types import Article, Post
 from linker.models.score_scale import UNSCALED, ScoreScale
 from linker.ranking.data_frames import Frame, library
-from linker.ranking.display import as_html, as_text
+from linker.ranking.display import as_text, heading
+from linker.ranking.formats.html import as_table
 from linker.ranking.formats.records import FIRST_COLUMNS, record
 from linker.ranking.output import ENDINGS, Format, write_ranking
 from linker.ranking.ranked_post import RankedPost
@@ -90,7 +91,7 @@ class Ranking(Sequence[RankedPost]):
         return as_text(self, self.articles, self.model, self.meaning)
 
     def _repr_html_(self) -> str:
-        return as_html(self, self.articles, self.model, self.meaning)
+        return as_table(self, heading(self, self.articles, self.model), self.meaning)
 
     @property
     def meaning(self) -> str:

@@ -10,7 +10,8 @@ import pytest
 from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
 from linker.data.types import Post
-from linker.web.api.views import highlight_segments, status_view
+from linker.ranking.explanation import segments
+from linker.web.api.views import status_view
 from linker.web.app import Served, create_app
 from tests.helpers.sessions import events_in
 from tests.web.conftest import Client
@@ -186,10 +187,10 @@ def test_half_characters_nulls_and_long_texts_are_served(make_session: Callable[
 
 
 def test_marks_do_not_depend_on_how_characters_are_counted() -> None:
-    assert highlight_segments("🦦🦦 otter!", [(3, 8)]) == [("🦦🦦 ", 0), ("otter", 1), ("!", 0)]
-    assert highlight_segments("ab", [(0, 1), (0, 2), (1, 2)]) == [("a", 1), ("b", 1)]
-    assert highlight_segments("ab", []) == [("ab", 0)]
-    assert highlight_segments("", []) == [("", 0)]
+    assert segments("🦦🦦 otter!", [(3, 8)]) == [("🦦🦦 ", False), ("otter", True), ("!", False)]
+    assert segments("ab", [(0, 1), (0, 2), (1, 2)]) == [("ab", True)]
+    assert segments("ab", []) == [("ab", False)]
+    assert segments("", []) == [("", False)]
 
 
 def test_long_curves_keep_their_end(session: Session) -> None:

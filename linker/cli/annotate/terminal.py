@@ -19,7 +19,8 @@ from linker.annotation.session.session import Session
 from linker.annotation.session.status import Status
 from linker.common.errors import LinkerError
 from linker.data.labels.values import LabelValue
-from linker.ranking.output import marked_text, printable
+from linker.ranking.explanation import printable
+from linker.ranking.output import marked_text
 
 
 def suggestion_text(suggestion: Suggestion, terminal: bool) -> Text:

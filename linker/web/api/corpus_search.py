@@ -12,9 +12,10 @@ from linker.common.files import real_path
 from linker.corpus.corpus import Corpus
 from linker.corpus.info import summarize
 from linker.data.types import Article
+from linker.ranking.explanation import segments
 from linker.ranking.formats.records import record
 from linker.ranking.request import RankRequest
-from linker.web.api.views import article_view, highlight_segments
+from linker.web.api.views import article_view
 
 ExportFormat = Literal["csv", "jsonl", "xlsx", "parquet", "trec"]
 _REFRESH_SECONDS = 10.0
@@ -63,7 +64,7 @@ class CorpusSearch:
     def search(self, article: Article, request: RankRequest) -> dict[str, Any]:
         """Return the article, and its posts with all fields, best first.
 
-        With explanations, posts have `parts`: their text in segments, as (text, 1 if marked).
+        With explanations, posts have `parts`: their text in segments, as (text, whether it is marked).
 
         Raises:
             LinkerError: if options do not fit the corpus.
@@ -75,7 +76,7 @@ class CorpusSearch:
                 posts.append(record(ranked))
                 if ranked.explanation is not None:
                     spans = ranked.explanation.post_spans
-                    posts[-1]["parts"] = highlight_segments(ranked.post.text, spans)
+                    posts[-1]["parts"] = segments(ranked.post.text, spans)
                     posts[-1]["decided_by"] = ranked.explanation.decided_by
             notes = corpus.left_out(request.filter) if request.filter else []
         words = ranking[0].explanation.article_words if posts and ranking[0].explanation else []

@@ -15,6 +15,7 @@ from starlette.responses import FileResponse, Response
 from linker.annotation.session.status import Status
 from linker.data.types import Article, Post
 from linker.models.features.content_words import Span
+from linker.ranking.explanation import segments
 from linker.ranking.results import Ranking
 
 _CURVE_POINTS = 240
@@ -49,27 +50,11 @@ def download(name: str, write: Callable[[Path], Path], media_type: str) -> FileR
     )
 
 
-def highlight_segments(text: str, marks: Sequence[Span]) -> list[tuple[str, int]]:
-    """Split a text into (segment, marked), since browsers count characters differently from Python."""
-    segments: list[tuple[str, int]] = []
-    end = 0
-    for start, stop in sorted(marks):
-        if start < end:
-            continue
-        if start > end:
-            segments.append((text[end:start], 0))
-        segments.append((text[start:stop], 1))
-        end = stop
-    if end < len(text) or not segments:
-        segments.append((text[end:], 0))
-    return segments
-
-
 def post_view(post: Post, marks: Sequence[Span] = ()) -> dict[str, Any]:
     """Return the view of a post."""
     return {
         "id": post.id,
-        "parts": highlight_segments(post.text, marks),
+        "parts": segments(post.text, marks),
         "created": post.created_at.isoformat() if post.created_at else None,
         "lang": post.language,
     }
