@@ -1,9 +1,9 @@
-"""Rows of data frames (pandas, polars, Arrow) as plain Python values."""
+"""Data frames and Series of any library, read by narwhals, as plain Python values."""
 
 from __future__ import annotations
 
+import re
 import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -13,8 +13,6 @@ from linker.common.errors import DataError, LinkerError
 if TYPE_CHECKING:
     import pandas
     import polars
-
-_BATCH = 4_096
 
 
 @runtime_checkable
@@ -31,188 +29,137 @@ class ArrowStream(Protocol):
 class Frame:
     """A data frame of any library.
 
+    Args:
+        frame: the data frame as narwhals has it.
+        kind: its type in messages, such as `pandas.DataFrame`.
+        with_index: the same, with the index of pandas as columns.
+
     Attributes:
         columns: the names of its columns, as text; those of a named pandas index are among them.
-        kind: its type in messages, such as `pandas.DataFrame`.
     """
 
-    columns: list[str]
-    kind: str
-
-    def __len__(self) -> int:
-        raise NotImplementedError
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows as column name → Python value, in order; empty cells are None."""
-        raise NotImplementedError
-
-    def labels(self) -> Sequence[object]:
-        """Return names of the rows in messages: a unique pandas index, else 0, 1, 2, ..."""
-        return range(len(self))
-
-    def take(self, rows: Sequence[int]) -> Any:
-        """Return rows by number, counted from 0, as a frame of the same library."""
-        raise NotImplementedError
-
-    def to_pandas(self, rows: Sequence[int]) -> pandas.DataFrame:
-        """Return rows by number, counted from 0."""
-        raise NotImplementedError
-
-    def to_polars(self, rows: Sequence[int]) -> polars.DataFrame:
-        """Return rows by number, counted from 0."""
-        raise NotImplementedError
-
-    def _check_names(self) -> None:
-        twice = sorted(name for name, count in Counter(self.columns).items() if count > 1)
-        if twice:
-            raise DataError(f"the {self.kind} has several columns named {', '.join(twice)}; rename them")
-
-
-class _PandasFrame(Frame):
-    kind = "pandas.DataFrame"
-
-    def __init__(self, frame: pandas.DataFrame) -> None:
-        # A copy: later changes to the caller's frame must not change a ranking.
-        self._frame = frame.copy(deep=False)
-        of_index = [name for name in frame.index.names if name is not None and name not in frame.columns]
-        # A named index was a column: frame.set_index("tweet_id").
-        self._with_index = self._frame.reset_index(level=of_index) if of_index else self._frame
-        self.columns = [_name(name) for name in self._with_index.columns]
-        self._check_names()
+    def __init__(self, frame: Any, kind: str, with_index: Any = None) -> None:
+        self.kind = kind
+        self._frame, self._with_index = frame, frame if with_index is None else with_index
+        self.columns: list[str] = list(self._with_index.columns)
 
     def __len__(self) -> int:
         return len(self._frame)
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        for start in range(0, len(self), _BATCH):
-            part = self._with_index.iloc[start : start + _BATCH]
-            values = [map(_plain, part.iloc[:, n].tolist()) for n in range(len(self.columns))]
-            yield from (dict(zip(self.columns, row)) for row in zip(*values))
+        """Yield the rows as column name → Python value, in order; empty cells are None."""
+        for row in self._with_index.iter_rows(named=True, buffer_size=4_096):
+            yield {name: _plain(value) for name, value in row.items()}
 
     def labels(self) -> Sequence[object]:
-        index = self._frame.index
-        labels = [_plain(label) for label in index.tolist()]
-        usable = index.is_unique and all(
-            isinstance(label, (str, int)) and str(label).strip() for label in labels
-        )
-        return labels if usable else range(len(self))
+        """Return names of the rows in messages: a unique pandas index, else 0, 1, 2, ..."""
+        import narwhals
 
-    def take(self, rows: Sequence[int]) -> pandas.DataFrame:
-        return self._frame.iloc[list(rows)].copy()
+        index: Any = narwhals.maybe_get_index(self._frame)
+        return range(len(self)) if index is None or not index.is_unique else index.tolist()
 
     def to_pandas(self, rows: Sequence[int]) -> pandas.DataFrame:
-        return self.take(rows)
-
-    def to_polars(self, rows: Sequence[int]) -> polars.DataFrame:
-        return library("polars").from_pandas(self._with_index.iloc[list(rows)])
-
-
-class _PolarsFrame(Frame):
-    kind = "polars.DataFrame"
-
-    def __init__(self, frame: polars.DataFrame) -> None:
-        self._frame = frame.clone()
-        self.columns = list(frame.columns)
-
-    def __len__(self) -> int:
-        return self._frame.height
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        return self._frame.iter_rows(named=True)
-
-    def take(self, rows: Sequence[int]) -> polars.DataFrame:
-        return self._frame[list(rows)]
-
-    def to_pandas(self, rows: Sequence[int]) -> pandas.DataFrame:
+        """Return rows by number, counted from 0."""
         library("pandas")
-        return self.take(rows).to_pandas()
+        frame: pandas.DataFrame = self._frame[list(rows)].to_pandas()
+        return frame.copy()
 
     def to_polars(self, rows: Sequence[int]) -> polars.DataFrame:
-        return self.take(rows)
-
-
-class _ArrowFrame(Frame):
-    def __init__(self, given: ArrowStream) -> None:
-        import pyarrow
-
-        self.kind = f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"
-        try:
-            self._table = pyarrow.table(given)
-        except (pyarrow.ArrowException, TypeError, ValueError) as error:
-            raise DataError(f"the {self.kind} cannot be read as a table ({error})") from error
-        self.columns = list(self._table.column_names)
-        self._check_names()
-
-    def __len__(self) -> int:
-        return int(self._table.num_rows)
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        for batch in self._table.to_batches(max_chunksize=_BATCH):
-            yield from batch.to_pylist()
-
-    def take(self, rows: Sequence[int]) -> Any:
-        return self._table.take(list(rows))
-
-    def to_pandas(self, rows: Sequence[int]) -> pandas.DataFrame:
-        library("pandas")
-        frame: pandas.DataFrame = self.take(rows).to_pandas()
-        return frame
-
-    def to_polars(self, rows: Sequence[int]) -> polars.DataFrame:
-        frame: polars.DataFrame = library("polars").from_arrow(self.take(rows))
+        """Return rows by number, counted from 0."""
+        library("polars")
+        frame: polars.DataFrame = self._with_index[list(rows)].to_polars()
         return frame
 
 
-def _imported(name: str) -> Any:
-    """Return a module if it is imported, and not just being imported by another thread."""
-    module = sys.modules.get(name)
-    return None if getattr(getattr(module, "__spec__", None), "_initializing", False) else module
+def _native(value: object) -> Any:
+    """Return a DataFrame, LazyFrame or Series of narwhals; None for anything else.
+
+    Neither pandas nor polars is imported: who has one of their frames has imported them.
+    """
+    if _is_plain(value):
+        return None
+    import narwhals
+
+    try:
+        return narwhals.from_native(value, allow_series=True)
+    except TypeError:
+        pass
+    if not hasattr(value, "__arrow_c_array__") and not isinstance(value, ArrowStream):
+        return None
+    import pyarrow
+
+    try:
+        is_table = isinstance(value, ArrowStream)
+        arrow = pyarrow.table(value) if is_table else pyarrow.chunked_array([value])
+    except (TypeError, ValueError) as error:  # errors of Arrow are ValueErrors, too
+        raise DataError(f"the {_kind(value)} cannot be read as a table ({error})") from error
+    return narwhals.from_native(arrow, allow_series=True)
+
+
+def _is_plain(value: object) -> bool:
+    return type(value).__module__ in ("builtins", "pathlib") or isinstance(value, (Mapping, type))
+
+
+def _kind(value: object) -> str:
+    return f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
 
 
 def frame_of(value: object) -> Frame | None:
-    """Return `value` as a Frame; None if it is not a data frame.
-
-    Neither pandas nor polars is imported: who has one of their frames has imported them.
+    """Return `value` as a Frame, a lazy one collected; None if it is not a data frame.
 
     Raises:
-        DataError: a lazy frame, columns with the same name, or a table that Arrow cannot hold.
+        DataError: columns with the same name, or a table that Arrow cannot hold.
     """
-    pandas, polars = _imported("pandas"), _imported("polars")
-    if pandas is not None and isinstance(value, pandas.DataFrame):
-        return _PandasFrame(value)
-    if polars is not None and isinstance(value, polars.LazyFrame):
-        raise DataError("a polars.LazyFrame has no rows yet; give frame.collect()")
-    if polars is not None and isinstance(value, polars.DataFrame):
-        return _PolarsFrame(value)
-    if isinstance(value, type) or series_of(value) is not None or not isinstance(value, ArrowStream):
+    if _is_plain(value):
         return None
-    return _ArrowFrame(value)
+    from narwhals.exceptions import DuplicateError
+
+    pandas = sys.modules.get("pandas")
+    try:
+        if isinstance(value, getattr(pandas, "DataFrame", ())):
+            return _pandas_frame(value)
+        frame = _native(value)
+        frame = frame.collect() if hasattr(frame, "collect") else frame
+        return Frame(frame, _kind(value)) if hasattr(frame, "iter_rows") else None
+    except DuplicateError as error:
+        names = ", ".join(re.findall(r"- '(.*)' \d+ times", str(error)))
+        raise DataError(f"the {_kind(value)} has several columns named {names}; rename them") from error
+
+
+def _pandas_frame(value: pandas.DataFrame) -> Frame:
+    import narwhals
+
+    # A named index was a column: frame.set_index("tweet_id").
+    index = [name for name in value.index.names if name is not None and name not in value]
+    flat = value.reset_index(level=index) if index else value.copy(deep=False)
+    names = [".".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in flat.columns]
+    flat = flat.set_axis(names, axis=1)
+    # A copy: later changes to the caller's frame must not change a ranking.
+    frame = narwhals.from_native(value.copy(deep=False))
+    return Frame(frame, "pandas.DataFrame", narwhals.from_native(flat))
 
 
 def series_of(value: object) -> list[tuple[object, Any]] | None:
     """Return labels and values of a pandas or polars Series or Arrow array; None for anything else."""
-    pandas, polars = _imported("pandas"), _imported("polars")
-    pyarrow = _imported("pyarrow")
-    if pandas is not None and isinstance(value, (pandas.Series, pandas.Index)):
-        frame = value.to_frame(name="value")
-        return list(zip(_PandasFrame(frame).labels(), map(_plain, value.tolist())))
-    if polars is not None and isinstance(value, polars.Series):
-        return list(enumerate(value.to_list()))
-    if pyarrow is not None and isinstance(value, (pyarrow.Array, pyarrow.ChunkedArray)):
-        return list(enumerate(value.to_pylist()))
-    return None
+    series = _native(value)
+    if not hasattr(series, "to_list"):
+        return None
+    import narwhals
+
+    index: Any = narwhals.maybe_get_index(series)
+    labels = range(len(series)) if index is None else index.tolist()
+    return list(zip(labels, map(_plain, series.to_list())))
 
 
-def row_of(value: object) -> Mapping[str, Any] | None:
+def row_of(value: Any) -> Mapping[str, Any] | None:
     """Return a row as column name → value: a mapping, or a row from `iterrows` or `frame.loc[...]` of pandas."""
     if isinstance(value, Mapping):
         return value
-    pandas = _imported("pandas")
-    if pandas is not None and isinstance(value, pandas.Series):
-        names = value.index.tolist()
-        if all(isinstance(name, str) for name in names):
-            return dict(zip(names, map(_plain, value.tolist())))
-    return None
+    pandas: Any = sys.modules.get("pandas")
+    if pandas is None or not isinstance(value, getattr(pandas, "Series", ())):
+        return None
+    names = value.index.tolist()
+    return dict(zip(names, map(_plain, value.tolist()))) if all(isinstance(n, str) for n in names) else None
 
 
 def library(name: str) -> Any:
@@ -229,20 +176,15 @@ def library(name: str) -> Any:
         raise LinkerError(f"{name} is not installed; install it with: pip install {name}") from error
 
 
-def _name(label: object) -> str:
-    return ".".join(map(str, label)) if isinstance(label, tuple) else str(label)
-
-
 def _plain(value: Any) -> Any:
-    """Return a pandas cell as a Python value; None for NaN, NA and NaT."""
-    if value is None or type(value) in (str, int, bool):
+    """Return a cell as a Python value; None for NaN, NA and NaT."""
+    if value is None or type(value) in (str, int, bool, list, dict):
         return value
     if isinstance(value, float):
         return None if value != value else float(value)
-    pandas = sys.modules["pandas"]
-    if value is pandas.NA or value is pandas.NaT:
-        return None
     if isinstance(value, datetime) and hasattr(value, "to_pydatetime"):
-        return value.to_pydatetime(warn=False)
+        return None if value != value else value.to_pydatetime(warn=False)
+    if type(value).__name__ == "NAType":
+        return None
     # NumPy scalars and arrays.
     return value.tolist() if hasattr(value, "tolist") else value
