@@ -280,10 +280,6 @@
     //   labels: file of labels, in any format; they alone decide which posts discuss an article. None: those of
     //   the posts.
     articles_and_posts(articles, posts, columns=null, on_error='strict', labels=null):: { type: 'articles_and_posts', articles: articles, posts: posts, [if columns != null then 'columns']: columns, on_error: on_error, [if labels != null then 'labels']: labels },
-    // Reads one data set after the other.
-    //   readers: one reader per data set.
-    //   prefixes: one text per reader, put before all its ids; for data sets that use the same ids.
-    concatenated(readers, prefixes=null):: { type: 'concatenated', readers: readers, [if prefixes != null then 'prefixes']: prefixes },
     // Reader of pairs of posts: the earlier becomes an article, the later the post about it.
     //   posts: file or files of posts with times.
     //   min_words: minimum number of words besides hashtags, mentions and links.

@@ -78,8 +78,8 @@ def test_options_that_a_reader_has_no_use_for_are_refused(tmp_path: Path) -> Non
     (tmp_path / "x.csv").write_text("")
     with pytest.raises(DataError, match="reads files, no articles; use --data"):
         use_data(config("single_file"), None, str(tmp_path / "x.csv"), None)
-    with pytest.raises(ConfigError, match="do not apply to the reader 'concatenated'"):
-        use_data(config("concatenated"), str(tmp_path), None, None)
+    with pytest.raises(ConfigError, match="do not apply to the reader None"):
+        use_data({"data": {"reader": {}}}, str(tmp_path), None, None)
 
 
 def test_vectors_replace_those_of_the_config_wherever_they_stand() -> None:

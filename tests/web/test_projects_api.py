@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import time
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -173,17 +172,6 @@ def test_the_page_says_how_files_were_read(served: Served) -> None:
     details = served.start()
     assert details["posts"] == 30
     assert details["notes"] == ["posts.jsonl: 30 posts of 33 rows; 2 duplicates, 1 blank line left out"]
-
-
-def test_posts_of_an_archive_are_read(served: Served) -> None:
-    served.create()
-    rows = [json.loads(line) for line in POSTS.splitlines()]
-    tweets = [{"tweet": {"id_str": row["id"], "full_text": row["text"], "lang": "en"}} for row in rows]
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("data/tweets.js", f"window.YTD.tweets.part0 = {json.dumps(tweets)}")
-    served.upload(name="archive.zip", content=packed.getvalue())
-    assert served.start()["state"] == "labeling"
 
 
 def test_posts_have_links_and_context(served: Served) -> None:

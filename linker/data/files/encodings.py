@@ -257,17 +257,3 @@ class Recoder:
             self._changed["NUL characters dropped"] += text.count(b"\0")
             text = text.replace(b"\0", b"")
         return text
-
-
-def line_feeds() -> Callable[[bytes, bool], bytes]:
-    """Return a function that changes carriage returns, alone or before line feeds, into line feeds, piece by piece."""
-    held = b""
-
-    def change(piece: bytes, final: bool) -> bytes:
-        nonlocal held
-        piece, held = held + piece, b""
-        if piece.endswith(b"\r") and not final:
-            piece, held = piece[:-1], b"\r"
-        return piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-
-    return change

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -53,6 +52,7 @@ class InputFile:
             posts, by name.
         other_texts: number of the duplicates whose text differs from that of the post that is kept.
         changed: number of characters that could not be read as they are, by what became of them.
+        set_aside: the file with its bad lines; None: there is none.
     """
 
     def __init__(self, path: str, bad_lines: BadLines | None = None) -> None:
@@ -61,6 +61,7 @@ class InputFile:
         self.reasons: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()
         self.changed: Counter[str] = Counter()
+        self.set_aside: Path | None = None
         self._cleaned = self._long_ids = self._rounded_ids = 0
         self._cleaned_as = self._rounded_as = ""
 
@@ -177,7 +178,7 @@ class BadLines:
         self.total = 0
         self._files: list[InputFile] = []
         self._messages: list[tuple[int, int, str]] = []
-        self._side_files: dict[InputFile, tuple[Path, IO[str]]] = {}
+        self._side_files: dict[Path, IO[str]] = {}
         self.notes: list[str] = []
         self._noted = ""
         self._stack = ExitStack()
@@ -204,10 +205,11 @@ class BadLines:
         if len(self._messages) < SHOWN:
             self._messages.append((self._files.index(file), line, f"{name}, line {line}: {error}"))
         if self.on_error == "skip":
-            if file not in self._side_files:
-                self._side_files[file] = self._open_side_file(file.path)
+            side = file.set_aside = file.set_aside or _side_path(file.path)
+            if side not in self._side_files:  # it appears when the block ends without an error
+                self._side_files[side] = self._stack.enter_context(atomic_write(side))
             record = {"file": name, "line": line, "reason": str(error), "raw": raw}
-            self._side_files[file][1].write(json_text(record) + "\n")
+            self._side_files[side].write(json_text(record) + "\n")
 
     def note(self, name: str, notes: Sequence[str]) -> None:
         """Print notes about an input in one line on standard error, unless the previous input had the same."""
@@ -226,17 +228,6 @@ class BadLines:
         self.notes.append(message)
         warn(message)
 
-    def _open_side_file(self, path: str) -> tuple[Path, IO[str]]:
-        """Open the file for the bad lines of an input; it appears when the block ends without an error."""
-        name = "stdin" if path == "-" else Path(shown_name(path)).name
-        folder = _folder_beside(path)
-        taken = {side_path for side_path, _ in self._side_files.values()}
-        number, side_path = 1, folder / f"{name}.errors.jsonl"
-        while side_path in taken or not _is_free(side_path, shown_name(path)):
-            number += 1
-            side_path = folder / f"{name}.errors-{number}.jsonl"
-        return side_path, self._stack.enter_context(atomic_write(side_path))
-
     def __enter__(self) -> BadLines:
         return self
 
@@ -251,11 +242,11 @@ class BadLines:
                 self.warn(f"{file.shown}: {number:,} {name}")
         if self.total and self.on_error == "strict":
             raise DataError(self._listing())
-        for file, (side_path, _) in self._side_files.items():
+        for file in (file for file in self._files if file.set_aside):
             reasons = ", ".join(f"{count} {reason}" for reason, count in file.reasons.most_common())
             self.warn(
                 f"{file.shown}: {file.reasons.total()} of {file.lines} lines set aside ({reasons}); "
-                f"see {side_path}"
+                f"see {file.set_aside}"
             )
 
     def _listing(self) -> str:
@@ -268,19 +259,13 @@ class BadLines:
         return "\n".join([f"{self.total} bad line{'s' * (self.total > 1)}; {remedy}:", *listed])
 
 
-def _folder_beside(path: str) -> Path:
-    """The folder of a file; the current one for standard input, addresses, pipes, and files in read-only folders."""
+def _side_path(path: str) -> Path:
+    """Return the path for the bad lines of an input: beside it.
+
+    In the current folder for standard input, addresses, pipes, and files in read-only folders; inputs of one name share
+    a file there.
+    """
+    name = "stdin" if path == "-" else Path(shown_name(path)).name
     folder = Path(path).parent
-    return folder if os.path.isfile(path) and os.access(folder, os.W_OK) else Path()
-
-
-def _is_free(side_path: Path, name: str) -> bool:
-    """Whether the path is free, or has the bad lines of `name` from an earlier run."""
-    try:
-        with open(side_path, encoding="utf-8", errors="replace") as file:
-            return json.loads(file.readline())["file"] == name
-    except OSError:
-        # Free, or not writable, which is reported when it is written.
-        return not os.path.lexists(side_path)
-    except (ValueError, KeyError, TypeError):
-        return False
+    beside = folder if os.path.isfile(path) and os.access(folder, os.W_OK) else Path()
+    return beside / f"{name}.errors.jsonl"

@@ -10,14 +10,15 @@ from linker.common.errors import DataError
 from linker.data.files import streams
 from linker.data.files.streams import STANDARD_INPUT, is_address, is_page, shown_name
 from linker.data.files.tables import ENDINGS
-from linker.data.files.zip_archives import posts_of_x
 
 _MAGIC = re.compile(r"[*?[]")
 _PIECE = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]]*\]|.", re.DOTALL)
 _MEANING = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 ENDINGS_SHOWN = f"*{', *'.join(ENDINGS)}"
 # Files of `--on-error skip`.
-_SET_ASIDE = re.compile(r"\.errors(-\d+)?\.jsonl$")
+_SET_ASIDE = ".errors.jsonl"
+# The posts in a person's archive of X.
+_OF_X = re.compile(r"(^|/)data/tweets?(-part\d+)?\.js$")
 
 
 def input_files(paths: Sequence[str]) -> list[str]:
@@ -62,6 +63,11 @@ def hidden_below(folder: str) -> int:
     return sum(map(_is_hidden, _files_below(folder, None)))
 
 
+def posts_of_x(names: Sequence[str]) -> list[str]:
+    """Return the names of the files with the posts of a person's archive of X, among those of its files."""
+    return [name for name in names if _OF_X.search(name)]
+
+
 def _kind_of(path: str) -> str | None:
     """Return `file` or `folder`; None if it is not found."""
     if path == STANDARD_INPUT or is_page(path):
@@ -78,7 +84,7 @@ def _files(path: str) -> list[str]:
     if kind == "folder":
         below = _files_below(path, None)
         names = posts_of_x(below) or [
-            name for name in below if not _is_hidden(name) and not _SET_ASIDE.search(name)
+            name for name in below if not _is_hidden(name) and not name.endswith(_SET_ASIDE)
         ]
         if not names:
             raise DataError(f"{shown_name(path)}: the folder has no data file; expected {ENDINGS_SHOWN}")

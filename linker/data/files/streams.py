@@ -18,7 +18,6 @@ from urllib.parse import urlsplit, urlunsplit
 from typing_extensions import override
 
 from linker.common.errors import DataError, LinkerError
-from linker.data.files import zip_archives
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -207,7 +206,7 @@ def _reason(error: BaseException) -> str:
 
 STANDARD_INPUT = "-"
 #: Errors of the decompressors for truncated and damaged files.
-DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, *zip_archives.DAMAGE)
+DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError)
 _MAGIC = {
     "gzip": re.compile(rb"\x1f\x8b"),
     "bzip2": re.compile(rb"BZh[1-9](1AY&SY|\x17\x72\x45\x38\x50\x90)"),
@@ -217,10 +216,6 @@ _MAGIC = {
     "UTF-16": re.compile(rb"\xff\xfe|\xfe\xff"),
 }
 _MAGIC_LENGTH = 10
-# Names in the zip archives of Excel and LibreOffice workbooks.
-_WORKBOOK = re.compile(
-    rb"\[Content_Types\]\.xml|xl/|mimetypeapplication/vnd\.oasis\.opendocument\.spreadsheet"
-)
 
 
 def changed(stream: IO[bytes], change: Callable[[bytes, bool], bytes]) -> BinaryIO:
@@ -295,34 +290,27 @@ def open_bytes(
 ) -> Iterator[BinaryIO]:
     """Open a file, address or standard input (`-`), decompress it, and recode UTF-16 with a byte order mark as UTF-8.
 
-    The compression is detected from the content, not the name. Of a zip archive, the only data file is opened.
+    The compression is detected from the content, not the name.
 
     Args:
         path: the file.
-        as_table: leave workbooks of Excel and LibreOffice, which are zip archives, and UTF-16 as they are.
+        as_table: leave zip archives, as workbooks of Excel and LibreOffice are, and UTF-16 as they are.
         on_read: called with the number of bytes, still compressed, whenever some are read.
 
     Raises:
-        DataError: if the file cannot be opened, is damaged or truncated, or is a zip archive of several files.
+        DataError: if the file cannot be opened, is damaged or truncated, or is a zip archive.
     """
     with ExitStack() as stack:
         try:
             raw = stack.enter_context(_opened(path))
             head = raw.read(_MAGIC_LENGTH)
-            if packing_of(head) == "zip":
-                head += raw.read(_BUFFER)
         except OSError as error:
             raise DataError(f"{shown_name(path)}: cannot be read ({error.strerror})") from error
-        stream = rejoined(head, raw, on_read)
         packing = packing_of(head)
-        if as_table and packing == "zip" and _WORKBOOK.search(head):
+        if as_table and packing in ("zip", "UTF-16"):
             packing = None
         try:
-            if packing == "zip":
-                stream = _data_file(stack, raw, path, on_read)
-                packing = packing_of(stream.peek(_MAGIC_LENGTH)[:_MAGIC_LENGTH])  # type: ignore[attr-defined]
-            if as_table and packing == "UTF-16":
-                packing = None
+            stream = rejoined(head, raw, on_read)
             yield stack.enter_context(_unpacked(stream, packing, path))
         except DAMAGE as error:
             kind = f"damaged or truncated ({packing}: {error})" if packing else f"cannot be read ({error})"
@@ -337,23 +325,9 @@ def _opened(path: str) -> AbstractContextManager[IO[bytes]]:
     return open_address(path) if is_address(path) else open(path, "rb")
 
 
-def _data_file(
-    stack: ExitStack, raw: IO[bytes], path: str, on_read: Callable[[int], None] | None
-) -> BinaryIO:
-    """Open the data file in a zip archive; it is closed with `stack`."""
-    if not raw.seekable():
-        raise DataError(f"{shown_name(path)}: a zip archive; save it as a file, or unpack it")
-    raw.seek(0)
-    archive, entry = zip_archives.data_file(raw, shown_name(path))
-    stack.enter_context(archive)
-    packed = entry.compress_size / max(entry.file_size, 1)
-    counted = None if on_read is None else lambda number: on_read(round(packed * number))
-    return rejoined(b"", stack.enter_context(archive.open(entry)), counted)
-
-
 def _unpacked(stream: BinaryIO, packing: str | None, path: str) -> BinaryIO:
     if packing == "zip":
-        raise DataError(f"{shown_name(path)}: a zip archive or a workbook in a zip archive; unpack it")
+        raise DataError(f"{shown_name(path)}: a zip archive; unpack it")
     if packing is None:
         return stream
     if packing == "UTF-16":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
-from linker.data.files.encodings import UTF_8, Recoder, codec_of, line_feeds, shown_encoding, utf_16_of
+from linker.data.files.encodings import UTF_8, Recoder, codec_of, shown_encoding, utf_16_of
 from linker.data.files.formats.delimited import delimited_table, is_delimited
 from linker.data.files.formats.json_documents import json_document
 from linker.data.files.formats.json_lines import json_table
@@ -31,7 +30,6 @@ from linker.data.files.known_columns import normal
 from linker.data.files.line_errors import InputFile, LineError
 from linker.data.files.rows import MAX_LINE, Format, Line, Row, Table
 from linker.data.files.streams import STANDARD_INPUT, changed, open_bytes, rejoined, shown_name
-from linker.data.files.zip_archives import name_inside
 from linker.data.platforms.recognition import platforms_of
 
 #: Exact column names; or these and further names in their normal form.
@@ -46,12 +44,11 @@ _SUFFIXES: dict[str, Format] = {
 }
 #: Endings of the files that are found in folders; each may be followed by that of a compression.
 ENDINGS = tuple(_SUFFIXES)
-_PACKED = {".gz", ".bz2", ".xz", ".zst", ".zip"}
+_PACKED = {".gz", ".bz2", ".xz", ".zst"}
 #: Lines that show whether text is a table.
 _SNIFFED = 40
-# Bytes that show UTF-16, and what ends lines outside of quotes.
+# Bytes that show UTF-16.
 _FEW = 512
-_END, _QUOTED = re.compile(rb"\r\n|\r|\n"), re.compile(rb'"[^"]*"')
 # Keys of posts; an API response around a list of posts has none of them.
 _OF_POSTS = frozenset(
     ("id", "text", "body", "content", "fulltext", "selftext", "caption", "idstr", "tweetid", "postid", "restid", "uri")
@@ -162,7 +159,7 @@ def _text_file(file: InputFile, stream: BinaryIO, names: _Names, forced: str | N
         above, first = above + first, stream.readline(_GLANCE)
     if assignment := _ASSIGNMENT.match(first):
         first = first[assignment.end() :]
-    named = format_of_name(name_inside(file.shown))
+    named = format_of_name(file.shown)
     if named in (None, "txt") and not first.lstrip().startswith((b"{", b"[")):
         ahead = stream.read(_GLANCE)
         stream = rejoined(ahead, stream)
@@ -181,7 +178,7 @@ def _text_file(file: InputFile, stream: BinaryIO, names: _Names, forced: str | N
 
 
 def _in_utf_8(file: InputFile, stream: BinaryIO, forced: str | None) -> BinaryIO:
-    """Text in UTF-8 with `\\n` as line ends; what was recognized and changed is reported."""
+    """Text in UTF-8; what was recognized and changed is reported."""
 
     def chosen(codec: str) -> None:
         if codec not in (UTF_8, "utf_16"):
@@ -189,12 +186,7 @@ def _in_utf_8(file: InputFile, stream: BinaryIO, forced: str | None) -> BinaryIO
 
     head = stream.read(_FEW)
     codec = UTF_8 if head.startswith(codecs.BOM_UTF8) else utf_16_of(head) or forced
-    stream = changed(rejoined(head, stream), Recoder(codec, chosen, file.changed))
-    first = stream.readline(_GLANCE)
-    ahead = first + stream.peek(_GLANCE) if b"\r" in first[:-2] else b""  # type: ignore[attr-defined]
-    ends = Counter(_END.findall(_QUOTED.sub(b"", ahead)))
-    stream = rejoined(first, stream)
-    return changed(stream, line_feeds()) if ends[b"\r"] > ends[b"\n"] + ends[b"\r\n"] else stream
+    return changed(rejoined(head, stream), Recoder(codec, chosen, file.changed))
 
 
 def _format(first: bytes, named: Format | None, names: _Names, path: str) -> Format:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
@@ -18,7 +18,7 @@ from linker.data.files.streams import STANDARD_INPUT
 from linker.data.files.tables import open_table
 from linker.data.io.columns import Columns, MissingColumnsError, PostColumns
 from linker.data.io.date_styles import DateStyle
-from linker.data.io.dates import AmbiguousDateError, at_time, day_first, is_day, is_time_of_day, parse_date
+from linker.data.io.dates import AmbiguousDateError, day_first, parse_date
 from linker.data.io.fields import has_no_id, is_missing, is_rounded, put_paths
 
 Rows = Sequence[Mapping[str, Any]]
@@ -28,11 +28,6 @@ _WORDS = {"text": "text", "id": "id", "created_at": "time", "lang": "language"}
 _NO_TEXT = re.compile(r"\s*([\d.,:/+-]*|https?://\S+|at://\S+)\s*")
 # Not the dates 1.5.2024 and 01/05/2024.
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
-#: Names of columns with times of day, and of those with durations.
-_CLOCK = re.compile(r"time|hour|clock|uhr|zeit|heure|hora|(?<![a-z])ora|tijd|saat|godz|час|время|时间|時刻")
-_DURATION = re.compile(
-    r"watch|play|read|run|view|spent|total|average|avg|mean|length|duration|screen|laufzeit|dauer"
-)
 #: Maximum share of repeated values in a column of ids, minimum share of dates in a column of times.
 _REPEATED, _DATES = 0.1, 0.5
 #: Number of rows used for detection.
@@ -86,21 +81,9 @@ def sniffed_names(columns: Columns) -> tuple[set[str], set[str]]:
     return columns.all_names(), known if isinstance(columns, PostColumns) else set()
 
 
-@contextmanager
-def open_records(file: InputFile, columns: Columns) -> Iterator[tuple[Table, Columns]]:
-    """Open an input with records of the kind that some columns are of, see `open_table`; return it and its columns."""
-    with open_table(file, sniffed_names(columns), columns.encoding, columns.sheet) as table:
-        if columns.partly:
-            table, _, present = with_head(table)
-            columns = columns.of_those(present)
-        yield table, columns
-
-
-def with_head(table: Table) -> tuple[Table, list[Row], list[str]]:
-    """Return a table, its first rows, and its columns as far as these show them."""
-    head = list(islice(table.rows, _HEAD))
-    present = dict.fromkeys(chain(table.columns or (), *(row.values for row in head)))
-    return replace(table, rows=chain(head, table.rows)), head, list(present)
+def open_records(file: InputFile, columns: Columns) -> AbstractContextManager[Table]:
+    """Open an input with records of the kind that some columns are of, see `open_table`."""
+    return open_table(file, sniffed_names(columns), columns.encoding, columns.sheet)
 
 
 def columns_of(columns: Columns, table: Table, path: str) -> FileColumns:
@@ -112,24 +95,21 @@ def columns_of(columns: Columns, table: Table, path: str) -> FileColumns:
         path: its path, to read it a second time if its dates are ambiguous.
     """
     paths = nested_names(columns, table)
-    table, head, present = with_head(replace(table, rows=with_paths(table.rows, paths)))
+    rows = with_paths(table.rows, paths)
+    head = list(islice(rows, _HEAD))
+    present = list(dict.fromkeys(chain(table.columns or (), *(row.values for row in head))))
+    rows = chain(head, rows)
     if not head or table.format == "txt":
-        return FileColumns(columns, table.rows, present, {}, [])
+        return FileColumns(columns, rows, present, {}, [])
     detection = _Detection(columns, present, [row.values for row in head])
     if isinstance(columns, PostColumns):
         detection.detect()
     renamed = columns.of_file(detection.names, {})
     styles = {}
-    rows = table.rows
     for ours in columns.dates:
         for name in renamed.names(ours):
             first, rows = _day_first(name, head, rows, columns, path, paths)
             styles[ours] = DateStyle(first, of_posts=ours == "created_at")
-            if (clock := _clock_of(name, present, head)) is not None:
-                detection.notes.append(f'time of day from "{clock}"')
-                rows = _at_times(rows, name, clock)
-                head = list(islice(rows, len(head)))
-                rows = chain(head, rows)
     has_header = not any(
         _is_like_all(name, [row.values.get(name) for row in head]) for name in table.columns or ()
     )
@@ -361,32 +341,9 @@ def _day_first(
     if path == STANDARD_INPUT:
         buffered = list(islice(rows, len(head) + _BUFFERED))
         return _first_vote(name, buffered), chain(buffered, rows)
-    with open_records(InputFile(path), columns) as (table, _):
+    with open_records(InputFile(path), columns) as table:
         return _first_vote(name, with_paths(table.rows, paths)), rows
 
 
 def _first_vote(name: str, rows: Iterable[Row]) -> bool | None:
     return next((vote for row in rows if (vote := day_first(row.values.get(name))) is not None), None)
-
-
-def _clock_of(name: str, present: Sequence[str], rows: Sequence[Row]) -> str | None:
-    """Return the column with the times of day of a column of dates without them; None: none, or several."""
-    days = [value for row in rows if not is_missing(value := row.values.get(name))]
-    if not days or not all(map(is_day, days)):
-        return None
-    clocks = [
-        other
-        for other in present
-        if other != name
-        and _CLOCK.search(normal(other))
-        and not (_DURATION.search(normal(other)) or OTHER_TIMES.search(normal(other)))
-        and (filled := [value for row in rows if not is_missing(value := row.values.get(other))])
-        and all(map(is_time_of_day, filled))
-    ]
-    return clocks[0] if len(clocks) == 1 else None
-
-
-def _at_times(rows: Iterable[Row], name: str, clock: str) -> Iterator[Row]:
-    for row in rows:
-        row.values[name] = at_time(row.values.get(name), row.values.get(clock))
-        yield row

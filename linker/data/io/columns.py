@@ -29,7 +29,7 @@ class MissingColumnsError(DataError):
 
 
 # Attributes of the instances that name no column.
-_NO_COLUMNS = frozenset(words("date_styles format authors plain copied encoding sheet partly"))
+_NO_COLUMNS = frozenset(words("date_styles format authors plain copied encoding sheet"))
 
 
 class Columns:
@@ -47,7 +47,6 @@ class Columns:
         date_styles: how the dates of a file are read, by our column; empty: only unambiguous dates.
         encoding: name of the encoding of text; None: recognize it.
         sheet: name of the sheet of workbooks; None: find it.
-        partly: whether a renamed column applies only to the files that have it.
     """
 
     required: tuple[str, ...] = ("id",)
@@ -57,7 +56,6 @@ class Columns:
     date_styles: Mapping[str, DateStyle] = {}
     encoding: str | None = None
     sheet: str | None = None
-    partly: bool = False
 
     def ours(self) -> list[str]:
         """Return our names, in order."""
@@ -70,10 +68,6 @@ class Columns:
     def all_names(self) -> set[str]:
         """Return all columns of the file that are read."""
         return _all_names(self)
-
-    def renamed(self) -> list[tuple[str, str]]:
-        """Return the columns of the file that were named by the user, each with ours."""
-        return [(name, ours) for ours in self.ours() for name in self.names(ours) if name != ours]
 
     def check(self, present: Sequence[str], shown: str, likely: dict[str, str] | None = None) -> None:
         """Check that the file has all required and all renamed columns.
@@ -98,24 +92,6 @@ class Columns:
         if missing:
             raise _all_missing(missing, present, likely or {}, shown)
 
-    def check_somewhere(self, present: Sequence[str], number: int) -> None:
-        """Check that every renamed column is among the columns of a number of files.
-
-        Raises:
-            MissingColumnsError: otherwise.
-        """
-        if missing := [(name, ours) for name, ours in self.renamed() if not _is_in(name, present)]:
-            raise _all_missing(missing, present, {}, f"{number:,} files")
-
-    def of_those(self, present: Sequence[str]) -> Columns:
-        """Return the mapping for a file with some columns, without the renamed ones that it does not have."""
-        found = copy(self)
-        for name, ours in self.renamed():
-            if not _is_in(name, present):
-                rest = [other for other in self.names(ours) if other != name and _is_in(other, present)]
-                setattr(found, ours, rest or ours)
-        return found
-
     def of_file(self, names: Mapping[str, list[str] | None], date_styles: Mapping[str, DateStyle]) -> Columns:
         """Return a copy for one file, with `names` of the file in place of ours, and its `date_styles`."""
         mapping = copy(self)
@@ -133,10 +109,6 @@ class Columns:
         raise DataError(
             f"{shown}: plain text is supported for posts only, one per line; use JSON lines, CSV or TSV"
         )
-
-
-def _is_in(name: str, present: Sequence[str]) -> bool:
-    return name in present or ("." in name and name.partition(".")[0] in present)
 
 
 # Cached because it is called for every line.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -73,8 +73,6 @@ _END_WORDS = re.compile(r"^([^\W\d_]+)[.,]?\s*|\s+([^\W\d_]+)$")
 _ENDS = " \t,·•|-–—"
 # 15/Mar/2023:21:38:00, 15MAR2023:21:38:00
 _DAY_AND_COLON = re.compile(r"(?:(?<=[^\W\d_]/\d{4})|(?<=[^\W\d_]\d{4})):(?=\d\d:\d\d)")
-# What workbooks have after a date alone.
-_MIDNIGHT = re.compile(r"[T ]00:00:00(?:\.0+)?$")
 _T = re.compile(r"(?<=\d)T$")
 
 
@@ -105,24 +103,6 @@ def parse_date(value: Any, day_first: bool | None = None) -> datetime:
             f"{str(value)[:60]!r} is not a date; write it like 2015-05-26 or 2015-05-26T16:52:48Z"
         )
     return moment
-
-
-def is_day(value: Any) -> bool:
-    """Return whether a value may be a date without a time of day, as text or not; midnight counts as none."""
-    text = str(value) if isinstance(value, (str, date)) else None
-    return text is not None and not _CLOCK.search(_MIDNIGHT.sub("", _plain(text)))
-
-
-def is_time_of_day(value: Any) -> bool:
-    """Return whether a value is a time of day without a date, such as 9:38 pm, as text or not."""
-    return isinstance(value, time) or (isinstance(value, str) and bool(_CLOCK.fullmatch(_plain(value))))
-
-
-def at_time(day: Any, clock: Any) -> Any:
-    """Return a date with a time of day, as text; the date as it is if either is none."""
-    if not (is_day(day) and is_time_of_day(clock)):
-        return day
-    return f"{_MIDNIGHT.sub('', str(day).strip())} {str(clock).strip()}"
 
 
 def day_first(value: Any) -> bool | None:

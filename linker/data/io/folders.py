@@ -9,13 +9,12 @@ from itertools import islice
 
 from linker.common.errors import DataError, LinkerError
 from linker.data.files.line_errors import BadLines, InputFile
-from linker.data.files.paths import ENDINGS_SHOWN, hidden_below, input_files, is_folder
+from linker.data.files.paths import ENDINGS_SHOWN, hidden_below, input_files, is_folder, posts_of_x
 from linker.data.files.streams import STANDARD_INPUT, is_address, open_bytes, shown_name
 from linker.data.files.tables import format_of_name, other_kind
-from linker.data.files.zip_archives import posts_of_x
-from linker.data.io.column_detection import columns_of, open_records, with_head
+from linker.data.io.column_detection import columns_of, open_records
 from linker.data.io.columns import ArticleColumns, Columns, MissingColumnsError, PostColumns
-from linker.data.io.platform_rows import is_read_once, recognized
+from linker.data.io.platform_rows import recognized
 
 _SHOWN = 50
 #: Names of files that describe posts, or are written beside them.
@@ -94,21 +93,6 @@ def _some(listed: list[str]) -> str:
     return ", ".join(listed[:_SHOWN]) + more
 
 
-def check_renamed(files: Sequence[str], columns: Columns) -> None:
-    """Check that every column that the user named is in one of several files.
-
-    Raises:
-        MissingColumnsError: otherwise.
-    """
-    present: dict[str, None] = {}
-    if any(map(is_read_once, files)):
-        return
-    for path in files:
-        with open_records(InputFile(path), columns) as (table, _):
-            present.update(dict.fromkeys(with_head(table)[2]))
-    columns.check_somewhere(list(present), len(files))
-
-
 def why_left_out(path: str, columns: Columns) -> str | None:
     """Return why a file holds no records of the kind that columns are of, in a few words; None if it does."""
     try:
@@ -126,7 +110,7 @@ def why_left_out(path: str, columns: Columns) -> str | None:
 
 
 def _no_records(path: str, columns: Columns, is_text: bool) -> str | None:
-    with open_records(InputFile(path), columns) as (table, columns):
+    with open_records(InputFile(path), columns) as table:
         if table.format == "txt":
             return PLAIN_TEXT if isinstance(columns, PostColumns) and is_text else "no table"
         formats, table = recognized(table, columns)

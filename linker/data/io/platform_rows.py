@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from tempfile import TemporaryFile
 from typing import Any
 
 from linker.common.console import progress_bar
@@ -134,8 +132,8 @@ def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
     for path in paths:
         if is_read_once(path) or format_of_name(path) in ("csv", "parquet", "tsv", "xlsx"):
             continue
-        with open_records(InputFile(path), columns) as (table, file_columns):
-            formats, table = recognized(table, file_columns)
+        with open_records(InputFile(path), columns) as table:
+            formats, table = recognized(table, columns)
             if formats is None or not formats.has_deletions:
                 continue
             if table.format != "jsonl":
@@ -204,25 +202,10 @@ def is_read_once(path: str) -> bool:
 
 
 def _replayed(
-    file: InputFile, rows: Iterator[Row], formats: MixedFormats, deleted: set[bytes]
+    file: InputFile, rows: Iterable[Row], formats: MixedFormats, deleted: set[bytes]
 ) -> Iterator[Row]:
     """Yield the rows; those of an input that is read once, after all its deletions are in `deleted`."""
-    if not (formats.has_deletions and is_read_once(file.path)):
-        yield from rows
-        return
-    around: dict[str, Any] | None = None
-    with TemporaryFile("w+", encoding="ascii") as copy:
-        for row in rows:
-            deleted |= deleted_by(formats, [row.values])
-            if row.around is not around:  # the same for all rows of a page: on a line before them
-                around = row.around
-                copy.write(json.dumps(around) + "\n")
-            copy.write(json.dumps(row[:3]) + "\n")
-        copy.seek(0)
-        around = None
-        for value in map(json.loads, copy):
-            if isinstance(value, list):
-                number, values, raw = value
-                yield Row(number, values, raw, around)
-            else:
-                around = value
+    if formats.has_deletions and is_read_once(file.path):
+        rows = list(rows)
+        deleted |= deleted_by(formats, (row.values for row in rows))
+    yield from rows

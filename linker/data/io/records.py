@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import copy
 from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple, Protocol, TypeVar
@@ -27,7 +26,7 @@ from linker.data.io.fields import (
     required_text,
     seems_rounded,
 )
-from linker.data.io.folders import check_renamed, files_with_records
+from linker.data.io.folders import files_with_records
 from linker.data.io.platform_rows import deleted_by, deleted_in, post_rows, recognized
 from linker.data.types import Article, Post
 
@@ -38,7 +37,6 @@ class _Identified(Protocol):
 
 
 Record = TypeVar("Record", bound=_Identified)
-Mapping = TypeVar("Mapping", bound=Columns)
 FileRow = tuple[InputFile, Columns, Row]
 _ROUNDED_REFERENCES = (
     "ids of other posts (replies, quotes, threads) left out: a program has rounded them; export ids as text"
@@ -132,7 +130,7 @@ def stream_posts(paths: str | Sequence[str], columns: PostColumns, bad_lines: Ba
         columns: names of the columns in the files.
         bad_lines: where bad lines are reported.
     """
-    files, columns = files_of(paths, columns, bad_lines)
+    files = files_with_records(as_list(paths), columns, bad_lines)
     yield from posts_of_files(files, columns, bad_lines, deleted_in(files, columns))
 
 
@@ -193,7 +191,7 @@ def iter_records(
     """
     first: dict[str, _First] = {}
     ids = ContentIds(first)
-    files, columns = files_of(paths, columns, bad_lines)
+    files = files_with_records(as_list(paths), columns, bad_lines)
     deleted = deleted_in(files, columns)
     rows = chain.from_iterable(iter_rows(path, columns, bad_lines, deleted) for path in files)
     yield from _records(rows, lambda row, columns, source: parse(row, columns, source, ids), first)
@@ -257,7 +255,7 @@ def iter_rows(path: str, columns: Columns, bad_lines: BadLines, deleted: set[byt
     """
     file = bad_lines.file(path)
     shown = shown_name(path)
-    with open_records(file, columns) as (table, columns):
+    with open_records(file, columns) as table:
         if table.format == "txt":
             columns = columns.plain_text(shown)
         formats, table = recognized(table, columns)
@@ -345,23 +343,6 @@ def identified(post: Post, ids: ContentIds | None = None) -> Post:
 def as_list(paths: str | Sequence[str]) -> list[str]:
     """Return one path or several as a list."""
     return [paths] if isinstance(paths, str) else list(paths)
-
-
-def files_of(paths: str | Sequence[str], columns: Mapping, bad_lines: BadLines) -> tuple[list[str], Mapping]:
-    """Return the files of some inputs with records, and their columns.
-
-    A column that the user named applies to those of several files that have it.
-
-    Raises:
-        MissingColumnsError: if none of several files has a column that the user named.
-    """
-    partly = copy(columns)
-    partly.partly = bool(columns.renamed()) and isinstance(columns, PostColumns)
-    files = files_with_records(as_list(paths), partly, bad_lines)
-    if not partly.partly or len(files) < 2:
-        return files, columns
-    check_renamed(files, columns)
-    return files, partly
 
 
 def empty_input_error(paths: str | Sequence[str], kind: str) -> DataError:

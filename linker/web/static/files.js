@@ -13,7 +13,7 @@ export function fileField(id, label, { endings = [], most = Infinity, several = 
   const problem = el("p", { class: "problem", role: "alert" });
   const input = el("input", { id, type: "file", multiple: several, "aria-describedby": `${id}-hint`, onchange: () => take([...input.files]) });
   const place = el("div", { class: "drop" }, el("label", { for: id }, label), input,
-    el("small", { id: `${id}-hint` }, endings.length ? `${endings.join(" ")}, also compressed (.gz .bz2 .xz .zst .zip); exports of platforms as they are. At most ${shownSize(most)} each.` : ""));
+    el("small", { id: `${id}-hint` }, endings.length ? `${endings.join(" ")}, also compressed (.gz .bz2 .xz .zst); exports of platforms as they are. At most ${shownSize(most)} each.` : ""));
   for (const kind of ["dragenter", "dragover"]) {
     place.addEventListener(kind, (event) => { event.preventDefault(); place.classList.add("over"); });
   }

@@ -33,7 +33,7 @@ FILES = (
     "2014-08/4.jsonl.gz",
     "2015-01/5.jsonl.gz",
 )
-OTHERS = ("README.txt", "_SUCCESS", "2014-07/notes.md", "a.jsonl.errors.jsonl", "a.jsonl.errors-2.jsonl")
+OTHERS = ("README.txt", "_SUCCESS", "2014-07/notes.md", "a.jsonl.errors.jsonl")
 HIDDEN = (".hidden.jsonl", ".git/x.jsonl", "2014-07/.tmp/y.jsonl")
 
 

@@ -207,40 +207,6 @@ def test_the_time_is_the_only_column_of_dates(
     assert capsys.readouterr().err == f"{path}: ids are made from the content of posts{note}\n"
 
 
-@pytest.mark.parametrize(
-    ("columns", "first", "second"),
-    [
-        ("date,time", "2023-03-15,21:38:00", "2023-03-16,"),
-        ("Date,Time (UTC)", "15.03.2023,9:38 PM", "16.03.2023,"),
-        ("created_date,created_time", "3/15/2023,21:38", "3/16/2023,"),
-        ("Datum,Uhrzeit", "15. März 2023,21:38 Uhr", "16. März 2023,"),
-    ],
-)
-def test_dates_and_times_of_day_in_two_columns(
-    columns: str, first: str, second: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "posts.csv"
-    path.write_text(f"id,text,{columns}\n1,ferry,{first}\n2,strike,{second}\n", encoding="utf-8")
-
-    posts = read_posts(str(path))
-
-    assert [post.created_at for post in posts] == [
-        datetime(2023, 3, 15, 21, 38, tzinfo=timezone.utc),
-        datetime(2023, 3, 16, tzinfo=timezone.utc),
-    ]
-    assert f'time of day from "{columns.partition(",")[2]}"' in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("name", ["duration", "watch_time", "Edit Time"])
-def test_a_duration_is_no_time_of_day(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "posts.csv"
-    path.write_text(f"id,text,date,{name}\n1,ferry,2023-03-15,12:34\n", encoding="utf-8")
-
-    (post,) = read_posts(str(path))
-
-    assert post.created_at == datetime(2023, 3, 15, tzinfo=timezone.utc)
-
-
 def test_a_date_between_dots_is_no_number(tmp_path: Path) -> None:
     (post,) = read_posts(write_csv(tmp_path / "p.csv", ["text", "wann"], ["der Damm", "1.5.2024"]))
     assert post.created_at == datetime(2024, 5, 1, tzinfo=timezone.utc)
@@ -369,15 +335,3 @@ def test_whatever_the_columns_every_row_is_a_post_or_a_reported_error(
         return
     errors = side.read_bytes().splitlines() if side.exists() else []
     assert len(posts) + len(errors) + bad_lines.left_out.total() == len(rows)
-
-
-def test_a_column_named_for_several_files_applies_where_it_is(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("id,words,text\n1,dam,no\n")
-    (tmp_path / "b.csv").write_text("id,Message\n2,otters\n")
-    paths = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
-    for inputs in (paths, [str(tmp_path)]):
-        assert [post.text for post in read_posts(inputs, PostColumns(text="words"))] == ["dam", "otters"]
-    with pytest.raises(DataError, match=r'2 files: column "wrds" is missing; did you mean "words"\?'):
-        read_posts(paths, PostColumns(text="wrds"))
-    with pytest.raises(DataError, match=r'b\.csv: column "words" is missing'):
-        read_posts(paths[1], PostColumns(text="words"))

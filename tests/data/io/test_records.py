@@ -23,7 +23,6 @@ from linker.data.identity import content_id
 from linker.data.io.columns import SingleFileColumns
 from linker.data.io.records import iter_posts
 from linker.data.readers.articles_and_posts import ArticlesAndPosts
-from linker.data.readers.concatenated import Concatenated
 from linker.data.readers.pairs_file import SingleFile
 
 GOOD_ARTICLE = {"id": "a1", "title": "Dam breaks", "text": "The dam broke at night."}
@@ -182,24 +181,23 @@ def test_nothing_left_is_an_error(tmp_path: Path) -> None:
 def test_a_place_where_no_side_file_can_be_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(line_errors, "_folder_beside", Path)
+    monkeypatch.setattr(line_errors, "_side_path", lambda path: Path("/proc/p.jsonl.errors.jsonl"))
     path = write(tmp_path / "p.jsonl", {"id": 1, "text": "x"}, b"oops")
     with pytest.raises(LinkerError, match=r"p\.jsonl\.errors\.jsonl: cannot be written"):
         read_posts(path, on_error="skip")
 
 
-def test_side_files_of_inputs_with_the_same_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inputs_with_the_same_name_share_a_side_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(line_errors.os, "access", lambda folder, mode: False)  # no folder is writable
     paths = []
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         paths.append(write(tmp_path / folder / "p.jsonl", {"id": folder, "text": "x"}, b"oops"))
-    for _ in range(2):  # a second reading takes the places of the first
-        read_posts(paths, on_error="skip")
-        read_posts(paths[1], on_error="skip")
-    sides = {side.name: json.loads(side.read_text())["file"] for side in tmp_path.glob("*.errors*")}
-    assert sides == {"p.jsonl.errors.jsonl": paths[0], "p.jsonl.errors-2.jsonl": paths[1]}
+    read_posts(paths, on_error="skip")
+    assert [error["file"] for error in errors_of("p.jsonl", tmp_path)] == paths
+    read_posts(paths[1], on_error="skip")  # a second reading replaces it
+    assert [error["file"] for error in errors_of("p.jsonl", tmp_path)] == paths[1:]
 
 
 def test_csv_line_numbers(tmp_path: Path) -> None:
@@ -464,19 +462,6 @@ def test_single_file_bad_lines(tmp_path: Path) -> None:
         (4, "empty id"),
         (5, "empty text"),
         (6, "duplicate id"),
-    ]
-
-
-def test_concatenated(tmp_path: Path) -> None:
-    first = SingleFile(write(tmp_path / "1.jsonl", {"url": "u", "article": "A.", "text": "one"}))
-    second = SingleFile(write(tmp_path / "2.jsonl", {"url": "u", "article": "B.", "text": "two"}))
-    with pytest.raises(DataError, match="article id u is in two sets"):
-        Concatenated([first, second]).read()
-    data = Concatenated([first, second], ["x:", "y:"]).read()
-    assert [article.id for article in data.articles] == ["x:u", "y:u"]
-    assert [(post.id, post.article_ids) for post in data.posts] == [
-        ("x:" + content_id(None, None, None, "one"), ("x:u",)),
-        ("y:" + content_id(None, None, None, "two"), ("y:u",)),
     ]
 
 

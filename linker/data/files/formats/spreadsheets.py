@@ -113,7 +113,8 @@ def _sheets(shown: str, stream: BinaryIO) -> Generator[Any, str, None]:
                 )
             if "error" in reply:
                 raise DataError(
-                    f"{shown}: not an Excel workbook, or damaged ({reply['error']}); save it as .xlsx or CSV"
+                    f"{shown}: not an Excel workbook, or damaged ({reply['error']}); save it as .xlsx or CSV; "
+                    "unpack zip archives"
                 )
             chosen = yield reply["sheets"]
             process.send({"sheet": chosen})
