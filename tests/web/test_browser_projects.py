@@ -236,37 +236,6 @@ def test_own_labels_have_keys_and_names(browser: Browser, url: str, posts_file: 
     assert [one.text for one in browser.all(".list [aria-pressed=true]")] == ["3"]
 
 
-def test_labels_that_differ_by_name_only_are_listed_apart(
-    browser: Browser, other_browser: Browser, url: str, posts_file: Path
-) -> None:
-    browser.driver.get(f"{url}#new")
-    fill_in(browser, posts_file, model="bm25", people="Kim\nLee", per_post="2 people")
-    browser.one("#labels-scale").click()
-    create(browser)
-    links = [str(link.get_attribute("value")) for link in browser.all(".links input")]
-    for link, key in zip(links, "12"):  # on the scale 0 and 1, which both count as not relevant
-        other_browser.driver.get("about:blank")
-        other_browser.driver.get(link)
-        other_browser.ready()
-        first = other_browser.post
-        other_browser.press(key)
-        other_browser.wait(partial(_is_past, other_browser, first))
-        while other_browser.all(".post .words"):
-            post = other_browser.post
-            other_browser.press("1")
-            other_browser.wait(partial(_is_past, other_browser, post))
-        other_browser.saved()
-    browser.driver.refresh()
-    browser.wait(lambda: browser.text("#by-name") != "")
-    assert "Nobody disagrees" in browser.text("#review-title ~ [role=status]")
-    assert "different labels that count as the same on 1 post" in browser.text("#by-name")
-    assert [one.text for one in browser.all(".disputes .chip")] == ["Kim: 0", "Lee: 1"]
-    buttons = browser.all(".disputes button")
-    next(one for one in buttons if one.text == "1").click()
-    browser.wait(lambda: browser.all(".disputes [aria-pressed=true]"))
-    assert [one.text for one in browser.all(".disputes [aria-pressed=true]")] == ["1"]
-
-
 @pytest.mark.parametrize("colors", ["light", "dark"])
 def test_everything_has_a_name_and_fits_on_a_phone(
     browser: Browser, url: str, posts_file: Path, colors: str

@@ -14,7 +14,6 @@ import pytest
 
 from linker.annotation.project.project import ProjectsFolder, key_of, safe_name
 from linker.annotation.session.session import Session
-from linker.data.readers.articles_and_posts import ArticlesAndPosts
 from linker.web.api.projects import Projects
 from linker.web.app import Served as Contents
 from linker.web.app import create_app
@@ -414,29 +413,6 @@ def test_a_damaged_project_is_listed_with_what_is_wrong(ready: Served) -> None:
     assert entry["state"] == "broken"
     assert "7 people per post" in entry["error"]
     again.projects.close()
-
-
-def test_labels_of_three_projects_are_a_training_set(served: Served) -> None:
-    keys = [served.create(title=f"Otters {n}", labels_per_post=1)["key"] for n in range(3)]
-    for number, key in enumerate(keys):
-        served.upload(key)
-        served.start(key)
-        if number == 2:
-            assert "2 of 3 have some" in served.owner.post("/api/projects/_training").json()["error"]
-        for post, value in (("p3", "relevant"), ("p1", "not"), ("p4", "skip")):
-            action = served.owner.action("label", post, value, id=f"{key}-{post}-label")
-            served.owner.sync(action, key=key)
-    answer = served.owner.post("/api/projects/_training").json()
-    assert (answer["projects"], answer["posts"], answer["relevant"]) == (3, 6, 3)
-    folder = served.root / "_training"
-    assert answer["command"].endswith(f"--data {folder.resolve()}")
-    data = ArticlesAndPosts(str(folder / "articles.jsonl"), str(folder / "posts.jsonl")).read()
-    assert [article.split for article in data.articles] == ["train", "train", "dev"]
-    assert {post.id: post.article_ids for post in data.posts if post.id.startswith(keys[0])} == {
-        f"{keys[0]}/p3": (f"{keys[0]}/article-1",),
-        f"{keys[0]}/p1": (),
-    }
-    assert served.owner.get("/api/projects").json()["projects"][0]["state"] == "labeling"
 
 
 def test_many_posts_are_ordered_at_once_and_scored_meanwhile(served: Served) -> None:

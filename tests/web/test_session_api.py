@@ -214,37 +214,6 @@ def test_sessions_of_one_name_have_their_own_addresses(make_session: Callable[..
     assert len(uids) == 2
 
 
-def test_the_agreement_by_name_is_shown_for_label_sets_that_need_names(
-    make_session: Callable[..., Session],
-) -> None:
-    labels = [{"name": str(n), "value": "relevant" if n > 1 else "not"} for n in range(4)]
-    client = Client(create_app(Served([make_session(labels=labels, overlap=1.0)])))
-    for who, names in (("Ada", "03"), ("Ben", "13")):
-        for post, name in zip(("p0", "p3"), names):
-            value = "relevant" if name > "1" else "not"
-            client.sync(client.action("label", post, value, annotator=who, choice=name), annotator=who)
-    answer = client.get("/api/sessions/otters/agreement").json()
-    assert (answer["alpha"], answer["names"]["level"]) == (1.0, "ordinal")
-    assert 0 < answer["names"]["alpha"] < 1
-    assert (answer["total"], answer["total_by_name"]) == (0, 1)
-    (differing,) = answer["by_name"]
-    assert (differing["id"], differing["resolved"], differing["holds"]) == ("p0", None, False)
-    assert [one[2] for one in differing["labels"]] == ["0", "1"]
-    body = {"annotator": "Cy", "post": "p0", "value": "not", "choice": "1", "id": "resolve-0001"}
-    decided = client.post("/api/sessions/otters/resolve", json=body).json()["by_name"]
-    assert decided[0]["resolved"] == {"value": "not", "choice": "1"}
-    content = b"post_id,label,choice\np0,not,1\np3,relevant,2\n"
-    client.post(
-        "/api/sessions/otters/import?name=llm.csv&annotator=llm&machine=true",
-        content=content,
-    )
-    (machine,) = client.get("/api/sessions/otters/agreement").json()["machines"]
-    assert machine["kappa"] == 1
-    assert 0 < machine["alpha_of_names"] < 1
-    plain = Client(create_app(Served([make_session(name="plain")])))
-    assert plain.get("/api/sessions/plain/agreement").json()["names"] is False
-
-
 # Rankings
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TypeVar
 
 Post = TypeVar("Post", bound=Hashable)
@@ -26,17 +25,11 @@ def cohen_kappa(first: Mapping[Post, bool], second: Mapping[Post, bool]) -> floa
     return math.nan if by_chance == 1 else (observed - by_chance) / (1 - by_chance)
 
 
-def krippendorff_alpha(
-    annotators: Iterable[Mapping[Post, Hashable]], scale: Sequence[Hashable] = ()
-) -> float:
-    """Return Krippendorff's α (2004, ch. 11) of any number of annotators; labels may be missing.
+def krippendorff_alpha(annotators: Iterable[Mapping[Post, Hashable]]) -> float:
+    """Return Krippendorff's α (2004, ch. 11) for nominal data, of any number of annotators (post → label).
 
-    1 is full agreement, 0 what chance would give. NaN if undefined: no post with two labels, or all labels
-    of such posts are the same.
-
-    Args:
-        annotators: post → label, of each annotator.
-        scale: all labels in order, for ordinal data, where labels far apart disagree more; empty: nominal data.
+    1 is full agreement, 0 what chance would give. Labels may be missing. NaN if undefined: no post with two labels, or
+    all labels of such posts are the same.
     """
     units: dict[Post, Counter[Hashable]] = {}
     for labels in annotators:
@@ -44,21 +37,11 @@ def krippendorff_alpha(
             units.setdefault(post, Counter())[value] += 1
     pairable = [counts for counts in units.values() if counts.total() > 1]
     totals: Counter[Hashable] = sum(pairable, Counter())
-
-    def difference(a: Hashable, b: Hashable) -> float:
-        """Return the squared difference of two labels, `a` before `b` on the scale: Krippendorff 2004, ch. 11.3."""
-        if not scale:
-            return 1.0
-        between = scale[scale.index(a) : scale.index(b) + 1]
-        return float((sum(totals[value] for value in between) - (totals[a] + totals[b]) / 2) ** 2)
-
-    apart = {pair: difference(*pair) for pair in combinations(scale or list(totals), 2)}
-    expected = sum(totals[a] * totals[b] * distance for (a, b), distance in apart.items())
+    expected = totals.total() ** 2 - sum(count**2 for count in totals.values())
     if not expected:
         return math.nan
     observed = sum(
-        counts[a] * counts[b] * distance / (counts.total() - 1)
+        (counts.total() ** 2 - sum(count**2 for count in counts.values())) / (counts.total() - 1)
         for counts in pairable
-        for (a, b), distance in apart.items()
     )
     return 1 - (totals.total() - 1) * observed / expected

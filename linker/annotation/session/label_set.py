@@ -35,12 +35,6 @@ class LabelSet:
         self.values = self.meanings or USUAL
         self.named = len(set(self.values.values())) < len(self.values)
 
-    @property
-    def scale(self) -> list[str]:
-        """The names of the labels in ascending order, without those that count as `skip`, if all are whole numbers."""
-        names = [name for name, value in self.values.items() if value != "skip"]
-        return sorted(names, key=int) if all(name.isdecimal() for name in names) else []
-
     def check(self, value: str | None, name: str | None) -> None:
         """Check a label.
 

@@ -220,7 +220,8 @@ class SessionFile:
                 ) from error
             if isinstance(error, sqlite3.OperationalError) and any(word in message for word in _NO_ACCESS):
                 raise LinkerError(
-                    f"{self.path}: cannot be written ({message}); the last step was not recorded"
+                    f"{self.path}: cannot be written ({message}); the last step was not recorded; make room, or copy "
+                    "the folder to where you can write"
                 ) from error
             raise DataError(f"{self.path}: damaged ({error}); put back a copy of it") from error
 
@@ -275,28 +276,17 @@ def write_session(
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """Open a database; where nothing can be written, for reading."""
-
-    def connect(options: str) -> sqlite3.Connection:
-        uri = f"{path.absolute().as_uri()}?{options}"
-        database = sqlite3.connect(
-            uri, timeout=_PATIENCE, isolation_level=None, check_same_thread=False, uri=True
-        )
-        database.text_factory = lambda data: data.decode("utf-8", "surrogatepass")
-        database.execute("SELECT 1 FROM contents LIMIT 1").fetchone()
-        return database
-
-    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
-        database = connect("mode=rw")
-        _choose_journal(database, path)
-        return database
-    log = path.with_name(f"{path.name}-wal")
-    if log.exists() and log.stat().st_size:
-        raise DataError(
-            f"{path}: the latest labels are in {log.name}, and cannot be read where nothing can be written; "
-            "copy the folder to where you can write, and open the copy"
-        )
-    return connect("immutable=1")
+    database = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw",
+        timeout=_PATIENCE,
+        isolation_level=None,
+        check_same_thread=False,
+        uri=True,
+    )
+    database.text_factory = lambda data: data.decode("utf-8", "surrogatepass")
+    database.execute("SELECT 1 FROM contents LIMIT 1").fetchone()
+    _choose_journal(database, path)
+    return database
 
 
 def _choose_journal(database: sqlite3.Connection, path: Path) -> None:

@@ -15,8 +15,6 @@ from linker.annotation.session.label_set import LabelSet
 
 #: An assignment expires after this much inactivity of its annotator.
 LEASE = timedelta(minutes=30)
-#: Longer pauses between labels are breaks and do not count towards labeling speed.
-BREAK = timedelta(minutes=5)
 
 
 @dataclass
@@ -29,9 +27,6 @@ class Annotator:
         seen: posts ever assigned or labeled.
         undo_stack: labeled posts with the labels before, newest last.
         last: time of the last event, in the order of the events: a clock may have been set back.
-        last_label: time of the last label.
-        work: time between labels, without breaks.
-        worked: number of labels given in that time.
     """
 
     labels: dict[int, Event] = field(default_factory=dict)
@@ -39,9 +34,6 @@ class Annotator:
     seen: set[int] = field(default_factory=set)
     undo_stack: list[tuple[int, Event | None]] = field(default_factory=list)
     last: datetime = datetime(1, 1, 1, tzinfo=timezone.utc)
-    last_label: datetime | None = None
-    work: timedelta = timedelta()
-    worked: int = 0
 
 
 class SessionState:
@@ -126,10 +118,6 @@ class SessionState:
     def _label(self, person: Annotator, index: int, event: Event) -> None:
         if not event.imported:
             person.undo_stack.append((index, person.labels.get(index)))
-            if person.last_label is not None and timedelta() <= event.time - person.last_label <= BREAK:
-                person.work += event.time - person.last_label
-                person.worked += 1
-            person.last_label = event.time
         person.labels[index] = event
         person.assigned.pop(index, None)
         person.seen.add(index)

@@ -26,7 +26,6 @@ class Status:
         decision: decision of the stopping rule.
         curve: relevant posts found after each label.
         annotators: name → number of labels.
-        per_hour: labels per annotator and hour, without breaks; None with fewer than two labels.
         disputed: posts with a tie and no adjudicated label; they count as relevant.
         waiting: labeled posts that somebody else is to label as well.
     """
@@ -40,7 +39,6 @@ class Status:
     decision: Decision
     curve: list[int]
     annotators: dict[str, int]
-    per_hour: float | None
     disputed: int
     waiting: int
 
@@ -56,8 +54,6 @@ def status_of(
         for index, label in person.labels.items()
         if label.value == "skip" and not state.labeled[index]
     }
-    seconds = sum(person.work.total_seconds() for person in people)
-    worked = sum(person.worked for person in people)
     return Status(
         posts=len(pool),
         labeled=len(labels),
@@ -68,7 +64,6 @@ def status_of(
         decision=decision,
         curve=np.cumsum(labels.relevant).tolist(),
         annotators={name: len(person.labels) for name, person in state.annotators.items() if person.labels},
-        per_hour=round(3600 * worked / seconds, 1) if seconds else None,
         disputed=len(state.disputed),
         waiting=len(state.waiting),
     )

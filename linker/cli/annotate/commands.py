@@ -211,11 +211,8 @@ def agreement(folder: Folder, as_json: AsJson = False) -> None:
 
     with _open(folder) as session:
         review = session.review()
-        print(
-            json.dumps(agreement_record(review, session.label_set), ensure_ascii=False)
-            if as_json
-            else agreement_text(review, session.label_set)
-        )
+    record = json.dumps(agreement_record(review), ensure_ascii=False) if as_json else agreement_text(review)
+    print(record)
 
 
 def _open(folder: Path) -> Session:

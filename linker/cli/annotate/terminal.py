@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.text import Text
 
 from linker.annotation.session.assignment import Suggestion
-from linker.annotation.session.label_set import LabelSet
 from linker.annotation.session.review import Dispute, MachineAgreement, Review, Share
 from linker.annotation.session.session import Session
 from linker.annotation.session.status import Status
@@ -83,8 +82,7 @@ def status_text(session: Session, status: Status) -> str:
     ]
     if status.annotators:
         people = ", ".join(f"{printable(name)} {count:,}" for name, count in status.annotators.items())
-        speed = f"; {status.per_hour:,.0f} labels an hour of work" if status.per_hour else ""
-        lines.append(f"by         {people}{speed}")
+        lines.append(f"by         {people}")
     if status.waiting:
         lines.append(f"waiting    {status.waiting:,} posts for the label of somebody else")
     if status.disputed:
@@ -92,20 +90,15 @@ def status_text(session: Session, status: Status) -> str:
     return "\n".join(lines)
 
 
-def agreement_text(review: Review, label_set: LabelSet) -> str:
+def agreement_text(review: Review) -> str:
     """Return the inter-annotator agreement, that of machines with people, and every disagreement."""
-    named, level = label_set.named, review.level
-    compared = [
-        line for machine in review.machines for line in machine_lines(machine, level if named else None)
-    ]
+    lines = [line for machine in review.machines for line in _machine_lines(machine)]
     if not review.posts:
-        none = "no post has the labels of two annotators; start a session with --overlap for that"
-        return "\n".join([*compared, none])
-    lines = [
-        *compared,
+        lines.append("no post has the labels of two annotators; start a session with --overlap for that")
+        return "\n".join(lines)
+    lines += [
         f"posts with two labels or more   {review.posts:,}",
         f"Krippendorff's α                {_figure(review.alpha)}",
-        *([f"α of the labels ({level})    {_figure(review.alpha_of_names)}"] if named else []),
         *(
             f"Cohen's κ                       {_figure(kappa)}  {printable(' and '.join(pair))}"
             for pair, kappa in review.kappas.items()
@@ -118,11 +111,6 @@ def agreement_text(review: Review, label_set: LabelSet) -> str:
         )
         now = f"{labels}; now {'relevant' if dispute.holds else 'not'}"
         lines += ["", printable(f"{dispute.post.id}: {now}"), f"  {printable(dispute.post.text)}"]
-    if named:
-        lines += ["", f"different labels that count as the same   {len(review.by_name):,}"]
-    for dispute in review.by_name:
-        labels = ", ".join(f"{name} {label}" for name, label in _names(dispute, label_set).items())
-        lines += ["", printable(f"{dispute.post.id}: {labels}"), f"  {printable(dispute.post.text)}"]
     return "\n".join(lines)
 
 
@@ -130,14 +118,7 @@ def _votes(dispute: Dispute) -> dict[str, bool]:
     return {name: label.value == "relevant" for name, label, _ in dispute.labels if label.value != "skip"}
 
 
-def _names(dispute: Dispute, label_set: LabelSet) -> dict[str, str]:
-    named = {name: label_set.name(label) for name, label, _ in dispute.labels if label.value != "skip"}
-    return {name: label for name, label in named.items() if label is not None}
-
-
-def machine_lines(machine: MachineAgreement, level: str | None) -> list[str]:
-    """Return the agreement of a machine with people as lines of text; by name as well if `level` is given."""
-
+def _machine_lines(machine: MachineAgreement) -> list[str]:
     def share(found: Share) -> str:
         if not found.count:
             return "not known"
@@ -148,17 +129,14 @@ def machine_lines(machine: MachineAgreement, level: str | None) -> list[str]:
         f"people labeled ({machine.sampled:,} sampled at random)",
         f"           κ with people {_figure(machine.kappa)}, precision {share(machine.precision)}, "
         f"recall {share(machine.recall)}",
-        *([f"           α of the labels ({level}) {_figure(machine.alpha_of_names)}"] if level else []),
     ]
 
 
-def agreement_record(review: Review, label_set: LabelSet) -> dict[str, Any]:
+def agreement_record(review: Review) -> dict[str, Any]:
     """Return the agreement as JSON values; undefined values are null."""
     return {
         "posts": review.posts,
         "alpha": _number(review.alpha),
-        "alpha_of_names": _number(review.alpha_of_names),
-        "level": review.level,
         "kappas": [
             {"annotators": list(pair), "kappa": _number(kappa)} for pair, kappa in review.kappas.items()
         ],
@@ -166,13 +144,7 @@ def agreement_record(review: Review, label_set: LabelSet) -> dict[str, Any]:
             {"post": dispute.post.id, "labels": _votes(dispute), "holds": dispute.holds}
             for dispute in review.disputes
         ],
-        "by_name": [
-            {"post": dispute.post.id, "labels": _names(dispute, label_set)} for dispute in review.by_name
-        ],
-        "machines": [
-            {**asdict(one), "kappa": _number(one.kappa), "alpha_of_names": _number(one.alpha_of_names)}
-            for one in review.machines
-        ],
+        "machines": [{**asdict(one), "kappa": _number(one.kappa)} for one in review.machines],
     }
 
 

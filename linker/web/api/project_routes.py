@@ -15,9 +15,7 @@ from starlette.requests import ClientDisconnect
 from linker.annotation.formats.label_format import LabelFormat
 from linker.annotation.project.project import ARTICLES, Project, file_names
 from linker.annotation.project.settings import MODELS, USUAL_LABELS, ProjectSettings, people_of
-from linker.annotation.project.training_set import write_training_set
 from linker.common.errors import Faults, LinkerError
-from linker.common.files import real_path
 from linker.data.files.tables import ENDINGS
 from linker.data.types import Article
 from linker.models.pretrained import BEST
@@ -27,7 +25,6 @@ from linker.web.api.views import AsciiJsonResponse, status_view
 from linker.web.server.security import MAX_UPLOAD
 
 _MOST_ARTICLES = 20
-_RECIPE = "configs/minilm/finetune.jsonnet"
 _SETTINGS = ("question", "guidelines", "model", "labels", "labels_per_post", "overlap", "target")
 _Text = Annotated[str, Field(max_length=1 << 20)]
 
@@ -125,20 +122,6 @@ def project_routes(projects: Projects) -> APIRouter:
         project = projects.folder.create(body.settings())
         projects.update(project)
         return details(project.key)
-
-    @router.post("/_training")  # no project has this key
-    def training_set() -> AsciiJsonResponse:
-        labeled = [(projects.project(served.key), served.session) for served in projects.all()]
-        written = write_training_set(projects.folder.root, labeled)
-        command = ["linker", "train", _RECIPE, "--data", str(real_path(written.folder))]
-        return AsciiJsonResponse(
-            {
-                "projects": written.projects,
-                "posts": written.posts,
-                "relevant": written.relevant,
-                "command": shlex.join(command),
-            }
-        )
 
     @router.post("/{key}")
     def change(key: str, body: ChangeBody) -> AsciiJsonResponse:

@@ -116,15 +116,12 @@ def review_routes(sessions: Sessions) -> APIRouter:
 def agreement_view(served: ServedSession) -> dict[str, Any]:
     """Return the agreement of people, that of machines with people, and the posts to adjudicate.
 
-    A post appears among the disagreements when everybody who is to label it has done so. Those on which only the names
-    of the labels differ are listed apart, as `by_name`.
+    A post appears among the disagreements when everybody who is to label it has done so.
     """
     session = served.session
     review, name_of = session.review(), session.label_set.name_of
     # Reading these influences nobody who is still to label them.
-    disputes, by_name = (
-        [dispute for dispute in some if not dispute.waiting] for some in (review.disputes, review.by_name)
-    )
+    disputes = [dispute for dispute in review.disputes if not dispute.waiting]
 
     def view(dispute: Dispute) -> dict[str, Any]:
         decided = dispute.adjudicated
@@ -142,20 +139,10 @@ def agreement_view(served: ServedSession) -> dict[str, Any]:
     return {
         "posts": review.posts,
         "alpha": _number(review.alpha),
-        "names": session.label_set.named and {"alpha": _number(review.alpha_of_names), "level": review.level},
         "kappas": [{"people": list(pair), "kappa": _number(kappa)} for pair, kappa in review.kappas.items()],
-        "machines": [
-            {
-                **asdict(machine),
-                "kappa": _number(machine.kappa),
-                "alpha_of_names": _number(machine.alpha_of_names),
-            }
-            for machine in review.machines
-        ],
+        "machines": [{**asdict(machine), "kappa": _number(machine.kappa)} for machine in review.machines],
         "total": len(disputes),
         "disagreements": [view(dispute) for dispute in disputes[:_MOST_SHOWN]],
-        "total_by_name": len(by_name),
-        "by_name": [view(dispute) for dispute in by_name[:_MOST_SHOWN]],
     }
 
 

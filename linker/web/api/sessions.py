@@ -178,7 +178,6 @@ class ServedSession:
             ),
             curve=list(accumulate(map(int, relevant))),
             annotators={},
-            per_hour=None,
             disputed=0,
             waiting=0,
         )

@@ -52,7 +52,6 @@ export function left(found, estimate) {
 function others(status) {
   const people = Object.entries(status.annotators);
   const lines = [];
-  if (status.per_hour) lines.push(["Labels per hour", whole(status.per_hour)]);
   if (status.skipped) lines.push(["Skipped", whole(status.skipped)]);
   if (status.copies_labeled) lines.push(["Near-duplicates labeled with them", whole(status.copies_labeled)]);
   if (status.waiting) lines.push(["Need another label", whole(status.waiting)]);

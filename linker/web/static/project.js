@@ -119,24 +119,7 @@ export class ProjectView {
       el("ol", { class: "steps stack" },
         project.disputed ? el("li", {}, `Decide on ${counted(project.disputed, "post")} on which people disagree, below.`) : null,
         command("command-export", "Write one label per post", commands.export),
-        command("command-rank", "Rank all posts, and keep those above a threshold learned from the labels", commands.rank),
-        el("li", {}, this.training())));
-  }
-
-  /** Writes the training set, and shows the command that uses it. */
-  training() {
-    const place = el("div");
-    const button = el("button", { type: "button", onclick: async () => {
-      try {
-        const answer = await ask("/api/projects/_training", {}, 120);
-        place.replaceChildren(el("p", { class: "muted" }, `${counted(answer.posts, "labeled post")} of ${counted(answer.projects, "project")}, ${whole(answer.relevant)} of them relevant. Type this in a folder with linker's configs:`),
-          copied(answer.command, "Command that trains a model", "command-train"));
-        say("The training set was written");
-      } catch (failure) {
-        place.replaceChildren(el("p", { class: "problem", role: "alert" }, failure.message));
-      }
-    } }, "Write a training set from all projects");
-    return el("div", { class: "stack" }, el("p", {}, "Train a model on the labels of several projects"), el("div", {}, button), place);
+        command("command-rank", "Rank all posts, and keep those above a threshold learned from the labels", commands.rank)));
   }
 
   people(project) {

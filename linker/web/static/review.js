@@ -19,9 +19,7 @@ export class Review {
     this.figures = el("div");
     this.list = el("ul", { class: "rows list disputes" });
     this.count = el("p", { class: "muted", role: "status" });
-    this.byName = el("ul", { class: "rows list disputes" });
-    this.names = el("div", { hidden: true }, el("h3", {}, "Different labels, same relevance"), el("p", { class: "muted", id: "by-name" }), this.byName);
-    this.node = el("section", { class: "panel", "aria-labelledby": "review-title" }, el("h2", { id: "review-title" }, "Agreement"), this.figures, this.count, this.list, this.names);
+    this.node = el("section", { class: "panel", "aria-labelledby": "review-title" }, el("h2", { id: "review-title" }, "Agreement"), this.figures, this.count, this.list);
   }
 
   async load() {
@@ -37,24 +35,20 @@ export class Review {
     this.figures.replaceChildren(...[
       answer.posts ? el("dl", { class: "figures" },
         el("div", {}, el("dt", {}, "Krippendorff's α"), el("dd", { id: "alpha" }, figure(answer.alpha))),
-        answer.names ? el("div", {}, el("dt", {}, `α of the labels (${answer.names.level})`), el("dd", { id: "alpha-names" }, figure(answer.names.alpha))) : null,
         el("div", {}, el("dt", {}, "Posts with several labels"), el("dd", {}, whole(answer.posts)))) : el("p", { class: "muted" }, "No post has the labels of two people yet."),
       rows.length ? el("ul", { class: "people" }, rows.map(([name, value]) => el("li", {}, el("span", {}, name), el("span", { class: "num" }, value)))) : null,
-      ...answer.machines.map((one) => this.machine(one, answer.names)),
+      ...answer.machines.map((one) => this.machine(one)),
     ].filter(Boolean));
     const open = answer.disagreements.filter((one) => !one.resolved).length;
     this.count.textContent = answer.total
       ? `People disagree on ${counted(answer.total, "post")}, ${open ? `${whole(open)} of them undecided` : "all decided"}. Until you decide, the majority counts, and a tie counts as relevant.`
       : answer.posts ? "Nobody disagrees on a post that all have labeled." : "";
     this.list.replaceChildren(...answer.disagreements.map((post) => this.row(post)));
-    this.names.hidden = !answer.total_by_name;
-    this.names.querySelector("#by-name").textContent = `People chose different labels that count as the same on ${counted(answer.total_by_name, "post")}. Until you decide, exports with one label per post name the most frequent one, if there is one.`;
-    this.byName.replaceChildren(...answer.by_name.map((post) => this.row(post)));
   }
 
-  machine(one, names) {
+  machine(one) {
     return el("div", { class: "block machine" }, el("p", { class: "eyebrow" }, `Machine: ${one.machine}`),
-      el("ul", { class: "people" }, [["κ with people", figure(one.kappa)], ...(names ? [[`α of the labels (${names.level})`, figure(one.alpha_of_names)]] : []), ["Precision", share(one.precision)], ["Recall", share(one.recall)]]
+      el("ul", { class: "people" }, [["κ with people", figure(one.kappa)], ["Precision", share(one.precision)], ["Recall", share(one.recall)]]
         .map(([name, value]) => el("li", {}, el("span", {}, name), el("span", { class: "num" }, value)))),
       el("p", { class: "muted" }, `${counted(one.labels, "label")}, ${whole(one.posts)} on posts that people labeled too, ${whole(one.sampled)} of these sampled at random. People see the likeliest posts first, so the figures are about those. Labels of machines never count when it is decided whether to stop.`));
   }

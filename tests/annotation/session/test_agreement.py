@@ -51,7 +51,7 @@ def test_alpha_of_krippendorffs_example() -> None:
 
 
 def test_alpha_of_krippendorffs_example_with_several_values() -> None:
-    # The same, C: four observers, twelve units, five values, labels missing. Nominal 0.743, ordinal 0.815.
+    # The same, C: four observers, twelve units, five values, labels missing. Nominal 0.743.
     rows = [
         [1, 2, 3, 3, 2, 1, 4, 1, 2, 0, 0, 0],
         [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, 0, 3],
@@ -60,10 +60,6 @@ def test_alpha_of_krippendorffs_example_with_several_values() -> None:
     ]
     given = [{str(unit): str(value) for unit, value in enumerate(row) if value} for row in rows]
     assert krippendorff_alpha(given) == pytest.approx(0.743, abs=5e-4)
-    assert krippendorff_alpha(given, list("12345")) == pytest.approx(0.815, abs=5e-4)
-    # A label that nobody gives changes nothing, and the order of the scale does.
-    assert krippendorff_alpha(given, list("0123456")) == pytest.approx(0.815, abs=5e-4)
-    assert krippendorff_alpha(given, list("31524")) != pytest.approx(0.815, abs=5e-4)
 
 
 def test_alpha_counted_by_hand_with_missing_labels() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -67,27 +66,6 @@ def test_labels_have_names_whether_or_not_an_event_names_them() -> None:
     assert (LabelSet().named, LabelSet(SCALE).named) == (False, True)
 
 
-def test_only_whole_numbers_are_a_scale() -> None:
-    assert LabelSet(SCALE[::-1]).scale == ["0", "1", "2", "3"]
-    assert LabelSet([*SCALE, {"name": "Unsure", "value": "skip"}]).scale == ["0", "1", "2", "3"]
-    assert LabelSet([{"name": "much", "value": "relevant"}, {"name": "0", "value": "not"}]).scale == []
-    assert LabelSet().scale == []
-
-
-def test_agreement_by_name_tells_near_labels_from_far_ones(tmp_path: Path) -> None:
-    session = create(tmp_path / "job", labels=SCALE, overlap=1.0)
-    ids = [post.id for post in session.pool.posts[:4]]
-    # Both find the same posts relevant; by name they differ by one step on two posts.
-    for who, names in (("kim", "0123"), ("lee", "1023")):
-        for post, name in zip(ids, names):
-            value = "relevant" if int(name) > 1 else "not"
-            session.act(Event("label", who, post, value, choice=name))  # type: ignore[arg-type]
-    found = session.review()
-    assert (found.alpha, found.level) == (1.0, "ordinal")
-    # Two of each value, n = 8. Observed: two posts with a pair one step apart. Expected: six pairs of values.
-    assert found.alpha_of_names == pytest.approx(1 - 7 * (2 * 4) / (4 * (3 * 4 + 2 * 16 + 36)))
-
-
 GRADES = [
     {"name": "Relevant", "value": "relevant"},
     {"name": "Partly", "value": "relevant"},
@@ -102,46 +80,6 @@ def graded(session: Session, who: str, names: str, kind: str = "label") -> None:
         session.act(Event(kind, who, post.id, one["value"], choice=one["name"]))  # type: ignore[arg-type]
 
 
-def test_names_that_count_as_the_same_are_no_disagreement_on_relevance(tmp_path: Path) -> None:
-    session = create(tmp_path / "job", labels=GRADES, overlap=1.0)
-    ids = [post.id for post in session.pool.posts[:5]]
-    graded(session, "kim", "RPNR")
-    graded(session, "lee", "RRNN")
-    review = session.review()
-    assert [one.post.id for one in review.disputes] == [ids[3]]
-    assert [(one.post.id, one.holds) for one in review.by_name] == [(ids[1], True)]
-    assert [label.choice for _, label, _ in review.by_name[0].labels] == ["Partly", "Relevant"]
-    graded(session, "kim", "RPNRR")  # lee has not labeled the fifth post yet
-    session.act(Event("label", "max", ids[4], "relevant", choice="Partly"))
-    assert {one.post.id for one in session.review().by_name} == {ids[1], ids[4]}
-    session.act(Event("resolve", "boss", ids[1], "relevant", choice="Relevant"))
-    decided = next(one for one in session.review().by_name if one.post.id == ids[1])
-    assert decided.adjudicated is not None
-    assert decided.adjudicated.choice == "Relevant"
-
-
-def test_a_dispute_is_marked_while_somebody_is_to_label_the_post(tmp_path: Path) -> None:
-    session = create(tmp_path / "job", labels=GRADES, overlap=1.0, labels_per_post=3)
-    graded(session, "kim", "P")
-    graded(session, "lee", "R")
-    assert [one.waiting for one in session.review().by_name] == [True]
-    graded(session, "max", "R")
-    assert [one.waiting for one in session.review().by_name] == [False]
-
-
-def test_a_label_given_by_key_has_the_only_name_of_its_value(tmp_path: Path) -> None:
-    session = create(tmp_path / "job", labels=GRADES, overlap=1.0)
-    ids = [post.id for post in session.pool.posts[:2]]
-    graded(session, "kim", "NP")
-    for post, value in zip(ids, ("not", "relevant")):  # as in the terminal, where labels have no names
-        session.label("lee", post, value)  # type: ignore[arg-type]
-    assert session.review().by_name == []  # nobody knows which of two names lee meant
-    # One post with two known names, both `Not`, and one with one.
-    assert math.isnan(session.review().alpha_of_names)
-    graded(session, "max", "RP")
-    assert not math.isnan(session.review().alpha_of_names)
-
-
 def test_an_export_names_a_label_that_counts_as_the_post_does(tmp_path: Path) -> None:
     session = create(tmp_path / "job", labels=GRADES, overlap=1.0)
     for who, name in (("kim", "N"), ("lee", "N"), ("max", "R"), ("noa", "P")):
@@ -154,39 +92,6 @@ def test_an_export_names_a_label_that_counts_as_the_post_does(tmp_path: Path) ->
     graded(session, "oz", "P")
     found = next(one for one in session.labeled(resolved=True) if one.value)
     assert (found.value, found.choice) == ("relevant", "Partly")
-
-
-def test_a_machine_is_compared_with_people_by_name(tmp_path: Path) -> None:
-    session = create(tmp_path / "job", labels=SCALE, overlap=1.0)
-    ids = [post.id for post in session.pool.posts[:5]]
-    people = {"kim": "01233", "lee": "01232"}  # on the fifth post two names are as frequent: it is left out
-    for who, names in people.items():
-        for post, name in zip(ids, names):
-            value = "relevant" if int(name) > 1 else "not"
-            session.act(Event("label", who, post, value, choice=name))  # type: ignore[arg-type]
-    machine = [
-        ImportedLabel(post, "llm", "relevant" if int(name) > 1 else "not", choice=name)
-        for post, name in zip(ids, "10230")
-    ]
-    session.import_labels(machine, machine=True)
-    (found,) = session.review().machines
-    # The same labels as in the test of two people above: two of each name, two posts one step apart.
-    assert found.alpha_of_names == pytest.approx(1 - 7 * (2 * 4) / (4 * (3 * 4 + 2 * 16 + 36)))
-    assert found.posts == 5
-    session.act(Event("resolve", "boss", ids[0], "not", choice="1"))
-    session.act(Event("resolve", "boss", ids[1], "not", choice="0"))
-    session.act(Event("resolve", "boss", ids[4], "not", choice="0"))
-    assert session.review().machines[0].alpha_of_names == 1
-
-
-def test_the_usual_labels_have_no_agreement_by_name(tmp_path: Path) -> None:
-    session = create(tmp_path / "job", overlap=1.0)
-    for who in ("kim", "lee"):
-        session.label(who, session.pool.posts[0].id, "relevant")
-    session.import_labels([ImportedLabel(session.pool.posts[0].id, "llm", "relevant")], machine=True)
-    assert math.isnan(session.review().alpha_of_names)
-    assert math.isnan(session.review().machines[0].alpha_of_names)
-    assert session.review().by_name == []
 
 
 def test_three_people_label_each_post_and_a_fourth_none_of_these(tmp_path: Path) -> None:

@@ -432,13 +432,3 @@ def test_threads_share_a_session(session: Session) -> None:
         thread.join()
     # A thread ends when the rest is assigned to the others; together they label everything once.
     assert sum(session.status().annotators.values()) == session.status().labeled == 40
-
-
-def test_speed_counts_work_not_breaks(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = datetime(2031, 1, 1, tzinfo=timezone.utc)
-    monkeypatch.setattr(session_module, "now", lambda: clock)
-    assert session.status().per_hour is None
-    for minutes in (0, 1, 2, 62, 63):
-        clock = datetime(2031, 1, 1, tzinfo=timezone.utc) + timedelta(minutes=minutes)
-        session.label("kim", next_id(session), "not")
-    assert session.status().per_hour == 60.0  # three gaps of a minute; the hour's break is none

@@ -15,9 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from linker.annotation.session.events import Event
 from linker.annotation.session.session import Session
-from tests.helpers.sessions import ARTICLE, POSTS, fresh
+from tests.helpers.sessions import POSTS, fresh
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -155,29 +154,6 @@ def test_agreement(run: Run) -> None:
     assert next(r for r in records if r["post_id"] == "p2")["label"] == "not"
 
 
-def test_agreement_lists_labels_that_count_as_the_same_apart(run: Run) -> None:
-    labels = [
-        {"name": "Relevant", "value": "relevant"},
-        {"name": "Partly", "value": "relevant"},
-        {"name": "Not", "value": "not"},
-    ]
-    with Session.create("named", [ARTICLE], POSTS, "bm25", labels=labels) as session:
-        for who, choice in (("kim", "Relevant"), ("lee", "Partly")):
-            session.act(Event("label", who, "p0", "relevant", choice=choice))
-            session.act(Event("label", who, "p1", "not", choice="Not"))
-    Path("llm.csv").write_text("post_id,label,choice,annotator\np0,relevant,Partly,llm\np1,not,Not,llm\n")
-    run("import", "named", "llm.csv", "--machine")
-    printed = json.loads(run("agreement", "named", "--json")[1])
-    assert (printed["disagreements"], printed["by_name"]) == (
-        [],
-        [{"post": "p0", "labels": {"kim": "Relevant", "lee": "Partly"}}],
-    )
-    out = run("agreement", "named")[1]
-    assert "different labels that count as the same   1" in out
-    assert "p0: kim Relevant, lee Partly" in out
-    assert out.count("α of the labels (nominal)") == 2
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -296,7 +272,7 @@ def test_a_whole_session_by_single_keys(terminal: Terminal, tmp_path: Path) -> N
     terminal.press("s")
     terminal.until(f"post {third} ")
     terminal.press("yq")
-    assert "2 relevant, 1 skipped" in terminal.until("labels an hour")
+    assert "2 relevant, 1 skipped" in terminal.until("by         kim 3")
     assert terminal.process.wait(20) == 0
     labels = {r.post.id: (r.value, r.note) for r in Session.open(tmp_path / "job").labeled() if r.value}
     assert labels == {
