@@ -1,8 +1,7 @@
-"""The articles that posts link to: where shortened links lead, and texts of the user's files and of link cards."""
+"""The articles that posts link to: texts of the user's files and of link cards, and those of a development set."""
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,13 +14,15 @@ from linker.common.errors import DataError, LinkerError
 from linker.data.files.line_errors import BadLines
 from linker.data.files.tables import format_of_name
 from linker.data.io.columns import ArticleColumns, MissingColumnsError
-from linker.data.io.records import iter_articles
+from linker.data.io.records import iter_articles, read_articles
+from linker.data.near_duplicates import linked_groups, normal_form, signatures
 from linker.data.types import Article
-from linker.mining.linked_post import SHORTENED
 from linker.mining.options import MiningOptions
 from linker.mining.store import LinkStore
 
 _PAGES = (".html", ".htm", ".xhtml", ".pdf", ".txt", ".md")
+_OTHERS = (".", "readme", "license", "posts.", "states.")
+_COLUMNS = "the columns `id`, `title` or `text`, and `url` if the ids are not addresses"
 # A card that five pages or more of a site share is that of the site: a paywall, a consent page, the home page.
 _SHARED = 5
 
@@ -34,35 +35,27 @@ def article_files(sources: Sequence[str]) -> list[Path]:
     """
     files = []
     for source in map(Path, sources):
-        if source.is_dir():
-            inside = [file for file in sorted(source.iterdir()) if _is_of_articles(file)]
-            if not inside:
-                raise DataError(f"--articles {source}: no file of articles in this folder")
-            files += inside
-        elif source.is_file():
-            files.append(source)
-        else:
+        if not source.exists():
             raise DataError(f"--articles {source}: file not found; give a file or folder of articles")
+        inside = sorted(source.iterdir()) if source.is_dir() else []
+        inside = [file for file in inside if not file.name.lower().startswith(_OTHERS) and file.is_file()]
+        inside = [file for file in inside if file.name.lower().endswith(_PAGES) or _is_table(file)]
+        if source.is_dir() and not inside:
+            raise DataError(f"--articles {source}: no file of articles in this folder")
+        files += inside or [source]
     return files
 
 
-def _is_of_articles(file: Path) -> bool:
-    name = file.name.lower()
-    if not file.is_file() or name.startswith((".", "readme", "license", "posts.", "states.")):
-        return False
-    return name.endswith(_PAGES) or format_of_name(name) not in (None, "txt")
+def _is_table(file: Path) -> bool:
+    return format_of_name(file.name) not in (None, "txt")
 
 
-def missing_columns(option: str, file: str) -> DataError:
-    """Make the error for a table of articles without the columns that are needed; `--column` is for posts."""
-    return DataError(
-        f"{option} {file}: not a table of articles; it needs the columns `id`, `title` or `text`, and `url` if the ids "
-        "are not addresses"
-    )
-
-
-def add_known_articles(store: LinkStore, files: Sequence[Path], bad_lines: BadLines) -> Counter[str]:
+def add_known_articles(
+    store: LinkStore, files: Sequence[Path], options: MiningOptions, bad_lines: BadLines
+) -> Counter[str]:
     """Give linked articles the title, text and date that they have in files from `article_files`.
+
+    An article whose id is a shortened link and whose address is another is what this link leads to.
 
     Returns:
         Number of articles in the files, by fate.
@@ -70,32 +63,31 @@ def add_known_articles(store: LinkStore, files: Sequence[Path], bad_lines: BadLi
     counts: Counter[str] = Counter()
     for file in files:
         for article in _articles(file, bad_lines, counts):
-            key = link_key(article.url or article.id)
+            address = article.url or article.id
+            key, short = link_key(address), link_key(article.id)
             if key is None:
                 counts["without an address"] += 1
                 continue
-            published = article.published and article.published.timestamp()
-            changed = store.run(
-                "UPDATE article SET title = ?, text = ?, published = ?, source = 'given' "
-                "WHERE id = ? AND source IS NULL",
-                [article.title, article.text, published, store.article_of(key)],
-            )
-            counts["linked by posts" if changed.rowcount else "not linked, or read before"] += 1
+            if short not in (key, None) and link_kind(key, *options.sites) == "article":
+                store.add_redirect(short, key, address)
+            published = article.published.timestamp() if article.published else None
+            changed = store.set_article(key, article.title, article.text, published)
+            counts["linked by posts" if changed else "not linked, or read before"] += 1
     return counts
 
 
 def _articles(file: Path, bad_lines: BadLines, counts: Counter[str]) -> Iterator[Article]:
-    if format_of_name(file.name) not in (None, "txt"):
+    if _is_table(file):
         try:
             yield from iter_articles(str(file), ArticleColumns(), bad_lines)
         except MissingColumnsError as error:
-            raise missing_columns("--articles", str(file)) from error
-    else:
-        try:
-            yield from load_articles(file)
-        except LinkerError as error:
-            counts["pages without an article"] += 1
-            warn(f"skipped: {error}")
+            raise DataError(f"--articles {file}: not a table of articles; it needs {_COLUMNS}") from error
+        return
+    try:
+        yield from load_articles(file)
+    except LinkerError as error:
+        counts["pages without an article"] += 1
+        warn(f"skipped: {error}")
 
 
 def use_cards(store: LinkStore) -> None:
@@ -116,40 +108,30 @@ def use_cards(store: LinkStore) -> None:
     store.run("UPDATE article SET title = coalesce(title, ''), text = coalesce(text, '')")
 
 
-def follow_redirects(store: LinkStore, sources: Sequence[str], options: MiningOptions) -> None:
-    """Give posts with nothing but a shortened link the article that it leads to; drop those where this is unknown.
-
-    Of the sources, only `states.csv` in folders of `linker mine fetch` counts.
+def read_held_out(files: Sequence[str]) -> list[Article]:
+    """Read the articles of a development set, which no training set may contain.
 
     Raises:
-        DataError: if such a file cannot be read.
+        DataError: if a file cannot be read, has bad lines, or contains no article.
     """
-    for short, article in _redirects(sources, options):
-        store.redirect(short, article)
-    store.drop(SHORTENED, "SELECT number FROM post JOIN article ON article.id = article WHERE shortened")
-
-
-def _redirects(sources: Sequence[str], options: MiningOptions) -> Iterator[tuple[str, str]]:
-    """Yield key of a shortened link and address of the article at the end of its redirects."""
-
-    def is_kind(kind: str, key: str | None) -> bool:
-        return key is not None and link_kind(key, options.skipped_sites, options.kept_sites) == kind
-
-    for path in (Path(source, "states.csv") for source in sources):
-        if not path.is_file():
-            continue
+    articles = []
+    for file in files:
         try:
-            with path.open(encoding="utf-8", newline="") as file:
-                rows = csv.DictReader(file)
-                if not {"url", "final_url", "canonical_url"}.issubset(rows.fieldnames or ()):
-                    continue  # of another program
-                for row in rows:
-                    short = link_key(row["url"] or "")
-                    urls = (url for url in (row["canonical_url"], row["final_url"]) if url)
-                    url = next((url for url in urls if is_kind("article", link_key(url))), None)
-                    if short is not None and url is not None and is_kind("shortener", short):
-                        yield short, url
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise DataError(
-                f"{path}: cannot be read ({error}); run `linker mine fetch` again to write it"
-            ) from error
+            articles += read_articles(file)
+        except MissingColumnsError as error:
+            raise DataError(f"--not-in {file}: not a table of articles; it needs {_COLUMNS}") from error
+    return articles
+
+
+def drop_held_out(store: LinkStore, held_out: Sequence[Article]) -> None:
+    """Drop posts about articles of a development set, by their keys and by near-duplicates of their titles."""
+    keys = {link_key(article.url or article.id) for article in held_out}
+    titles = [article.title for article in held_out if normal_form(article.title)]
+    articles = store.run("SELECT id, key, title FROM article").fetchall() if held_out else []
+    store.run("CREATE TABLE held (article INTEGER PRIMARY KEY)")
+    held = [number for number, key, _ in articles if key in keys]
+    others = [(number, title) for number, key, title in articles if key not in keys and normal_form(title)]
+    groups = linked_groups(signatures([*titles, *(title for _, title in others)])).tolist()
+    held += [n for (n, _), group in zip(others, groups[len(titles) :]) if group < len(titles)]
+    store.database.executemany("INSERT INTO held VALUES (?)", [(number,) for number in held])
+    store.drop("of articles in --not-in", "SELECT number FROM post JOIN held USING (article)")

@@ -68,7 +68,7 @@ def linked(post: Post, options: MiningOptions) -> Link | str:
     belongs to the link of its thread if it answers the submission itself; a submission's text begins with its title.
     """
     extra = post.extra
-    if options.languages and language_of_post(post) not in options.languages:
+    if options.lang and language_of_post(post) not in options.lang:
         return "another language"
     if extra.get("repost_of") or _RETWEET.match(post.text):
         return "reposts"
@@ -87,7 +87,7 @@ def linked(post: Post, options: MiningOptions) -> Link | str:
         key = link_key(url)
         if key is not None and key not in kinds:
             is_home = host_of(key) == home
-            kinds[key] = "platform" if is_home else link_kind(key, options.skipped_sites, options.kept_sites)
+            kinds[key] = "platform" if is_home else link_kind(key, *options.sites)
             address[key] = url
     if not kinds:
         return "with an unreadable link"

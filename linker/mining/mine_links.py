@@ -3,51 +3,70 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from linker.common.console import progress_bar, track
+from rich.table import Table
+
+from linker.common.console import table_of_counts, track
 from linker.common.errors import DataError, LinkerError
-from linker.common.files import check_output_folder, real_path, unbroken, write_json
+from linker.common.files import check_output_folder, check_writable, real_path, unbroken, write_json
 from linker.common.locks import only_writer
 from linker.data.files.line_errors import BadLines, OnError
-from linker.data.files.paths import input_files
+from linker.data.files.paths import check_inputs
 from linker.data.io.columns import PostColumns
 from linker.data.io.records import empty_input_error, stream_posts
-from linker.data.types import Post
-from linker.mining.held_out import HeldOut, drop_held_out
-from linker.mining.known_articles import add_known_articles, article_files, follow_redirects, use_cards
-from linker.mining.linked_post import SHORTENED, linked
+from linker.mining.known_articles import (
+    add_known_articles,
+    article_files,
+    drop_held_out,
+    read_held_out,
+    use_cards,
+)
+from linker.mining.linked_post import FATES, SHORTENED, linked
 from linker.mining.options import MiningOptions
-from linker.mining.report import Report
-from linker.mining.selection import NO_TEXT, select_pairs, set_windows
+from linker.mining.selection import NO_TEXT, select_pairs
 from linker.mining.store import LinkStore
-from linker.mining.training_set import summary, write_missing, write_training_set
-
-
-class NoPairsError(DataError):
-    """No post became a pair.
-
-    Attributes:
-        report: what happened to them.
-    """
-
-    def __init__(self, message: str, report: Report) -> None:
-        super().__init__(message)
-        self.report = report
-
+from linker.mining.training_set import write_missing, write_training_set
 
 # Streams deliver some posts twice.
 _NUMBERED = "SELECT number, row_number() OVER (PARTITION BY id ORDER BY number) AS n FROM post"
 _REPEATED = f"SELECT number FROM ({_NUMBERED}) WHERE n > 1"
-# Posts between two updates of the bar.
-_SHOWN = 1_000
+_SITES = 20
 #: The files of an output folder.
 FILES = ("articles.jsonl", "posts.jsonl", "report.json")
+
+
+@dataclass
+class Report:
+    """What became of the posts.
+
+    Attributes:
+        sections: counts by section: first the total, then its parts in the order of the filters, which add up to it.
+        result: articles and stories, and `parts` and `sites` with their articles and pairs.
+    """
+
+    sections: dict[str, dict[str, int]] = field(default_factory=dict)
+    result: dict[str, Any] = field(default_factory=dict)
+
+    def table(self) -> Table:
+        """Return the report as a table for the terminal."""
+        table = table_of_counts(self.sections)
+        for name, value in self.result.items():
+            if isinstance(value, int):
+                table.add_row(name, f"{value:,}", "")
+        for name, part in self.result["parts"].items():
+            table.add_row(f"{name}: articles", f"{part['articles']:,}", "")
+            table.add_row(
+                f"{name}: pairs", f"{part['pairs']:,}", f"{part['from'] or '?'} to {part['to'] or '?'}"
+            )
+        for site, counts in self.result["sites"].items():
+            table.add_row(f"site {site}", f"{counts['pairs']:,}", f"{counts['articles']:,} articles")
+        return table
 
 
 def mine_links(
@@ -77,137 +96,124 @@ def mine_links(
             even if no pair is left; None: not written.
 
     Raises:
-        LinkerError: if the folder cannot be written, has other files, or is being written.
-        NoPairsError: if no pair is left.
-        DataError: if inputs cannot be read or have bad lines, or all articles are of one story.
+        LinkerError: if the folder cannot be written, has other files, is among the posts, or is being written.
+        DataError: if inputs cannot be read or have bad lines, no pair is left, or all articles are of one story.
     """
-    out, options = Path(out), options or MiningOptions()
-    check_folder(out, posts)
-    files = article_files(articles)
-    held_out = HeldOut.read(not_in)
-    with only_writer(out), _working_folder(out) as work, LinkStore.open(work / "posts.db") as store:
-        report = _read(posts, columns or PostColumns(), store, options, on_error)
-        steps: tuple[Callable[[], None], ...] = (
-            partial(store.drop, "met again", _REPEATED),
-            partial(follow_redirects, store, articles, options),
-            store.resolve_threads,
-            partial(store.drop_bots, options),
-            partial(_add_articles, store, files, on_error, report),
-            partial(use_cards, store),
-            partial(drop_held_out, store, held_out),
-            partial(set_windows, store, options.days),
-        )
-        for step in track(steps, "sorting links", len(steps)):
-            step()
+    out, options, report = Path(out), options or MiningOptions(), Report()
+    _check(posts, out, not_in, missing)
+    files, held_out = article_files(articles), read_held_out(not_in)
+    with (
+        only_writer(out),
+        TemporaryDirectory(prefix=f".{out.name}.", dir=out.absolute().parent) as work,
+        LinkStore.open(Path(work, "posts.db")) as store,
+    ):
+        fates = _read(posts, columns or PostColumns(), store, options, on_error, report)
+        store.drop("met again", _REPEATED)
+        with BadLines(on_error) as bad_lines:
+            of_files = add_known_articles(store, files, options, bad_lines)
+        store.follow_redirects()
+        store.resolve_threads()
+        store.drop_bots(options)
+        use_cards(store)
+        drop_held_out(store, held_out)
         if missing is not None:
             write_missing(store, missing)
-        report.fates[SHORTENED] += store.fates.pop(SHORTENED)
-        report.later = store.fates
-        select_pairs(store, options, report.later)
-        made = work / "set"
+        fates[SHORTENED] += store.fates.pop(SHORTENED)
+        select_pairs(store, options, store.fates)
+        _count(report, fates, store, of_files)
+        made = Path(work, "set")
         made.mkdir()
-        if not store.count("pair"):
-            raise NoPairsError(_nothing(report), report)
         write_training_set(store, made, options.dev)
-        report.result = summary(store)
-        settings = {
-            name: sorted(value) if isinstance(value, frozenset) else value
-            for name, value in vars(options).items()
-        }
-        write_json(made / "report.json", {"settings": settings, **report.sections(), **report.result})
-        _publish(made, out)
+        report.result = _summary(store)
+        write_json(made / "report.json", {"settings": vars(options), **report.sections, **report.result})
+        with unbroken():
+            if not out.exists():
+                os.rename(made, out)
+            else:  # of an earlier run
+                for name in FILES:
+                    os.replace(made / name, out / name)
     return report
 
 
-def check_folder(out: Path, posts: Sequence[str] = ()) -> None:
-    """Check that a folder is new, empty, or the output of an earlier run, and that no later run reads it as posts.
-
-    Raises:
-        LinkerError: if it is a file, has other files, or is inside a folder of posts.
-    """
+def _check(posts: Sequence[str], out: Path, not_in: Sequence[str], missing: Path | None) -> None:
+    """Check that inputs exist and outputs can be written, and that no later run reads the output as posts."""
     for folder in map(Path, posts):
         if folder.is_dir() and real_path(out).is_relative_to(real_path(folder)):
             raise LinkerError(f"{out}: inside {folder}, among the posts; write it to another folder")
     check_output_folder(out, FILES)
+    check_inputs([*posts, *not_in])
+    if missing is not None:
+        check_writable(missing, posts)
 
 
 def _read(
-    posts: Sequence[str], columns: PostColumns, store: LinkStore, options: MiningOptions, on_error: OnError
-) -> Report:
-    report = Report()
+    posts: Sequence[str],
+    columns: PostColumns,
+    store: LinkStore,
+    options: MiningOptions,
+    on_error: OnError,
+    report: Report,
+) -> Counter[str]:
+    """Add posts with a link to the store; return the number of the others by reason."""
+    fates: Counter[str] = Counter()
+    total = 0
     with BadLines(on_error) as bad_lines:
-        for post in _with_progress(stream_posts(list(posts), columns, bad_lines), posts, bad_lines):
-            report.posts += 1
+        for post in track(stream_posts(list(posts), columns, bad_lines), "reading posts"):
+            total += 1
             link = linked(post, options)
             if isinstance(link, str):
-                report.fates[link] += 1
+                fates[link] += 1
             else:
                 store.add(post, link)
-        report.bad_lines = bad_lines.total
-        report.left_out = bad_lines.left_out
-    store.flush()
-    if not report.posts:
+    if not total:
         raise empty_input_error(list(posts), "post")
-    return report
+    report.sections["lines"] = {
+        "read": total + bad_lines.total + bad_lines.left_out.total(),
+        "bad lines": bad_lines.total,
+        **{f"left out: {name}": count for name, count in bad_lines.left_out.most_common()},
+        "posts": total,
+    }
+    return fates
 
 
-def _add_articles(store: LinkStore, files: Sequence[Path], on_error: OnError, report: Report) -> None:
-    with BadLines(on_error) as bad_lines:
-        report.files = add_known_articles(store, files, bad_lines)
+def _count(report: Report, fates: Counter[str], store: LinkStore, of_files: Counter[str]) -> None:
+    """Add the counts of posts and articles to a report.
+
+    Raises:
+        DataError: if no pair is left.
+    """
+    total, pairs = report.sections["lines"]["posts"], store.count("pair")
+    reasons = {fate: fates[fate] for fate in FATES if fates[fate]}
+    later = {fate: count for fate, count in store.fates.items() if count}
+    if not pairs:
+        listed = ", ".join(f"{count:,} {fate}" for fate, count in (reasons | later).items())
+        remedy = "the options of `linker mine links` set these limits"
+        if NO_TEXT in later:
+            remedy = "give the articles with --articles"
+        raise DataError(f"no pair of article and post is left of {total:,} posts: {listed}; {remedy}")
+    links = total - fates.total()
+    report.sections["posts"] = {"read": total, **reasons, "linked to one article": links}
+    report.sections["linked posts"] = {"found": links, **later, "pairs": pairs}
+    if of_files:
+        report.sections["articles given"] = {"read": of_files.total(), **dict(sorted(of_files.items()))}
 
 
-def _with_progress(read: Iterable[Post], posts: Sequence[str], bad_lines: BadLines) -> Iterator[Post]:
-    """Yield posts; the bar shows the part of their files that was read, in MiB."""
-    sizes = [os.path.getsize(file) if os.path.isfile(file) else None for file in input_files(posts)]
-    total = None if None in sizes else sum(filter(None, sizes)) / 2**20
-    with progress_bar() as progress:
-        bar = progress.add_task("reading posts (MiB)", total=total)
-        for number, post in enumerate(read):
-            if number % _SHOWN == 0:
-                progress.update(bar, completed=bad_lines.bytes_read / 2**20)
-            yield post
-
-
-def _nothing(report: Report) -> str:
-    linked = report.sections()["linked posts"]
-    reasons = ", ".join(
-        f"{count:,} {fate}" for fate, count in linked.items() if fate not in ("found", "pairs")
+def _summary(store: LinkStore) -> dict[str, Any]:
+    """The figures of the result: articles, stories, cards, parts, and the 20 sites with most pairs."""
+    articles, stories, cards = store.run(
+        "SELECT count(*), count(DISTINCT story), sum(source = 'card') FROM article WHERE split IS NOT NULL"
+    ).fetchone()
+    pairs = "count(DISTINCT article.id), count(*) AS n"
+    of_pairs = "FROM pair JOIN article ON article.id = article GROUP BY"
+    parts = store.run(
+        f"SELECT split, {pairs}, date(min(published), 'unixepoch'), date(max(published), 'unixepoch') {of_pairs} split "
+        "ORDER BY split DESC"
     )
-    remedy = "the options of `linker mine links` set these limits"
-    if linked.get(NO_TEXT):
-        remedy = "give the articles with --articles"
-    return (
-        f"no pair of article and post is left: of {report.posts:,} posts {linked['found']:,} link to one article "
-        f"({reasons or 'no links'}); {remedy}"
-    )
-
-
-@contextmanager
-def _working_folder(out: Path) -> Iterator[Path]:
-    """A folder beside the output, deleted at the end whatever happens."""
-    try:
-        out.absolute().parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(dir=out.absolute().parent, prefix=f".{out.name}."))
-    except OSError as error:
-        raise LinkerError(f"{out}: cannot be written ({error.strerror})") from error
-    before = os.environ.get("SQLITE_TMPDIR")
-    # Sorting needs as much room as the database; /tmp may be small, or in memory.
-    os.environ["SQLITE_TMPDIR"] = str(folder)
-    try:
-        yield folder
-    finally:
-        if before is None:
-            del os.environ["SQLITE_TMPDIR"]
-        else:
-            os.environ["SQLITE_TMPDIR"] = before
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _publish(made: Path, out: Path) -> None:
-    """Put the finished files in place of those of an earlier run."""
-    with unbroken():
-        if not out.exists():
-            os.rename(made, out)
-            return
-        for name in FILES:
-            os.replace(made / name, out / name)
+    sites = store.run(f"SELECT host, {pairs} {of_pairs} host ORDER BY n DESC, host LIMIT {_SITES}")
+    return {
+        "articles": articles,
+        "stories": stories,
+        "articles with the text of a link card": cards,
+        "parts": {row[0]: dict(zip(("articles", "pairs", "from", "to"), row[1:])) for row in parts},
+        "sites": {row[0]: dict(zip(("articles", "pairs"), row[1:])) for row in sites},
+    }

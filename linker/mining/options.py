@@ -1,44 +1,61 @@
-"""Settings of a run of `linker mine links`."""
+"""Settings of a run of `linker mine links`, which are its options."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+import typer
 
 from linker.common.checks import at_least, between
 from linker.common.errors import ConfigError
-from linker.data.languages import known_languages
 
 
 @dataclass(frozen=True)
 class MiningOptions:
-    """Settings of a run; the defaults are those of the command.
-
-    Attributes:
-        languages: languages of the posts, by their codes or names (`en`); empty: all.
-        days: number of days before and after the article's date in which posts are kept.
-        max_per_article: maximum number of posts of an article.
-        max_per_author: maximum number of posts of an author.
-        max_links_a_day: an author with more links to articles on any day is a bot.
-        max_site_share: an author with a larger share of links to one site, of ten links or more, is an outlet or a bot.
-        dev: share of the articles in the dev part, the latest ones.
-        skipped_sites: hosts whose pages are not articles, beside those of `linker/articles/links/lists.ini`.
-        kept_sites: hosts of these lists whose pages are articles all the same.
+    """Settings of a run.
 
     Raises:
         ConfigError: if a number is out of range.
+        LinkerError: if a language is unknown.
     """
 
-    languages: tuple[str, ...] = ()
-    days: tuple[int, int] = (1, 14)
-    max_per_article: int = 20
-    max_per_author: int = 50
-    max_links_a_day: int = 30
-    max_site_share: float = 0.8
-    dev: float = 0.1
-    skipped_sites: frozenset[str] = frozenset()
-    kept_sites: frozenset[str] = frozenset()
+    lang: Annotated[
+        list[str] | None, typer.Option(help="Language of the posts; repeatable.", show_default="all")
+    ] = None
+    days: Annotated[
+        tuple[int, int],
+        typer.Option(
+            metavar="BEFORE AFTER",
+            help="Keep posts from this many days before the article's date to this many after it.",
+        ),
+    ] = (1, 14)
+    max_per_article: Annotated[int, typer.Option(help="Maximum number of posts of an article.")] = 20
+    max_per_author: Annotated[int, typer.Option(help="Maximum number of posts of an author.")] = 50
+    max_links_a_day: Annotated[
+        int, typer.Option(help="Drop all posts of authors who link to more articles than this on any day.")
+    ] = 30
+    max_site_share: Annotated[
+        float,
+        typer.Option(
+            help="Drop all posts of authors with a larger share of their links to one site, if they have ten or more."
+        ),
+    ] = 0.8
+    skip_site: Annotated[
+        list[str] | None, typer.Option(metavar="HOST", help="Drop links to this site; repeatable.")
+    ] = None
+    keep_site: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="HOST",
+            help="Keep links to this site although it is in the lists of platforms, videos or shops; repeatable.",
+        ),
+    ] = None
+    dev: Annotated[float, typer.Option(help="Share of the articles in dev, the latest ones.")] = 0.1
 
     def __post_init__(self) -> None:
+        from linker.data.languages import known_languages
+
         try:
             at_least(0, days_before=self.days[0])
             at_least(1, days_after=self.days[1], max_links_a_day=self.max_links_a_day)
@@ -47,4 +64,12 @@ class MiningOptions:
             between(0.001, 0.9, dev=self.dev)
         except ValueError as error:
             raise ConfigError(str(error)) from error
-        object.__setattr__(self, "languages", known_languages(self.languages))
+        object.__setattr__(self, "lang", list(known_languages(sorted(self.lang or ()))))
+
+    @property
+    def sites(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The sites that are skipped and those that are kept, as `link_kind` takes them."""
+        skipped, kept = (
+            frozenset(site.lower() for site in sites or ()) for sites in (self.skip_site, self.keep_site)
+        )
+        return skipped, kept

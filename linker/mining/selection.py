@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
+from typing import NamedTuple
 
 from linker.common.console import track
 from linker.data.near_duplicates import LIKE, normal_form, signatures
@@ -29,31 +30,14 @@ _ArticlePosts = tuple[int, list[tuple[int, str]]]
 """An article, and numbers and texts of its posts."""
 
 
-def set_windows(store: LinkStore, days: tuple[int, int]) -> None:
-    """Set the beginning of each article's window, and its date if it is unknown.
-
-    The window of an article with a date begins `days[0]` days before it. That of another article are the days in which
-    most of its posts were written, so that one wrong clock does not move it; its date is the first of these posts.
-    """
-    store.run("CREATE TABLE span (article INTEGER PRIMARY KEY, begins REAL, published REAL)")
-    times = store.run(
-        f"SELECT article, published, time FROM {POSTS} JOIN article ON article.id = article "
-        "WHERE fate IS NULL AND time IS NOT NULL ORDER BY article, time"
-    )
-
-    def windows() -> Iterator[tuple[int, float, float]]:
-        for (article, published), rows in groupby(times, itemgetter(0, 1)):
-            if published is None:
-                begins = published = densest([time for _, _, time in rows], sum(days) * _DAY)
-            else:
-                begins = published - days[0] * _DAY
-            yield article, begins, published
-
-    store.database.executemany("INSERT INTO span VALUES (?, ?, ?)", windows())
-    store.run(
-        "UPDATE article SET (begins, published) = (SELECT begins, published FROM span WHERE article = id) "
-        "WHERE id IN (SELECT article FROM span)"
-    )
+class _Row(NamedTuple):
+    article: int
+    title: str
+    lead: str
+    published: float | None
+    number: int
+    time: float | None
+    text: str
 
 
 def densest(times: Sequence[float], length: float) -> float:
@@ -68,29 +52,43 @@ def densest(times: Sequence[float], length: float) -> float:
 
 
 def select_pairs(store: LinkStore, options: MiningOptions, counts: Counter[str]) -> None:
-    """Clean the posts of each article and store those that become pairs; count the fates of the others."""
-    length, add = sum(options.days) * _DAY, "INSERT INTO pair VALUES (?, ?, ?, ?)"
+    """Clean the posts of each article and store those that become pairs; count the fates of the others.
+
+    Articles without a date get that of the first post in the window with most of their posts.
+    """
     too_many = TOO_MANY.format(options.max_per_article)
     too_many_of_author = TOO_MANY_OF_AUTHOR.format(options.max_per_author)
     # In the order of the filters.
     counts.update(
         dict.fromkeys((NO_TEXT, OUTSIDE, FEW_WORDS, COPIES, too_many, SAME_TEXT, too_many_of_author), 0)
     )
-    posts = store.run(
-        f"SELECT article, article.title, article.text, begins, number, time, post.text FROM {POSTS} "
-        "JOIN article ON article.id = article WHERE fate IS NULL ORDER BY article, draw, number"
+    posts = map(
+        _Row._make,
+        store.run(
+            f"SELECT article, article.title, article.text, published, number, time, post.text FROM {POSTS} "
+            "JOIN article ON article.id = article WHERE fate IS NULL ORDER BY article, draw, number"
+        ),
     )
     total = store.count("post") - store.count("dropped")
+    dates: list[tuple[float, int]] = []
     batch: list[_ArticlePosts] = []
-    waiting = 0
-    for (article, title, text), rows in groupby(track(posts, "cleaning posts", total), itemgetter(0, 1, 2)):
-        texts = _cleaned((row[3:] for row in rows), title, text, length, options, counts)
-        batch.append((article, texts))
-        waiting += len(texts)
-        if waiting >= _AT_ONCE:
-            store.database.executemany(add, _distinct(batch, options.max_per_article, counts))
-            batch, waiting = [], 0
-    store.database.executemany(add, _distinct(batch, options.max_per_article, counts))
+
+    def add_batch() -> None:
+        pairs = _distinct(batch, options.max_per_article, counts)
+        store.database.executemany("INSERT INTO pair VALUES (?, ?, ?, ?)", pairs)
+        batch.clear()
+
+    for article, rows in groupby(track(posts, "cleaning posts", total), itemgetter(0)):
+        of_article = list(rows)
+        published = of_article[0].published
+        begins = _window(of_article, options.days)
+        if published is None and begins is not None:
+            dates.append((begins, article))
+        batch.append((article, _cleaned(of_article, begins, options, counts)))
+        if sum(len(texts) for _, texts in batch) >= _AT_ONCE:
+            add_batch()
+    add_batch()
+    store.database.executemany("UPDATE article SET published = ? WHERE id = ?", dates)
     for fate, column, most in (
         (SAME_TEXT, "hash", 1),
         (too_many_of_author, "author", options.max_per_author),
@@ -102,28 +100,36 @@ def select_pairs(store: LinkStore, options: MiningOptions, counts: Counter[str])
         ).rowcount
 
 
+def _window(rows: Sequence[_Row], days: tuple[int, int]) -> float | None:
+    """The beginning of the window in which posts of an article are kept; None: neither it nor a post has a date.
+
+    Without a date of the article it is the one with most posts, so that one wrong clock does not move it.
+    """
+    if rows[0].published is not None:
+        return rows[0].published - days[0] * _DAY
+    times = sorted(row.time for row in rows if row.time is not None)
+    return densest(times, sum(days) * _DAY) if times else None
+
+
 def _cleaned(
-    posts: Iterable[tuple[float | None, int, float | None, str]],
-    title: str,
-    text: str,
-    length: float,
-    options: MiningOptions,
-    counts: Counter[str],
+    rows: Sequence[_Row], begins: float | None, options: MiningOptions, counts: Counter[str]
 ) -> list[tuple[int, str]]:
-    """Places and cleaned texts of the posts of one article that are in its window and have words of their own."""
+    """Numbers and cleaned texts of the posts of one article that are in its window and have words of their own."""
     texts: list[tuple[int, str]] = []
-    grams, has_text = copied_grams(title, text), has_words(f"{title}\n{text}", ARTICLE_WORDS)
-    for begins, number, time, post in posts:
-        if not has_text:
-            counts[NO_TEXT] += 1
-        elif time is not None and begins is not None and not begins <= time <= begins + length:
+    title, lead, length = rows[0].title, rows[0].lead, sum(options.days) * _DAY
+    if not has_words(f"{title}\n{lead}", ARTICLE_WORDS):
+        counts[NO_TEXT] += len(rows)
+        return texts
+    grams = copied_grams(title, lead)
+    for row in rows:
+        if row.time is not None and begins is not None and not begins <= row.time <= begins + length:
             counts[OUTSIDE] += 1
         elif len(texts) == _SPARE * options.max_per_article:
             counts[TOO_MANY.format(options.max_per_article)] += 1
-        elif not has_words(clean := cleaned(post, grams), POST_WORDS):
+        elif not has_words(clean := cleaned(row.text, grams), POST_WORDS):
             counts[FEW_WORDS] += 1
         else:
-            texts.append((number, clean))
+            texts.append((row.number, clean))
     return texts
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from sqlite3 import Connection
 
-from linker.articles.links.link_key import host_of, link_key
+from linker.articles.links.link_key import host_of
 from linker.common.databases import Database, open_database
 from linker.data.types import Post
-from linker.mining.linked_post import Link, bare_id
+from linker.mining.linked_post import SHORTENED, Link, bare_id
 from linker.mining.options import MiningOptions
 
 _TABLES = """
@@ -22,20 +22,19 @@ PRAGMA cache_size = -131072;
 PRAGMA temp_store = FILE;
 CREATE TABLE article (
     id INTEGER PRIMARY KEY, key TEXT, host TEXT, url TEXT, title TEXT DEFAULT '', text TEXT DEFAULT '',
-    published REAL, source TEXT, begins REAL, split TEXT, story TEXT, shortened INTEGER DEFAULT 0
+    published REAL, source TEXT, split TEXT, story TEXT, shortened INTEGER
 );
 CREATE TABLE redirect (short INTEGER PRIMARY KEY, article INTEGER);
 CREATE TABLE card (article INTEGER, title TEXT, description TEXT, posts INTEGER,
     PRIMARY KEY (article, title, description)) WITHOUT ROWID;
 CREATE TABLE post (
     number INTEGER PRIMARY KEY, id TEXT, bare TEXT, draw INTEGER, article INTEGER, thread TEXT, author INTEGER,
-    time REAL, text TEXT, lang TEXT, url TEXT, card INTEGER
+    time REAL, text TEXT, lang TEXT, url TEXT
 );
 CREATE TABLE dropped (post INTEGER PRIMARY KEY, fate TEXT);
 CREATE TABLE pair (post INTEGER PRIMARY KEY, article INTEGER, text TEXT, hash INTEGER);
 BEGIN;
 """
-_AT_ONCE = 5_000
 _DAY = 86_400
 #: All posts; the fate of those that are kept is null.
 POSTS = "post LEFT JOIN dropped ON dropped.post = number"
@@ -56,12 +55,8 @@ class LinkStore(Database):
         fates: number of posts that were dropped, by reason, in the order of the filters.
     """
 
-    def __init__(self, database: sqlite3.Connection) -> None:
+    def __init__(self, database: Connection) -> None:
         super().__init__(database)
-        self._posts: list[tuple[object, ...]] = []
-        self._articles: list[tuple[object, ...]] = []
-        self._cards: list[tuple[object, ...]] = []
-        self._number = 0
         self.fates: Counter[str] = Counter()
 
     @classmethod
@@ -78,67 +73,52 @@ class LinkStore(Database):
 
     def add(self, post: Post, link: Link) -> None:
         """Add a post and its link."""
-        article = hash_of(link.key) if link.key else None
+        article = self._add_article(link.key, link.url, link.shortened) if link.key else None
         author, url = (
             value if isinstance(value, str) and value else None
             for value in map(post.extra.get, ("author", "url"))
         )
+        ids = (None, post.id, bare_id(post.id), hash_of(post.id), article, link.thread or None)
         time = post.created_at and post.created_at.timestamp()
-        self._number += 1
-        ids = (self._number, post.id, bare_id(post.id), hash_of(post.id), article, link.thread or None)
-        values = (author and hash_of(author), time, post.text, post.language, url, bool(link.title))
-        self._posts.append((*ids, *values))
-        if article is not None:
-            self._articles.append((article, link.key, host_of(link.key), link.url, link.shortened))
-            if link.title or link.description:
-                self._cards.append((article, link.title, link.description))
-        if len(self._posts) >= _AT_ONCE:
-            self.flush()
+        values = (author and hash_of(author), time, post.text, post.language, url)
+        self.run("INSERT INTO post VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [*ids, *values])
+        if link.title or link.description:
+            self.run(
+                "INSERT INTO card VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET posts = posts + 1",
+                [article, link.title, link.description],
+            )
 
-    def flush(self) -> None:
-        """Write what was added."""
-        self.database.executemany(f"INSERT INTO post VALUES ({','.join('?' * 12)})", self._posts)
-        self.database.executemany(
+    def _add_article(self, key: str, url: str, shortened: bool) -> int:
+        number = hash_of(key)
+        self.run(
             "INSERT INTO article (id, key, host, url, shortened) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
             "url = min(url, excluded.url)",
-            self._articles,
+            [number, key, host_of(key), url, shortened],
         )
-        self.database.executemany(
-            "INSERT INTO card VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET posts = posts + 1", self._cards
-        )
-        self._posts, self._articles, self._cards = [], [], []
+        return number
 
-    def redirect(self, short: str, url: str) -> None:
-        """Give posts with a shortened link, by its key, the article at an address; not if no post has the link."""
-        key = link_key(url)
+    def add_redirect(self, short: str, key: str, url: str) -> None:
+        """Remember the article that a shortened link leads to, by their keys; not if no post has the link."""
         source = hash_of(short)
-        if (
-            key is None
-            or self.run("SELECT 1 FROM article WHERE id = ? AND shortened", [source]).fetchone() is None
-        ):
-            return
-        target = hash_of(key)
-        self._articles.append((target, key, host_of(key), url, False))
-        self.flush()
-        self.run("INSERT OR REPLACE INTO redirect VALUES (?, ?)", [source, target])
-        self.run("UPDATE post SET article = ? WHERE article = ?", [target, source])
-        self.run(
-            "INSERT INTO card SELECT ?, title, description, posts FROM card WHERE article = ? "
-            "ON CONFLICT DO UPDATE SET posts = posts + excluded.posts",
-            [target, source],
-        )
-        self.run("DELETE FROM card WHERE article = ?", [source])
+        if self.run("SELECT 1 FROM article WHERE id = ? AND shortened", [source]).fetchone():
+            article = self._add_article(key, url, False)
+            self.run("INSERT OR REPLACE INTO redirect VALUES (?, ?)", [source, article])
 
-    def article_of(self, key: str) -> int:
-        """Return the number of the article that a link with this key leads to."""
-        number = hash_of(key)
-        row = self.run("SELECT article FROM redirect WHERE short = ?", [number]).fetchone()
-        return number if row is None else int(row[0])
+    def follow_redirects(self) -> None:
+        """Give posts with nothing but a shortened link the article that it leads to; drop those where it is unknown."""
+        self.run(
+            "UPDATE post SET article = (SELECT article FROM redirect WHERE short = post.article) "
+            "WHERE article IN (SELECT short FROM redirect)"
+        )
+        self.run(
+            "INSERT INTO card SELECT redirect.article, title, description, posts FROM card "
+            "JOIN redirect ON short = card.article WHERE true ON CONFLICT DO UPDATE SET posts = posts + excluded.posts"
+        )
+        self.run("DELETE FROM card WHERE article IN (SELECT short FROM redirect)")
+        self.drop(SHORTENED, "SELECT number FROM post JOIN article ON article.id = article WHERE shortened")
 
     def resolve_threads(self) -> None:
         """Give comments the article of the post that they answer; drop the others."""
-        if self.run("SELECT 1 FROM post WHERE thread IS NOT NULL LIMIT 1").fetchone() is None:
-            return
         self.run("CREATE INDEX by_bare ON post (bare) WHERE article IS NOT NULL AND thread IS NULL")
         self.run(
             "UPDATE post SET article = (SELECT other.article FROM post AS other WHERE other.bare = post.thread AND "
@@ -177,3 +157,11 @@ class LinkStore(Database):
         """Drop the posts that a query with some values selects, if they were not dropped before; count them."""
         query = f"INSERT OR IGNORE INTO dropped SELECT number, ? FROM ({numbers})"
         self.fates[fate] += self.run(query, [fate, *values]).rowcount
+
+    def set_article(self, key: str, title: str, text: str, published: float | None) -> bool:
+        """Give an article its title, text and date; return whether a post links to it and it had none before."""
+        changed = self.run(
+            "UPDATE article SET title = ?, text = ?, published = ?, source = 'given' WHERE id = ? AND source IS NULL",
+            [title, text, published, hash_of(key)],
+        )
+        return changed.rowcount > 0

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import json
-import statistics
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta, timezone
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from linker.common.errors import DataError
 from linker.common.files import write_lines
+from linker.data.near_duplicates import linked_groups, signatures
 from linker.mining.linked_post import SHORTENED
 from linker.mining.store import POSTS, LinkStore
-from linker.mining.stories import Headed, dev_part, stories
+from linker.models.features.content_words import is_content_word
+from linker.models.features.words import lexical_words
 
+#: Articles of one story are at most this number of days apart from its first one, if only their titles are alike.
+DAYS = 3
+#: Minimum number of content words that two titles of one story share, and their minimum share of the shorter title.
+WORDS, SHARE = 3, 0.5
+# Only the rarest words of a title are looked up, and of each only the latest stories.
+_RAREST, _LATEST = 6, 200
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _LEAD = 2_000
-_SITES = 20
 _TIMES = {"published", "created_at"}
 _ARTICLES = (
     "SELECT key AS id, title, text, url, published, story, split FROM article WHERE split IS NOT NULL "
@@ -82,34 +95,99 @@ def _date(seconds: float) -> str:
     return (_EPOCH + timedelta(seconds=seconds)).isoformat()
 
 
-def summary(store: LinkStore) -> dict[str, Any]:
-    """Return the figures of the result: articles, posts per article, cards, parts, and the 20 sites with most pairs."""
-    each = sorted(count for (count,) in store.run("SELECT count(*) FROM pair GROUP BY article"))
-    pairs, (cards,) = sum(each), store.run("SELECT sum(card) FROM pair JOIN post ON number = post").fetchone()
-    stories_, from_cards = store.run(
-        "SELECT count(DISTINCT story), sum(source = 'card') FROM article WHERE split IS NOT NULL"
-    ).fetchone()
-    parts = {
-        split: {"articles": articles, "pairs": of_part, "from": start, "to": end}
-        for split, articles, of_part, start, end in store.run(
-            "SELECT split, count(DISTINCT article.id), count(*), date(min(published), 'unixepoch'), "
-            "date(max(published), 'unixepoch') FROM pair "
-            "JOIN article ON article.id = article GROUP BY split ORDER BY split DESC"
+class Headed(NamedTuple):
+    """An article as far as stories depend on it; the time is in seconds since 1970, None: unknown."""
+
+    key: str
+    time: float | None
+    title: str
+    lead: str
+
+
+def stories(articles: Sequence[Headed]) -> np.ndarray:
+    """Group articles into stories.
+
+    Near-duplicates by `linked_groups` belong to one story, whenever they appeared. Beside these, an article belongs to
+    the story of an earlier one, at most three days before, if their titles share at least three content words and half
+    of those of the shorter title; it is compared with the first article of a story only, so that long stories do not
+    grow together.
+
+    Args:
+        articles: in order of time.
+
+    Returns:
+        int64, one per article: index of the first article of its story.
+    """
+    alike = linked_groups(signatures([f"{article.title}\n{article.lead}" for article in articles]))
+    ends = np.concatenate([alike, _by_titles(articles)])
+    starts = np.tile(np.arange(len(articles)), 2)
+    links = coo_array((np.ones(len(ends), dtype=bool), (starts, ends)), shape=(len(articles),) * 2)
+    _, story = connected_components(links, directed=False)
+    _, first = np.unique(story, return_index=True)
+    return first[story].astype(np.int64)
+
+
+def _by_titles(articles: Sequence[Headed]) -> np.ndarray:
+    """For each article the index of the first article of the story that its title belongs to."""
+    # Tuples of numbers: a set for each title would need several times the memory.
+    number: dict[str, int] = {}
+    words = [
+        tuple(sorted({number.setdefault(word, len(number)) for word in _content_words(article.title)}))
+        for article in articles
+    ]
+    frequency = Counter(chain.from_iterable(words))
+    leaders = np.arange(len(articles), dtype=np.int64)
+    stories_with: dict[int, list[int]] = defaultdict(list)
+    for i, title in enumerate(words):
+        rarest = sorted(title, key=lambda word: (frequency[word], word))[:_RAREST]
+        best, most = -1, 0.0
+        candidates = {j for word in rarest for j in stories_with[word][-_LATEST:]}
+        for j in sorted(candidates):
+            shared = len(set(title).intersection(words[j]))
+            share = shared / min(len(title), len(words[j]))
+            if shared >= WORDS and share >= SHARE and share > most and _near(articles[i], articles[j]):
+                best, most = j, share
+        if best >= 0:
+            leaders[i] = best
+            continue
+        for word in title:
+            stories_with[word].append(i)
+    return leaders
+
+
+def _content_words(title: str) -> list[str]:
+    return [word for word in lexical_words(title) if is_content_word(word)]
+
+
+def _near(article: Headed, other: Headed) -> bool:
+    if article.time is None or other.time is None:
+        return article.time is other.time
+    return abs(article.time - other.time) <= DAYS * 86_400
+
+
+def dev_part(story: np.ndarray, share: float) -> np.ndarray:
+    """Return which articles are in the dev part: the latest stories, as many as reach the share of the articles.
+
+    A story begins with its first article. Stories stay whole; train keeps at least one.
+
+    Args:
+        story: from `stories`, of articles in order of time.
+        share: share of the articles in dev.
+
+    Returns:
+        bool, one per article.
+
+    Raises:
+        DataError: if there are fewer than two stories.
+    """
+    beginnings, sizes = np.unique(story, return_counts=True)
+    if len(beginnings) < 2:
+        raise DataError(
+            f"all articles that are left ({len(story):,}) are of one story, but train and dev need one each; give more "
+            "posts, or more of the articles with --articles"
         )
-    }
-    sites = {
-        host: {"pairs": of_site, "articles": articles}
-        for host, of_site, articles in store.run(
-            "SELECT host, count(*) AS n, count(DISTINCT article.id) FROM pair JOIN article ON article.id = article "
-            f"GROUP BY host ORDER BY n DESC, host LIMIT {_SITES}"
-        )
-    }
-    return {
-        "articles": len(each),
-        "stories": stories_,
-        "articles with the text of a link card": from_cards,
-        "median of posts per article": statistics.median(each),
-        "share of pairs with a link card": cards / pairs,
-        "parts": parts,
-        "sites": sites,
-    }
+    last = len(beginnings) - 1
+    wanted = share * len(story)
+    while last > 1 and sizes[last:].sum() < wanted:
+        last -= 1
+    return story >= beginnings[last]

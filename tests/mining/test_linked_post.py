@@ -98,7 +98,7 @@ def test_several_addresses_of_one_article_are_one_link() -> None:
 
 
 def test_language() -> None:
-    english = MiningOptions(languages=("English",))
+    english = MiningOptions(lang=["English"])
     assert link(options=english, links=[URL], lang="en-US") == Link(KEY, URL)
     assert (
         link(options=english, links=[URL], lang="de")
@@ -117,6 +117,6 @@ def test_reddit() -> None:
 
 def test_sites_of_the_user() -> None:
     video = "https://youtu.be/watch-the-otters-swim"
-    assert isinstance(link(links=[video], options=MiningOptions(kept_sites=frozenset({"youtu.be"}))), Link)
-    fate = link(links=[URL], options=MiningOptions(skipped_sites=frozenset({"news.example"})))
+    assert isinstance(link(links=[video], options=MiningOptions(keep_site=["youtu.be"])), Link)
+    fate = link(links=[URL], options=MiningOptions(skip_site=["news.example"]))
     assert fate == "only links to videos, shops and the like"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.common.errors import DataError
-from linker.mining.stories import Headed, dev_part, stories
+from linker.mining.training_set import Headed, dev_part, stories
 
 DAY = 86_400.0
 LONG = "Two otters were filmed on Sunday below the old railway bridge, the city says, forty years after the last."

@@ -16,6 +16,7 @@ from linker.articles.crawl.crawler import Crawler, CrawlOptions
 from linker.articles.crawl.store import CrawlStore
 from linker.articles.crawl.visit import STATES
 from linker.articles.links.link_key import link_key
+from linker.articles.links.link_kind import link_kind
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import check_output_folder, unbroken, write_lines
 from linker.data.files.streams import open_bytes, shown_name
@@ -148,7 +149,10 @@ def _articles(store: CrawlStore, report: CrawlReport) -> Iterator[str]:
         seen.add(row["key"])
         report.articles += 1
         article = json.loads(row["article"])
-        address = {"url": row["url"], "canonical_url": row["canonical_url"] or row["final_url"]}
+        canonical = row["canonical_url"] or row["final_url"]
+        # `linker mine links` learns from it where shortened links lead.
+        is_short = link_kind(row["key"]) == "shortener"
+        address = {"url": canonical if is_short else row["url"], "canonical_url": canonical}
         filled = {
             "id": row["key"],
             **{name: value for name, value in (article | address).items() if value is not None},

@@ -9,6 +9,7 @@ import typer
 
 from linker.cli.command import App
 from linker.cli.options import PostReading, naming_columns
+from linker.mining.options import MiningOptions
 
 app = App(
     help="Extract training data: articles and posts from links, pairs and benchmarks from archives of tweets.",
@@ -38,49 +39,13 @@ def links(
             metavar="FILE", help="Leave out the articles of this file, such as a development set; repeatable."
         ),
     ] = None,
-    lang: Annotated[
-        list[str] | None, typer.Option(help="Language of the posts; repeatable.", show_default="all")
-    ] = None,
-    days: Annotated[
-        tuple[int, int],
-        typer.Option(
-            metavar="BEFORE AFTER",
-            help="Keep posts from this many days before the article's date to this many after it.",
-        ),
-    ] = (1, 14),
-    max_per_article: Annotated[int, typer.Option(min=1, help="Maximum number of posts of an article.")] = 20,
-    max_per_author: Annotated[int, typer.Option(min=1, help="Maximum number of posts of an author.")] = 50,
-    max_links_a_day: Annotated[
-        int,
-        typer.Option(min=1, help="Drop all posts of authors who link to more articles than this on any day."),
-    ] = 30,
-    max_site_share: Annotated[
-        float,
-        typer.Option(
-            min=0,
-            max=1,
-            help="Drop all posts of authors with a larger share of their links to one site, if they have ten or more.",
-        ),
-    ] = 0.8,
-    skip_site: Annotated[
-        list[str] | None, typer.Option(metavar="HOST", help="Drop links to this site; repeatable.")
-    ] = None,
-    keep_site: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="HOST",
-            help="Keep links to this site although it is in the lists of platforms, videos or shops; repeatable.",
-        ),
-    ] = None,
-    dev: Annotated[
-        float, typer.Option(min=0.001, max=0.9, help="Share of the articles in dev, the latest ones.")
-    ] = 0.1,
     missing: Annotated[
         Path | None,
         typer.Option(
             help="Write the links without an article in --articles to this file, for `linker mine fetch`."
         ),
     ] = None,
+    options: MiningOptions,
     reading: PostReading,
 ) -> None:
     """Build a training set from posts that link to articles, without network access.
@@ -88,42 +53,15 @@ def links(
     The links, copied headlines and what share buttons add are removed from the posts. The folder is what
     `linker train --data` takes.
     """
-    import time
+    from linker.common.console import stderr
+    from linker.mining.mine_links import mine_links
 
-    from linker.common.console import info, stderr
-    from linker.common.files import check_writable
-    from linker.data.files.paths import check_inputs
-    from linker.mining.mine_links import NoPairsError, check_folder, mine_links
-    from linker.mining.options import MiningOptions
-
-    check_folder(out, posts)
-    check_inputs([*posts, *(not_in or [])])
-    if missing is not None:
-        check_writable(missing, posts)
     columns = reading.columns()
-    options = MiningOptions(
-        languages=tuple(sorted(set(lang or []))),
-        days=days,
-        max_per_article=max_per_article,
-        max_per_author=max_per_author,
-        max_links_a_day=max_links_a_day,
-        max_site_share=max_site_share,
-        dev=dev,
-        skipped_sites=frozenset(map(str.lower, skip_site or [])),
-        kept_sites=frozenset(map(str.lower, keep_site or [])),
-    )
-    began = time.monotonic()
     with naming_columns():
-        try:
-            report = mine_links(
-                posts, out, articles or [], options, columns, reading.on_error, not_in or [], missing
-            )
-        except NoPairsError as error:
-            stderr.print(error.report.table())
-            raise
+        report = mine_links(
+            posts, out, articles or [], options, columns, reading.on_error, not_in or [], missing
+        )
     stderr.print(report.table())
-    seconds = time.monotonic() - began
-    info(f"{report.posts:,} posts in {seconds:.0f} s ({report.posts / max(seconds, 1e-3):,.0f}/s)")
     print(out)
 
 
