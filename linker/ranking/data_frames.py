@@ -156,10 +156,10 @@ def row_of(value: Any) -> Mapping[str, Any] | None:
     if isinstance(value, Mapping):
         return value
     pandas: Any = sys.modules.get("pandas")
-    if pandas is None or not isinstance(value, getattr(pandas, "Series", ())):
+    series: Any = value if isinstance(value, getattr(pandas, "Series", ())) else None
+    if series is None or not all(isinstance(name, str) for name in series.index):
         return None
-    names = value.index.tolist()
-    return dict(zip(names, map(_plain, value.tolist()))) if all(isinstance(n, str) for n in names) else None
+    return dict(zip(series.index, map(_plain, series.tolist())))
 
 
 def library(name: str) -> Any:
