@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ import numpy as np
 
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import NO_ROOM, check_regular_files, sha256_of, write_json
-from linker.common.locks import lock
+from linker.common.locks import acquire
 from linker.corpus.storage.checksums import (
     CHANGED,
     FACTS,
@@ -131,15 +131,8 @@ class Store:
         Raises:
             LinkerError: if another process is writing.
         """
-        with ExitStack() as stack:
-            try:
-                free = lock(stack.enter_context(open(self.folder / LOCK, "w")))
-            except OSError as error:
-                raise LinkerError(f"{self.folder}: cannot be written to ({error.strerror})") from error
-            if not free:
-                raise LinkerError(
-                    f"{self.folder}: another process is writing to this corpus; wait until it has ended"
-                )
+        busy = f"{self.folder}: another process is writing to this corpus; wait until it has ended"
+        with acquire(self.folder / LOCK, busy):
             yield
 
     @contextmanager

@@ -10,12 +10,14 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
+
+from filelock import BaseFileLock
 
 from linker.common.console import info, warn
 from linker.common.errors import ConfigError, LinkerError
 from linker.common.files import check_regular_files, check_writable
-from linker.common.locks import lock
+from linker.common.locks import acquire
 from linker.config.jsonnet import ABSENT, diff_configs
 from linker.models.files.archive import CONFIG
 from linker.training.checkpointing.checkpoint import read_checkpoint, write_checkpoint
@@ -55,7 +57,7 @@ class Checkpointer:
         self._same_config = True
         self._inputs: dict[str, Any] = {}  # config and fingerprint of the data
         self._saved_at = time.monotonic()
-        self._lock: IO[str] | None = None
+        self._lock: BaseFileLock | None = None
 
     def check_output(self) -> None:
         """Check that a new run would replace nothing.
@@ -205,7 +207,7 @@ class Checkpointer:
     def close(self) -> None:
         """Release the lock."""
         if self._lock is not None:
-            self._lock.close()
+            self._lock.release()
             self._lock = None
 
     def _choose(self, config: dict[str, Any], allow_config_change: bool) -> None:
@@ -265,22 +267,10 @@ class Checkpointer:
 
     def _acquire_lock(self) -> None:
         """Make sure that no other process on this machine trains into this folder until this one ends."""
-        if self._lock is not None:
-            return
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = (self.folder / ".lock").open("w")
-        except OSError as error:
-            raise LinkerError(f"{self.folder}: cannot be written ({error.strerror})") from error
-        # The processes of a run whose main process was killed take a moment to exit.
-        until = time.monotonic() + LOCK_SECONDS
-        with suppress(OSError):  # the file system has no locks
-            while not lock(self._lock):
-                if time.monotonic() > until:
-                    raise LinkerError(
-                        f"{self.folder}: another process is training here; wait for it, or choose another --out"
-                    )
-                time.sleep(0.2)
+        if self._lock is None:
+            busy = f"{self.folder}: another process is training here; wait for it, or choose another --out"
+            # The processes of a run whose main process was killed take a moment to exit.
+            self._lock = acquire(self.folder / ".lock", busy, LOCK_SECONDS)
 
 
 def _position(state: dict[str, Any]) -> str:
