@@ -25,13 +25,12 @@ from benchmarks.measurement import machine, say
 from linker.common.files import atomic_write
 from linker.corpus.builder import build_corpus
 from linker.corpus.corpus import Corpus
-from linker.corpus.encoding import check_parts
 from linker.corpus.storage.store import FACTS
 from linker.data.io.columns import PostColumns
 from linker.data.types import Article, Post
 from linker.models.embedding_model import eight_bits, unit_length
 from linker.models.files.resolve import resolve_model
-from linker.models.model import Model
+from linker.models.model import Model, embedding_submodel
 
 TOP, MODEL, DIM = 100, "best", 384
 # Rows of NumPy's matrix; of more posts, it is multiplied several times, so that it fits in memory beside the corpus.
@@ -56,7 +55,9 @@ def random_corpus(posts: Path, folder: Path) -> None:
         values, scales = eight_bits(unit_length(rng.standard_normal((len(some), DIM), dtype=np.float32)))
         return np.asarray(values * scales[:, None])
 
-    with mock.patch.object(type(check_parts(resolve_model(MODEL).load())), "post_vectors", post_vectors):
+    with mock.patch.object(
+        type(embedding_submodel(resolve_model(MODEL).load())), "post_vectors", post_vectors
+    ):
         build_corpus(folder, [str(posts)], MODEL, PostColumns())
 
 

@@ -244,7 +244,7 @@ class ConfigSource:
 
 @dataclass
 class Cluster:
-    """Where a corpus is encoded and searched."""
+    """Where posts of a corpus are encoded."""
 
     engine: Annotated[
         Literal["local", "ray"], typer.Option(help="Run in this process (local) or on a Ray cluster (ray).")

@@ -7,19 +7,20 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from types import TracebackType
 from typing import Any
+
+import numpy as np
 
 from linker.common.concurrency import ahead
 from linker.common.console import progress_bar
 from linker.common.errors import LinkerError, ModelError
-from linker.corpus.chunks import Chunk, ChunkWriter, Written, read_chunks
-from linker.corpus.completion import complete_indexes
+from linker.corpus.chunks import ChunkWriter, read_chunks
 from linker.corpus.deletion import condition_of, delete_by_files, delete_rows
-from linker.corpus.encoding import check_parts, fingerprint
 from linker.corpus.engines.engine import Engine
-from linker.corpus.known_posts import Added, Answer, KnownPosts, keys_in
-from linker.corpus.storage.reader import parts_of, schema
+from linker.corpus.indexes.near_duplicates import stored_groups
+from linker.corpus.known_posts import Added, KnownPosts, post_keys
+from linker.corpus.storage.data_files import DataFile
+from linker.corpus.storage.reader import batches, schema
 from linker.corpus.storage.store import FACTS, CorpusMetadata, Store, check_local
 from linker.data.files.line_errors import BadLines, OnError
 from linker.data.files.paths import check_inputs
@@ -29,7 +30,7 @@ from linker.data.io.platform_rows import deleted_in
 from linker.data.io.records import as_list, posts_of_files
 from linker.data.types import Post
 from linker.models.files.resolve import resolve_model
-from linker.models.model import Model
+from linker.models.model import Model, embedding_submodel
 
 # At most this many posts per worker are encoded again after an interruption, and those of one commit.
 POSTS_AT_ONCE = 25_000
@@ -78,9 +79,10 @@ def add_posts(
         # Closed before the engine, so that calls under way are canceled while it is there.
         with closing(chunks), _Progress(files) as progress:
             added = _append(store, model, at_work, chunks, progress, update)
-        added.deleted = delete_by_files(store, deleted, at_work)
+        added.deleted = delete_by_files(store, deleted)
         store.sweep()  # a worker that died may have left files
-        complete_indexes(store, at_work)  # otherwise the first search would do this
+        if (shards := store.shards()) is not None:
+            stored_groups(shards)  # otherwise the first search would do this
     return added
 
 
@@ -88,28 +90,50 @@ def _append(
     store: Store,
     model: Model,
     engine: Engine,
-    chunks: Iterator[Chunk],
+    chunks: Iterator[tuple[Sequence[Post], int]],
     progress: _Progress,
     update: bool,
 ) -> Added:
     """Append the new posts of chunks, and return the numbers of posts."""
     dataset, added, known = store.dataset(), Added(), KnownPosts(update)
-    parts = parts_of(dataset) if dataset is not None else []
-    for keys in engine.map(keys_in, ((part,) for part in parts)):
-        known.add(keys)
+    committed = 0 if dataset is None else len(dataset.get_fragments())
+    if dataset is not None:
+        rows = (batch.to_pydict() for batch in batches(dataset, ["id", "text"]))
+        known.add(np.concatenate([post_keys([], []), *(post_keys(row["id"], row["text"]) for row in rows)]))
+    waiting: list[DataFile] = []
+    last = time.monotonic()
 
-    def new() -> Iterator[tuple[Sequence[Post], Answer]]:
-        for chunk in chunks:
-            progress.read(len(chunk.posts), chunk.bytes_read)
-            answer = known.answer(chunk.keys, added)
-            progress.done(len(chunk.posts) - len(answer.rows))
-            if len(answer.rows):
-                yield chunk.posts, answer
+    def new() -> Iterator[tuple[Sequence[Post], Sequence[str]]]:
+        for posts, bytes_read in chunks:
+            progress.read(len(posts), bytes_read)
+            fresh, replaced = known.new_posts(posts, added)
+            progress.done(len(posts) - len(fresh))
+            if fresh:
+                yield fresh, replaced
 
-    with _Committer(store, added) as committer:
-        for written in engine.map(ChunkWriter(store, model), new()):
-            committer.add(written)
-            progress.done(written.file.rows)
+    def commit() -> None:
+        nonlocal dataset, committed, last
+        files = waiting.copy()
+        waiting.clear()
+        if files:
+            dataset = store.append(files, dataset, schema())
+            committed += len(files)
+            added.new += sum(file.rows for file in files)
+        last = time.monotonic()
+
+    try:
+        for file, replaced in engine.map(ChunkWriter(store, model), new()):
+            if replaced:
+                commit()  # the posts to replace may be among those that wait
+                added.updated += delete_rows(store, condition_of(replaced))
+                dataset = store.dataset()
+            waiting.append(file)
+            late = time.monotonic() - last > _SECONDS
+            if replaced or late or len(waiting) * _FILES_PER_NEW > committed:
+                commit()
+            progress.done(file.rows)
+    finally:
+        commit()
     return added
 
 
@@ -141,45 +165,6 @@ class _Progress:
         self._progress.advance(self._bar, posts)
 
 
-class _Committer:
-    """Commits data files, several at once; at the end of the `with` block, all are committed."""
-
-    def __init__(self, store: Store, added: Added) -> None:
-        self._store, self._added = store, added
-        self._dataset = store.dataset()
-        self._files = 0 if self._dataset is None else len(self._dataset.get_fragments())
-        self._waiting: list[Written] = []
-        self._last = time.monotonic()
-
-    def __enter__(self) -> _Committer:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._commit()
-
-    def add(self, written: Written) -> None:
-        """Commit a data file, now or with later ones."""
-        if written.replaced:
-            self._commit()  # the posts to replace may be among those that wait
-            self._added.updated += delete_rows(self._store, condition_of(written.replaced))
-            self._dataset = self._store.dataset()
-        self._waiting.append(written)
-        late = time.monotonic() - self._last > _SECONDS
-        if written.replaced or late or len(self._waiting) * _FILES_PER_NEW > self._files:
-            self._commit()
-
-    def _commit(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        if waiting:
-            files = [one.file for one in waiting]
-            self._dataset = self._store.append(files, self._dataset, schema())
-            self._files += len(files)
-            self._added.new += sum(one.rows for one in files)
-        self._last = time.monotonic()
-
-
 def build_corpus(
     folder: Path,
     posts: Sequence[str],
@@ -209,28 +194,21 @@ def build_corpus(
     """
     check_local(folder)
     check_inputs(posts)
-    found = resolve_model(model)
-    print_ = fingerprint(found)
-    store = None
-    if (folder / FACTS).is_file():
-        store = Store.open(folder)
-        if store.facts.fingerprint != print_:
-            raise LinkerError(
-                f"{folder}: is a corpus that another model encoded ({store.facts.model}); give another folder"
-            )
-    whole = found.load()
-    try:
-        loaded = check_parts(whole)
-    except ModelError as error:
-        raise ModelError(f"{model}: {error}") from error
-    if store is None:
-        vectors = loaded.post_vectors([])
-        assert vectors is not None
-        facts = CorpusMetadata(
-            found.lasting_name, print_, getattr(loaded, "similarity", "cosine"), vectors.shape[1]
+    reference = resolve_model(model)
+    store = Store.open(folder) if (folder / FACTS).is_file() else None
+    if store is not None and store.facts.fingerprint != reference.fingerprint:
+        raise LinkerError(
+            f"{folder}: is a corpus that another model encoded ({store.facts.model}); give another folder"
         )
+    loaded = reference.load()
+    encoder = embedding_submodel(loaded)
+    if encoder is None:
+        raise ModelError(f"{model}: has no embeddings to store in a corpus; give a trained model folder")
+    if store is None:
+        dim, similarity = encoder.post_vectors([]).shape[1], getattr(encoder, "similarity", "cosine")
+        facts = CorpusMetadata(reference.lasting_name, reference.fingerprint, similarity, dim)
         store = Store.create(folder, facts)
-    return add_posts(store, whole, posts, columns, on_error, engine, update)
+    return add_posts(store, loaded, posts, columns, on_error, engine, update)
 
 
 def add_to_corpus(

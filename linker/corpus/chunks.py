@@ -3,43 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-
-import numpy as np
+from dataclasses import dataclass
 
 from linker.common.errors import LinkerError, ModelError
 from linker.corpus.encoding import encoded
 from linker.corpus.indexes.vectors import VECTORS, finite
-from linker.corpus.known_posts import Answer, post_keys
 from linker.corpus.storage.checksums import FACTS
 from linker.corpus.storage.data_files import DataFile
 from linker.corpus.storage.reader import table_of
 from linker.corpus.storage.store import Store
 from linker.data.files.line_errors import BadLines
-from linker.data.identity import repeated
 from linker.data.types import Post
 from linker.models.model import Model
 
 
-@dataclass(frozen=True)
-class Chunk:
-    """Consecutive posts of the files.
-
-    Attributes:
-        posts: the posts.
-        keys: their keys, see `post_keys`.
-        bytes_read: number of bytes of the files, as they are stored, up to here.
-    """
-
-    posts: Sequence[Post]
-    keys: np.ndarray
-    bytes_read: int
-
-
 def read_chunks(
     posts: Iterable[Post], bad_lines: BadLines, most: int, most_characters: int
-) -> Iterator[Chunk]:
-    """Yield posts in chunks; in strict mode, none with or after the first bad line.
+) -> Iterator[tuple[list[Post], int]]:
+    """Yield posts in chunks, each with the number of bytes of the files, as they are stored, up to its end.
+
+    In strict mode, no chunk has a post after the first bad line.
 
     Args:
         posts: the posts, read from files whose faults `bad_lines` collects.
@@ -59,21 +42,7 @@ def read_chunks(
             characters += len(post.text)
         if bad_lines.total and bad_lines.on_error == "strict":
             return
-        keys = post_keys([post.id for post in chunk], [post.text for post in chunk])
-        yield Chunk(chunk, keys, bad_lines.bytes_read)
-
-
-@dataclass(frozen=True)
-class Written:
-    """A chunk whose new posts are written, but not yet committed.
-
-    Attributes:
-        file: the data file.
-        replaced: ids of those of the posts that replace others.
-    """
-
-    file: DataFile
-    replaced: Sequence[str]
+        yield chunk, bad_lines.bytes_read
 
 
 @dataclass(frozen=True)
@@ -82,18 +51,18 @@ class ChunkWriter:
 
     Attributes:
         store: the corpus.
-        model: the model, which `check_parts` accepts.
+        model: the model, which has embeddings.
     """
 
     store: Store
     model: Model
 
-    def __call__(self, posts: Sequence[Post], answer: Answer) -> Written:
-        """Write the new posts of a chunk.
+    def __call__(self, posts: Sequence[Post], replaced: Sequence[str]) -> tuple[DataFile, Sequence[str]]:
+        """Write a data file that is not yet committed.
 
         Args:
-            posts: the chunk.
-            answer: which are new.
+            posts: the posts.
+            replaced: ids of those that replace others, returned as they are.
 
         Raises:
             LinkerError: if they cannot be written.
@@ -105,19 +74,11 @@ class ChunkWriter:
                 f"{folder}: a worker does not see the corpus; put it where all machines of the cluster see it "
                 "under the same path"
             )
-        chosen = [
-            post if repeat == 1 else replace(post, id=repeated(post.id, repeat))
-            for row, repeat in zip(answer.rows.tolist(), answer.repeats.tolist())
-            for post in (posts[row],)
-        ]
-        files = encoded(self.model, chosen)
+        files = encoded(self.model, posts)
         vectors = files[VECTORS]
         if vectors["values"].shape[1] != facts.dim:
             raise ModelError(f"{folder}: the model's embeddings do not have {facts.dim} dimensions")
         if not finite(vectors):
             raise ModelError(f"{facts.model}: gives embeddings that are not finite numbers; train it again")
         with self.store.write_errors():
-            return Written(
-                DataFile.write(folder, table_of(chosen), files),
-                [posts[row].id for row in answer.replaced.tolist()],
-            )
+            return DataFile.write(folder, table_of(posts), files), replaced

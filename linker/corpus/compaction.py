@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linker.common.console import progress_bar
-from linker.corpus.completion import complete_indexes
 from linker.corpus.encoding import WORDS
+from linker.corpus.indexes.near_duplicates import stored_groups
 from linker.corpus.storage.array_files import Arrays
-from linker.corpus.storage.shards import Shard, Shards
+from linker.corpus.storage.shards import Shard
 from linker.corpus.storage.store import Store
 from linker.models.features.postings import words_of
 
@@ -52,10 +52,9 @@ def compact(store: Store) -> Compacted:
     """
     with store.writing():
         store.recover()
-        dataset = store.dataset()
-        if dataset is None:
+        shards = store.shards()
+        if shards is None:
             return Compacted(0, 0, 0)
-        shards = Shards(store.folder, dataset)
         size = store.size()
         runs = list(_runs(shards))
         with progress_bar() as progress:
@@ -70,12 +69,12 @@ def compact(store: Store) -> Compacted:
                     progress.advance(bar, sum(shard.posts for shard in run))
 
             if runs:
-                store.rewrite(dataset, merged())
+                store.rewrite(shards.dataset, merged())
         store.remove_former_versions()
-        complete_indexes(store)
-        newest = store.dataset()
-        after = 0 if newest is None else len(newest.get_fragments())
-        return Compacted(len(shards), after, size - store.size())
+        newest = store.shards()
+        assert newest is not None
+        stored_groups(newest)
+        return Compacted(len(shards), len(newest), size - store.size())
 
 
 def _runs(shards: Iterable[Shard]) -> Iterator[Sequence[Shard]]:

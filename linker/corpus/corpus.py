@@ -12,10 +12,7 @@ from linker.articles.publication import Published
 from linker.calibration.calibration import Calibration
 from linker.calibration.thresholds import Thresholds
 from linker.common.errors import DataError, ModelError
-from linker.corpus.encoding import fingerprint
-from linker.corpus.engines.engine import Engine
 from linker.corpus.filters import left_out
-from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import Store
 from linker.corpus.table import CorpusTable
 from linker.data.post_filter import Filter
@@ -37,31 +34,26 @@ class Corpus:
         store: the folder.
         model: the model that encoded it.
         name: the model's name.
-        engine: where posts are scored; None: in this process.
 
     Raises:
         DataError: if the corpus has no posts.
     """
 
-    def __init__(self, store: Store, model: Model, name: str = "model", engine: Engine | None = None) -> None:
+    def __init__(self, store: Store, model: Model, name: str = "model") -> None:
         self.store, self.model, self.name = store, model, name
-        self._engine = engine or Engine()
-        dataset = store.dataset()
-        if dataset is None:
+        shards = store.shards()
+        if shards is None:
             raise DataError(f"{store.folder}: the corpus is empty; add posts with `linker corpus add`")
-        self.table = CorpusTable(dataset, Shards(store.folder, dataset), model, self._engine)
+        self.table = CorpusTable(shards, model)
         self._counted: tuple[Calibration, CorpusTable] | None = None
 
     @classmethod
-    def open(
-        cls, folder: str | Path, model: str | Path | None = None, engine: Engine | None = None
-    ) -> Corpus:
+    def open(cls, folder: str | Path, model: str | Path | None = None) -> Corpus:
         """Open a corpus with the model that encoded it.
 
         Args:
             folder: the corpus.
             model: the model's current location, if it was moved.
-            engine: where posts are scored by exact search; None: in this process.
 
         Returns:
             The corpus, with the posts that are in it now.
@@ -81,12 +73,12 @@ class Corpus:
             raise ModelError(
                 f"{folder}: the model that encoded it is no longer at {given}; give its location with --model"
             ) from error
-        if fingerprint(found) != store.facts.fingerprint:
+        if found.fingerprint != store.facts.fingerprint:
             raise ModelError(
                 f"{given}: is not the model that encoded {folder}; vectors of two models cannot be compared. "
                 "Give the right one, or build the corpus again"
             )
-        return cls(store, found.load(), found.file_name, engine)
+        return cls(store, found.load(), found.file_name)
 
     def __len__(self) -> int:
         return len(self.table)
@@ -96,7 +88,7 @@ class Corpus:
         newest = self.store.dataset()
         if newest is None or newest.version == self.table.dataset.version:
             return self
-        return Corpus(self.store, self.model, self.name, self._engine)
+        return Corpus(self.store, self.model, self.name)
 
     def rank(
         self,

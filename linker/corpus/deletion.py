@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from linker.corpus.completion import complete_indexes
-from linker.corpus.engines.engine import Engine
 from linker.corpus.filters import passing_rows
-from linker.corpus.storage.reader import Part, parts_of
+from linker.corpus.indexes.near_duplicates import stored_groups
+from linker.corpus.storage.reader import batches
 from linker.corpus.storage.store import Store
 from linker.data.files.line_errors import BadLines, LineError
 from linker.data.files.paths import check_inputs
@@ -42,17 +40,17 @@ def delete_posts(store: Store, where: str) -> int:
         deleted = delete_rows(store, where)
         if deleted:
             store.recover()
-            complete_indexes(store)
+            if (shards := store.shards()) is not None:
+                stored_groups(shards)
         return deleted
 
 
-def delete_by_files(store: Store, deleted: set[bytes], engine: Engine) -> int:
+def delete_by_files(store: Store, deleted: set[bytes]) -> int:
     """Delete the posts that files of a platform delete, and those of authors that they delete; for the writer.
 
     Args:
         store: the corpus.
         deleted: digests, from `deleted_in`.
-        engine: where posts are read.
 
     Returns:
         The number of deleted posts; their near-duplicates are not grouped again.
@@ -63,27 +61,13 @@ def delete_by_files(store: Store, deleted: set[bytes], engine: Engine) -> int:
     dataset = store.dataset()
     if dataset is None or not deleted:
         return 0
-    ids: list[str] = []
-    for found in engine.map(_Deleted(deleted), ((part,) for part in parts_of(dataset))):
-        ids += found
+    ids, is_deleted = [], deletes(deleted)
+    for batch in batches(dataset, ["id", "extra"]):
+        for id_, extra in zip(batch.column("id").to_pylist(), batch.column("extra").to_pylist()):
+            author = json.loads(extra).get("author") if extra and _AUTHOR in extra else None
+            if is_deleted(id_, author if isinstance(author, str) else None):
+                ids.append(id_)
     return delete_rows(store, condition_of(ids)) if ids else 0
-
-
-@dataclass(frozen=True)
-class _Deleted:
-    """Finds the posts that files of a platform delete."""
-
-    deleted: set[bytes]
-
-    def __call__(self, part: Part) -> list[str]:
-        """Return the ids of those in a part of a corpus."""
-        ids, is_deleted = [], deletes(self.deleted)
-        for batch in part.batches(["id", "extra"]):
-            for id_, extra in zip(batch.column("id").to_pylist(), batch.column("extra").to_pylist()):
-                author = json.loads(extra).get("author") if extra and _AUTHOR in extra else None
-                if is_deleted(id_, author if isinstance(author, str) else None):
-                    ids.append(id_)
-        return ids
 
 
 def delete_rows(store: Store, where: str) -> int:

@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from linker.common.errors import ModelError
 from linker.corpus.indexes.near_duplicates import SIGNATURES, signed
 from linker.corpus.indexes.vectors import VECTORS, packed
 from linker.data.types import Post
 from linker.models.features.postings import words_of
 from linker.models.features.text_encoder import TextEncoder
-from linker.models.files.resolve import ModelReference
-from linker.models.model import EncoderModel, Model, embedding_submodel
+from linker.models.model import Model
 
 #: Stop words of explanations.
 ENGLISH = "english"
@@ -24,7 +22,7 @@ def encoded(model: Model, posts: Sequence[Post]) -> dict[str, dict[str, np.ndarr
     """Return the files of arrays that a corpus stores of some posts.
 
     Args:
-        model: the model, which `check_parts` accepts.
+        model: the model, which has embeddings.
         posts: the posts.
     """
     texts = [post.text for post in posts]
@@ -50,28 +48,3 @@ def word_lists(model: Model) -> Sequence[str]:
 def words_file(stop_words: str) -> str:
     """Return the name of the file of words without these `stop_words` of `lexical_words`."""
     return WORDS + stop_words
-
-
-def check_parts(model: Model) -> EncoderModel:
-    """Return the first part of a model that has embeddings.
-
-    Raises:
-        ModelError: if no part has embeddings.
-    """
-    first = embedding_submodel(model)
-    if first is None:
-        raise ModelError("has no embeddings to store in a corpus; give a trained model folder")
-    return first
-
-
-def fingerprint(model: ModelReference) -> str:
-    """Return the SHA-256 of a model's config and weights; of the config alone for a model without weights.
-
-    Raises:
-        ModelError: if the model has no embeddings.
-    """
-    if model.kind == "baseline":
-        raise ModelError(
-            f"{model.given}: has no embeddings to store in a corpus; give a trained model folder"
-        )
-    return model.fingerprint

@@ -11,7 +11,6 @@ import numpy as np
 from linker.common.errors import DataError
 from linker.corpus.storage.reader import counts
 from linker.corpus.storage.shards import offsets as live_offsets
-from linker.data.languages import language_code
 from linker.data.post_filter import Filter, in_utc
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 _HALF, _LOWER = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
-def sql(conditions: Filter, dataset: lance.LanceDataset) -> str | None:
+def sql(conditions: Filter) -> str | None:
     """Return all conditions as one SQL condition; None if there are none."""
     found = []
     if conditions.since is not None:
@@ -29,11 +28,7 @@ def sql(conditions: Filter, dataset: lance.LanceDataset) -> str | None:
     if conditions.until is not None:
         found.append(f"created_at < {_timestamp(conditions.until)}")
     if conditions.languages:
-        # Corpora of earlier versions have the languages as the sources of the posts spelled them.
-        spelled = [
-            name for name in _languages(dataset) if name and language_code(name) in conditions.languages
-        ]
-        names = ", ".join("'" + name.replace("'", "''") + "'" for name in spelled or conditions.languages)
+        names = ", ".join("'" + name.replace("'", "''") + "'" for name in conditions.languages)
         found.append(f"lang IN ({names})")
     if conditions.where:
         found.append(f"({conditions.where})")
@@ -46,7 +41,7 @@ def passing_rows(conditions: Filter, dataset: lance.LanceDataset) -> np.ndarray 
     Raises:
         DataError: if `where` is invalid.
     """
-    condition = sql(conditions, dataset)
+    condition = sql(conditions)
     if condition is None:
         return None
     starts = {}
@@ -82,15 +77,8 @@ def left_out(conditions: Filter, dataset: lance.LanceDataset) -> list[str]:
         DataError: if no post has a field that a condition needs.
     """
     timeless = dataset.count_rows("created_at IS NULL") if conditions.by_time else 0
-    languages: Counter[str | None] = Counter()
-    for name, count in (_languages(dataset) if conditions.languages else {}).items():
-        languages[language_code(name) if name else None] += count
+    languages = counts(dataset, "lang") if conditions.languages else Counter[str | None]()
     return conditions.sentences(dataset.count_rows(), timeless, languages)
-
-
-def _languages(dataset: lance.LanceDataset) -> dict[str | None, int]:
-    """Number of posts by the column `lang`."""
-    return dict(counts(dataset, "lang"))
 
 
 def _timestamp(at: datetime) -> str:

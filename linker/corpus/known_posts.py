@@ -1,21 +1,22 @@
-"""Which posts of a chunk are new: answered from keys of their ids and texts."""
+"""Which posts are new: answered from keys of their ids and texts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from linker.common.text_keys import keys_of
-from linker.corpus.indexes.id_set import KeyMap
-from linker.corpus.storage.reader import Part
-from linker.data.identity import CONTENT_ID
+from linker.data.identity import CONTENT_ID, repeated
+from linker.data.types import Post
 
 #: In place of the text's key of a content id: none, or the number of its occurrences in this run, below `_COUNTS`.
-_MADE, _COUNTS = np.uint64(0), np.uint64(1 << 32)
+_MADE, _COUNTS = 0, 1 << 32
 #: Between the second numbers of the keys of an id's repeats.
-_STEP = np.uint64(0x9E3779B97F4A7C15)
+_STEP = 0x9E3779B97F4A7C15
+
+Key = tuple[int, int]
 
 
 @dataclass
@@ -37,111 +38,107 @@ class Added:
     deleted: int = 0
 
 
-@dataclass(frozen=True)
-class Answer:
-    """The posts of a chunk that are new.
+class KeyMap:
+    """Numbers by keys of 128 bits, in sorted runs, each at least twice as long as the next; 24 bytes per key."""
 
-    Attributes:
-        rows: int64, ascending: their rows.
-        replaced: int64: those of the rows that replace a post of the corpus with the same id.
-        repeats: int64, one per row of `rows`: 1, or the number of an exact repeat of a post without an id.
-    """
+    def __init__(self) -> None:
+        self._runs: list[np.ndarray] = []  # uint64, 3 × keys, in the order of the first row
 
-    rows: np.ndarray
-    replaced: np.ndarray
-    repeats: np.ndarray
+    def __len__(self) -> int:
+        return sum(run.shape[1] for run in self._runs)
+
+    def get(self, keys: Sequence[Key]) -> dict[Key, int]:
+        """Return the numbers of those of some keys that are there."""
+        numbers: dict[Key, int] = {}
+        for asked, run, at in self._places(np.array(keys, dtype=np.uint64).reshape(-1, 2)):
+            numbers.update(zip((keys[row] for row in asked.tolist()), run[2, at].tolist()))
+        return numbers
+
+    def put(self, rows: np.ndarray) -> None:
+        """Add different keys with their numbers, or change the numbers of those that are there: uint64, keys × 3."""
+        is_new = np.ones(len(rows), dtype=bool)
+        for asked, run, at in self._places(rows):
+            run[2, at], is_new[asked] = rows[asked, 2], False
+        if not is_new.any():
+            return
+        added = rows[is_new].T
+        while self._runs and self._runs[-1].shape[1] < 2 * added.shape[1]:
+            added = np.concatenate([self._runs.pop(), added], axis=1)
+        self._runs.append(np.ascontiguousarray(added[:, np.argsort(added[0])]))
+
+    def _places(self, keys: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield which keys are in a run, the run, and where they are in it."""
+        for run in self._runs:
+            asked, at = np.arange(len(keys)), np.searchsorted(run[0], keys[:, 0])
+            while len(asked):  # again where keys agree in their first number only
+                asked, at = asked[at < run.shape[1]], at[at < run.shape[1]]
+                alike = run[0, at] == keys[asked, 0]
+                asked, at = asked[alike], at[alike]
+                same = run[1, at] == keys[asked, 1]
+                yield asked[same], run, at[same]
+                asked, at = asked[~same], at[~same] + 1
 
 
 class KnownPosts:
-    """Keys of the ids and texts of all posts that are in the corpus, or about to be; 24 bytes per post.
+    """Keys of the ids and texts of all posts that are in the corpus, or about to be.
 
     Exact repeats of posts without ids have one content id, and are posts of their own, `id-2`, `id-3` and so on, as in
     `read_posts`. So the nth occurrence in the inputs of a run is the post `id-n`, new only if the corpus does not have
-    it: an interrupted run, or one with the same file, gives the same ids. Occurrences are counted here, where chunks
-    come in the order of the files, whatever process read them. Equal content ids mean equal texts, so the count takes
-    the place of the text's key, and costs no memory.
+    it: an interrupted run, or one with the same file, gives the same ids. Equal content ids mean equal texts, so the
+    count takes the place of the text's key, and costs no memory.
 
     Args:
         update: whether the last text of an id counts, not the first.
     """
 
     def __init__(self, update: bool = False) -> None:
-        self._texts = KeyMap()
-        self._occurrences = np.zeros((0, 3), dtype=np.uint64)
-        self._update = update
+        self._texts, self._update = KeyMap(), update
 
     def __len__(self) -> int:
         return len(self._texts)
 
     def add(self, keys: np.ndarray) -> None:
         """Add posts of the corpus; see `post_keys`."""
-        self._texts.add(keys)
+        self._texts.put(keys)
 
-    def answer(self, keys: np.ndarray, added: Added) -> Answer:
-        """Return the new posts of a chunk and remember them; count the others in `added`.
+    def new_posts(self, posts: Sequence[Post], added: Added) -> tuple[list[Post], list[str]]:
+        """Return the new ones of the next posts and remember them; count the others in `added`.
 
-        Args:
-            keys: the keys of the chunk's posts, see `post_keys`.
-            added: where posts are counted.
+        Returns:
+            The new posts, in their order, and the ids of those that replace a post of the corpus.
         """
-        repeats = self._number_repeats(keys := keys.copy())
-        order = np.lexsort((keys[:, 1], keys[:, 0]))  # stable: posts with one id stay in their order
-        keys = keys[order]
-        begins = np.ones(len(keys), dtype=bool)
-        begins[1:] = (keys[1:, :2] != keys[:-1, :2]).any(axis=1)
-        firsts = np.flatnonzero(begins)
-        there, texts = self._texts.values(keys[firsts])
-        group = np.cumsum(begins) - 1
-        # The text that each post is compared with: that before it, or that which counts.
-        if self._update:
-            former = np.empty(len(keys), dtype=np.uint64)
-            former[1:] = keys[:-1, 2]
-            former[firsts] = texts
-            is_new = keys[:, 2] != former
-        else:
-            is_new = keys[:, 2] != np.where(there, texts, keys[firsts, 2])[group]
-        # Equal content ids are equal posts.
-        is_new &= (keys[:, 2] != _MADE) & ~(there & (texts < _COUNTS))[group]
-        is_new[firsts] |= ~there
-        added.known += int((~is_new).sum())
-        if self._update:
-            # Of several new texts with one id, the last.
-            chosen = np.full(len(firsts), -1, dtype=np.int64)
-            at = np.flatnonzero(is_new)
-            np.maximum.at(chosen, group[at], at)
-            replaced = (chosen >= 0) & there
-            self._texts.replace(keys[chosen[replaced]])
-        else:
-            chosen = np.where(there, -1, firsts)
-            replaced = np.zeros(len(firsts), dtype=bool)
-            added.conflicting += int(is_new.sum()) - int((~there).sum())
-        self._texts.add(keys[chosen[(chosen >= 0) & ~there]])
-        rows = np.sort(order[chosen[chosen >= 0]])
-        self._count_repeats()
-        return Answer(rows, np.sort(order[chosen[replaced]]), repeats[rows])
-
-    def _number_repeats(self, keys: np.ndarray) -> np.ndarray:
-        """Change the keys of content ids to those of the repeats that they are; return their numbers, from 1."""
-        repeats = np.ones(len(keys), dtype=np.int64)
-        made = np.flatnonzero(keys[:, 2] == _MADE)
-        self._occurrences = np.zeros((0, 3), dtype=np.uint64)
-        if not len(made):
-            return repeats
-        distinct, group, counts = np.unique(keys[made, :2], axis=0, return_inverse=True, return_counts=True)
-        group = group.reshape(-1)  # of another shape in some versions of NumPy
-        _, before = self._texts.values(distinct)
-        before = np.where(before < _COUNTS, before, 0)
-        order = np.argsort(group, kind="stable")
-        within = np.empty(len(made), dtype=np.int64)
-        within[order] = np.arange(len(made)) - np.repeat(np.cumsum(counts) - counts, counts)
-        repeats[made] = before[group].astype(np.int64) + within + 1
-        keys[made, 1] += _STEP * (repeats[made] - 1).astype(np.uint64)
-        self._occurrences = np.column_stack([distinct, before + counts.astype(np.uint64)])
-        return repeats
-
-    def _count_repeats(self) -> None:
-        """Store how often the content ids of the last chunk occurred in this run."""
-        self._texts.replace(self._occurrences)
+        keys = post_keys([post.id for post in posts], [post.text for post in posts])
+        ids: list[Key] = list(map(tuple, keys[:, :2].tolist()))
+        texts: list[int] = keys[:, 2].tolist()
+        known, repeats = self._texts.get(ids), [1] * len(posts)
+        counts: dict[Key, int] = {}
+        for row, made in enumerate(ids):
+            if texts[row] == _MADE:
+                repeats[row] = counts[made] = counts.get(made, known.get(made, 0)) + 1
+                ids[row] = _shifted(made, repeats[row])
+        known |= self._texts.get([key for key, repeat in zip(ids, repeats) if repeat > 1])
+        before, new = frozenset(known), dict[Key, int]()
+        for row, (key, text) in enumerate(zip(ids, texts)):
+            former = known.get(key)
+            is_content = text == _MADE or (
+                former is not None and former < _COUNTS
+            )  # equal ids are equal posts
+            if former is None or (self._update and text != former and not is_content):
+                known[key], new[key] = text, row
+            elif text == former or is_content:
+                added.known += 1
+            else:
+                added.conflicting += 1
+        changed = {key: known[key] for key in new} | counts
+        self._texts.put(
+            np.array([[*key, text] for key, text in changed.items()], dtype=np.uint64).reshape(-1, 3)
+        )
+        rows = sorted(new.values())
+        chosen = [
+            posts[row] if repeats[row] == 1 else replace(posts[row], id=repeated(posts[row].id, repeats[row]))
+            for row in rows
+        ]
+        return chosen, [posts[row].id for row in rows if ids[row] in before]
 
 
 def post_keys(ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:
@@ -149,22 +146,17 @@ def post_keys(ids: Sequence[str], texts: Sequence[str]) -> np.ndarray:
 
     A text is only compared with texts of the same id, so 64 bits suffice.
     """
-    found = [CONTENT_ID.fullmatch(id_) if id_[:1] == "p" else None for id_ in ids]
-    keys = keys_of([match[1] if match else id_ for id_, match in zip(ids, found)])
+    matches = [CONTENT_ID.fullmatch(id_) if id_[:1] == "p" else None for id_ in ids]
+    keys = keys_of([match[1] if match else id_ for id_, match in zip(ids, matches)])
     keys = np.column_stack([keys, keys_of(texts)[:, 0]])
-    for row, match in enumerate(found):
+    for row, match in enumerate(matches):
         if match and match[2]:
-            steps = int(_STEP) * (int(match[2]) - 1)
-            keys[row, 1] = (int(keys[row, 1]) + steps) % 2**64
+            keys[row, :2] = _shifted((int(keys[row, 0]), int(keys[row, 1])), int(match[2]))
         elif match:
             keys[row, 2] = _MADE
     return keys
 
 
-def keys_in(part: Part) -> np.ndarray:
-    """Return the keys of posts of a corpus, see `post_keys`."""
-    found = [
-        post_keys(batch.column("id").to_pylist(), batch.column("text").to_pylist())
-        for batch in part.batches(["id", "text"])
-    ]
-    return np.concatenate([np.zeros((0, 3), dtype=np.uint64), *found])
+def _shifted(key: Key, repeat: int) -> Key:
+    """Return the key of an exact repeat, counted from 1, of the post with a content id."""
+    return key[0], (key[1] + _STEP * (repeat - 1)) % 2**64

@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-import lance
 import numpy as np
 from typing_extensions import override
 
 from linker.corpus.encoding import encoders, words_file
-from linker.corpus.engines.engine import Engine
 from linker.corpus.filters import passing_rows
 from linker.corpus.indexes.estimates import can_estimate, estimated_scores
 from linker.corpus.indexes.exact import Query, exact_scores
-from linker.corpus.indexes.near_duplicates import Groups
+from linker.corpus.indexes.near_duplicates import stored_groups
 from linker.corpus.indexes.vectors import CorpusVectors, packed, vectors_of
 from linker.corpus.storage.reader import OF_POSTS, batches, posts_from
 from linker.corpus.storage.rows import Rows
@@ -44,18 +42,16 @@ class CorpusTable(PostTable):
     """The posts of a corpus. What is missing of features is computed and stored.
 
     Args:
-        dataset: the posts.
-        shards: what was computed from them.
+        shards: the posts, and what was computed from them.
         model: the model that encoded them.
-        engine: where embeddings are compared.
     """
 
     at_once = AT_ONCE
 
-    def __init__(self, dataset: lance.LanceDataset, shards: Shards, model: Model, engine: Engine) -> None:
+    def __init__(self, shards: Shards, model: Model) -> None:
         super().__init__()
-        self.dataset = dataset
-        self._rows, self._shards, self._engine = Rows(dataset), shards, engine
+        self.dataset, self._shards = shards.dataset, shards
+        self._rows = Rows(self.dataset)
         self._count = shards.posts  # counting them opens files
         self._names = {encoder: name for name, encoder in encoders(model).items()}
         self._vectors: dict[TextEncoder, CorpusVectors] = {}
@@ -91,7 +87,7 @@ class CorpusTable(PostTable):
     @cached_property
     def groups(self) -> np.ndarray:
         """Return the group of near-duplicates of each post: int64."""
-        return Groups(self._shards).complete()
+        return stored_groups(self._shards)
 
     @override
     def passing(self, conditions: Filter) -> np.ndarray | None:
@@ -124,16 +120,13 @@ class CorpusTable(PostTable):
         """Return the exact similarities of posts, each independent of the others in every bit: float32, n × rows."""
         of_posts = self._vectors_of(encoder)
         queries = [Query(vector, encoder.similarity) for vector in vectors]
-        if rows is not None:
-            taken = of_posts.taken(rows)
-            return np.stack([exact_scores(taken, query) for query in queries])
-        with self._engine:
-            return np.stack([self._engine.scores(of_posts, query) for query in queries])
+        scored = of_posts if rows is None else of_posts.taken(rows)
+        return np.stack([exact_scores(scored, query) for query in queries])
 
     @override
     def upper_similarities(self, encoder: TextEncoder, vector: np.ndarray) -> np.ndarray | None:
         vectors, query = self._vectors_of(encoder), Query(vector, encoder.similarity)
-        if not self._engine.local or not can_estimate(vectors, query):
+        if not can_estimate(vectors, query):
             return None
         scores, error = estimated_scores(vectors, query)
         return np.add(scores, np.float32(error), out=scores)

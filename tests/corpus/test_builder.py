@@ -8,7 +8,6 @@ import pytest
 
 from linker.common.errors import DataError, LinkerError
 from linker.corpus import builder as building
-from linker.corpus import chunks
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.engines.engine import Engine
@@ -60,10 +59,9 @@ class Repeating(Engine):
         for item in items:
             function(*item)
             result = function(*item)
-            if isinstance(result, chunks.Written):
-                if self._results == 0:
-                    raise LinkerError("the cluster is lost")
-                self._results = None if self._results is None else self._results - 1
+            if self._results == 0:
+                raise LinkerError("the cluster is lost")
+            self._results = None if self._results is None else self._results - 1
             yield result
 
 

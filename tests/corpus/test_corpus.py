@@ -15,16 +15,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import linker
 from linker.common.errors import DataError, LinkerError, ModelError
-from linker.common.text_keys import keys_of
 from linker.corpus import builder as building
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
-from linker.corpus.indexes.id_set import KeySet
 from linker.corpus.storage.store import FACTS, Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
@@ -249,10 +245,10 @@ def test_every_flipped_byte_is_found_and_named(built):
         flipped = bytearray(whole)
         flipped[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
         path.write_bytes(flipped)
-        assert [fault.file for fault in faults(store)] == [str(path.relative_to(built))]
+        assert [fault.partition(": ")[0] for fault in faults(store)] == [str(path)]
         path.unlink()
         if path.suffix == ".lance":
-            assert [fault.file for fault in faults(store)] == [str(path.relative_to(built))]
+            assert [fault.partition(": ")[0] for fault in faults(store)] == [str(path)]
         path.write_bytes(whole)
     assert not list(faults(store))
 
@@ -262,8 +258,8 @@ def test_every_flipped_byte_is_found_and_named(built):
     [
         ("{", "damaged"),
         (json.dumps({"format": 99, "linker_version": "9.9"}), "written by linker 9.9 in a newer format"),
-        (json.dumps({"format": 3}), "damaged"),
-        (json.dumps({"format": 2}), "unreleased version of linker; build the corpus again"),
+        (json.dumps({"format": 4}), "damaged"),
+        (json.dumps({"format": 3}), "unreleased version of linker; build the corpus again"),
     ],
 )
 def test_a_damaged_note(built, content, message):
@@ -304,22 +300,3 @@ def test_odd_posts(tmp_path, model_folder):
     build_corpus(tmp_path / "corpus", [path], str(model_folder), PostColumns())
     found = {r.post.id: r.post.text for r in Corpus.open(tmp_path / "corpus").rank(ARTICLE)}
     assert found == {post["id"]: post["text"] for post in posts}
-
-
-@settings(max_examples=60)
-@given(st.lists(st.lists(st.integers(0, 60), max_size=30), max_size=12), st.lists(st.integers(0, 80)))
-def test_key_sets_are_sets(parts, asked):
-    keys, plain = KeySet(), set()
-    for part in parts:
-        fresh = [x for x in dict.fromkeys(part) if x not in plain]
-        keys.add(keys_of([str(x) for x in fresh]))
-        plain.update(fresh)
-    assert keys.contains(keys_of([str(x) for x in asked])).tolist() == [x in plain for x in asked]
-    assert len(keys) == len(plain)
-
-
-def test_keys_that_agree_in_their_first_half():
-    keys = KeySet()
-    keys.add(np.array([[7, 1], [7, 2], [9, 1]], dtype=np.uint64))
-    asked = np.array([[7, 2], [7, 3], [9, 1], [8, 1]], dtype=np.uint64)
-    assert keys.contains(asked).tolist() == [True, False, True, False]

@@ -84,7 +84,7 @@ def test_texts_are_not_read_again(tmp_path, model_folder, parts, monkeypatch) ->
     assert delete_posts(store, "lang = 'fr'") == 93
     assert len(Corpus.open(tmp_path / "corpus").rank(ARTICLE, top=None, copies=True, explain=True)) == 187
     assert sorted(path.name for path in store.folder.iterdir()) == [
-        "checksums.jsonl", "corpus.json", "posts.lance", "shards", "writer.lock",
+        "checksums.json", "corpus.json", "posts.lance", "shards", "writer.lock",
     ]  # fmt: skip
 
 
@@ -125,7 +125,7 @@ def test_a_deletion_that_was_interrupted(tmp_path, model_folder, parts, monkeypa
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(deletion, "complete_indexes", killed)
+        patch.setattr(deletion, "stored_groups", killed)
         with pytest.raises(KeyboardInterrupt):
             delete_posts(store, condition_of(GONE))
     build(tmp_path / "other", model_folder, *map(left, parts))

@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.corpus.indexes.id_set import KeyMap
-from linker.corpus.known_posts import Added, KnownPosts, post_keys
+from linker.common.text_keys import keys_of
+from linker.corpus.known_posts import Added, KeyMap, KnownPosts, post_keys
+from linker.data.types import Post
 
 POSTS = st.lists(st.tuples(st.integers(0, 9).map(str), st.sampled_from("xyz")), max_size=25)
 
@@ -15,10 +16,9 @@ POSTS = st.lists(st.tuples(st.integers(0, 9).map(str), st.sampled_from("xyz")), 
 def answers(
     known: KnownPosts, added: Added, posts: list[tuple[str, str]]
 ) -> tuple[list[tuple[str, str]], set[str]]:
-    answer = known.answer(post_keys([id for id, _ in posts], [text for _, text in posts]), added)
-    assert answer.rows.tolist() == sorted(set(answer.rows.tolist()))
-    assert set(answer.replaced.tolist()) <= set(answer.rows.tolist())
-    return [posts[row] for row in answer.rows], {posts[row][0] for row in answer.replaced}
+    found, replaced = known.new_posts([Post(id, text) for id, text in posts], added)
+    assert len(set(replaced)) == len(replaced)
+    return [(post.id, post.text) for post in found], set(replaced)
 
 
 @settings(max_examples=200, deadline=None)
@@ -63,12 +63,28 @@ def test_the_last_text_of_an_id_counts_in_an_update(there, chunks):
     assert len(known) == len(corpus)
 
 
+@settings(max_examples=60)
+@given(
+    st.lists(st.dictionaries(st.integers(0, 60), st.integers(0, 9), max_size=30), max_size=12),
+    st.lists(st.integers(0, 80)),
+)
+def test_key_maps_are_maps(parts, asked):
+    keys, plain = KeyMap(), {}
+    for part in parts:
+        rows = [[*map(int, keys_of([str(x)])[0]), number] for x, number in part.items()]
+        keys.put(np.array(rows, dtype=np.uint64).reshape(-1, 3))
+        plain.update(part)
+    of = {tuple(keys_of([str(x)])[0].tolist()): x for x in asked}
+    assert {of[key]: number for key, number in keys.get(list(of)).items()} == {
+        x: plain[x] for x in asked if x in plain
+    }
+    assert len(keys) == len(plain)
+
+
 def test_numbers_of_keys_that_agree_in_their_first_half():
     numbers = KeyMap()
-    numbers.add(np.array([[7, 1, 10], [7, 2, 20], [9, 1, 30]], dtype=np.uint64))
-    asked = np.array([[7, 2], [7, 3], [9, 1], [7, 1]], dtype=np.uint64)
-    found, values = numbers.values(asked)
-    assert found.tolist() == [True, False, True, True]
-    assert values.tolist() == [20, 0, 30, 10]
-    numbers.replace(np.array([[7, 2, 21]], dtype=np.uint64))
-    assert numbers.values(asked)[1].tolist() == [21, 0, 30, 10]
+    numbers.put(np.array([[7, 1, 10], [7, 2, 20], [9, 1, 30]], dtype=np.uint64))
+    asked = [(7, 2), (7, 3), (9, 1), (7, 1)]
+    assert numbers.get(asked) == {(7, 2): 20, (9, 1): 30, (7, 1): 10}
+    numbers.put(np.array([[7, 2, 21], [7, 3, 5]], dtype=np.uint64))
+    assert numbers.get(asked) == {(7, 2): 21, (7, 3): 5, (9, 1): 30, (7, 1): 10}

@@ -22,8 +22,7 @@ from linker.common.errors import Faults
 from linker.models.pretrained import BEST
 
 if TYPE_CHECKING:
-    from linker.corpus.builder import Added
-    from linker.corpus.engines.engine import Engine
+    from linker.corpus.known_posts import Added
     from linker.ranking.request import RankRequest
 
 app = App(help="Encode posts once and rank them for any article.", no_args_is_help=True)
@@ -151,8 +150,7 @@ def verify(corpus: CorpusFolder) -> None:
     from linker.corpus.verify import faults
 
     store = Store.open(corpus)
-    damage = [f"{corpus / fault.file}: {fault.problem}" for fault in faults(store)]
-    if damage:
+    if damage := list(faults(store)):
         raise DataError("\n".join(damage))
     print(f"{corpus}: intact; {store.count():,} posts")
 
@@ -160,20 +158,13 @@ def verify(corpus: CorpusFolder) -> None:
 @app.command("export")
 def export(
     corpus: CorpusFolder,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            help="FILE.parquet, or a new folder with a CSV file and a script for PostgreSQL (pgvector).",
-        ),
-    ],
+    out: Annotated[Path, typer.Option("--out", help="Parquet file for posts and embeddings.")],
 ) -> None:
-    """Export posts and embeddings to a Parquet file, or to a folder for PostgreSQL with pgvector."""
-    from linker.corpus.export import export_parquet, export_postgresql
+    """Export posts and embeddings to a Parquet file."""
+    from linker.corpus.export import export_parquet
     from linker.corpus.storage.store import Store
 
-    write = export_parquet if out.suffix.lower() == ".parquet" else export_postgresql
-    print(f"{out}: {write(Store.open(corpus), out):,} posts")
+    print(f"{out}: {export_parquet(Store.open(corpus), out):,} posts")
 
 
 def _report(folder: Path, added: Added) -> None:
@@ -203,12 +194,11 @@ def search(
         typer.Option("--where", help="Rank only posts that meet this SQL condition."),
     ] = None,
     options: RankingOptions,
-    cluster: Cluster,
 ) -> None:
     """Rank the posts of a corpus by how likely they are to discuss an article, best first."""
     sources.begin()
     request = options.request(where, offset)
-    search_corpus(corpus, sources, options, request, model, cluster.open())
+    search_corpus(corpus, sources, options, request, model)
 
 
 def search_corpus(
@@ -217,7 +207,6 @@ def search_corpus(
     options: RankingOptions,
     request: RankRequest,
     model: str | None = None,
-    engine: Engine | None = None,
     note: str | None = None,
 ) -> None:
     """Open the corpus, read the articles, rank and write.
@@ -229,7 +218,7 @@ def search_corpus(
 
     faults = Faults()
     check_files(sources.article, [], options.out, faults)
-    corpus = Corpus.open(folder, model, engine)
+    corpus = Corpus.open(folder, model)
     request.check_model(corpus.store.facts.fingerprint)  # before an article is fetched
     articles = sources.load(faults)
     if note:

@@ -1,28 +1,15 @@
-"""Engines call functions on chunks of posts and find the best rows of a matrix: in this process or elsewhere."""
+"""Engines call functions on chunks of posts: in this process or elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
-
-import numpy as np
-
-from linker.corpus.indexes.exact import Query, exact_scores
-from linker.corpus.indexes.vectors import ShardVectors
 
 T = TypeVar("T")
 
 
 class Engine:
-    """Engine that works in this process.
-
-    An engine is used in a `with` block. Blocks can be nested: only the outermost one starts and stops it.
-
-    Attributes:
-        local: whether it works in this process, so that searches may leave out posts by bounds of their scores.
-    """
-
-    local = True
+    """Engine that works in this process, in a `with` block."""
 
     def map(self, function: Callable[..., T], items: Iterable[tuple[Any, ...]]) -> Iterator[T]:
         """Yield the results of calls, in the order of the items.
@@ -35,10 +22,6 @@ class Engine:
         """
         for item in items:
             yield function(*item)
-
-    def scores(self, vectors: Sequence[ShardVectors], query: Query) -> np.ndarray:
-        """Return the scores of all posts that are not deleted: float32; see `exact_scores`."""
-        return exact_scores(vectors, query)
 
     def __enter__(self) -> Engine:
         return self

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
 from linker.common.errors import DataError
-from linker.corpus.storage.array_files import Arrays, mapped_by_worker
+from linker.corpus.storage.array_files import Arrays
 from linker.corpus.storage.shards import Shard
 from linker.models.embedding_model import eight_bits
 from linker.modules.kernels.scoring import available, gather_rows
@@ -49,27 +48,16 @@ class ShardVectors:
         values: int8 or float32, rows × dim.
         scales: float16 or float32, one per row, which the values are multiplied with; None: 1.
         live: which rows are posts that are not deleted, bool; None: all.
-        path: file that they are mapped from; None: they are in memory.
     """
 
     values: np.ndarray
     scales: np.ndarray | None
     live: np.ndarray | None = None
-    path: Path | None = None
 
     @classmethod
-    def of(cls, arrays: Arrays, live: np.ndarray | None = None) -> ShardVectors:
+    def of(cls, arrays: Mapping[str, np.ndarray], live: np.ndarray | None = None) -> ShardVectors:
         """Return the embeddings in the arrays of a file; `live` as in the class."""
-        return cls(arrays["values"], arrays.get("scales"), live, arrays.path)
-
-    @classmethod
-    def read(cls, path: Path, live: np.ndarray | None) -> ShardVectors:
-        """Map a file in a worker; see `of`.
-
-        Raises:
-            LinkerError: if it is missing on the machine of the worker.
-        """
-        return cls.of(mapped_by_worker(path), live)
+        return cls(arrays["values"], arrays.get("scales"), live)
 
     def __len__(self) -> int:
         return len(self.values)

@@ -7,7 +7,6 @@ import json
 import math
 import mmap
 import re
-import socket
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
@@ -18,8 +17,8 @@ import numpy as np
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import atomic_write
 
-#: Error numbers of missing write permission.
-READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+# Error numbers of missing write permission.
+_READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _NAME = re.compile(r"(.+)-([0-9a-f]{16})\.safetensors")
 _TYPES = {
     "I8": "i1",
@@ -72,19 +71,14 @@ class ArrayFiles:
         """Write a file, and return its arrays, memory-mapped.
 
         Raises:
-            OSError: if it cannot be written.
+            LinkerError: if it cannot be written.
         """
         from safetensors.numpy import save
 
         content = save({key: np.ascontiguousarray(values) for key, values in arrays.items()})
         path = self.folder / f"{name}-{_digest(content)}.safetensors"
-        try:
-            with atomic_write(path, "wb") as file:
-                file.write(content)
-        except LinkerError as error:
-            if isinstance(error.__cause__, OSError):
-                raise error.__cause__ from error
-            raise
+        with atomic_write(path, "wb") as file:
+            file.write(content)
         for other in self._named(name):
             if other != path:
                 other.unlink(missing_ok=True)
@@ -94,15 +88,11 @@ class ArrayFiles:
         """Write a file as `write` does; in a folder that cannot be written to, return the arrays themselves."""
         try:
             return self.write(name, arrays)
-        except OSError as error:
-            if error.errno in READ_ONLY:
+        except (OSError, LinkerError) as error:
+            cause = error.__cause__ if isinstance(error, LinkerError) else error
+            if isinstance(cause, OSError) and cause.errno in _READ_ONLY:
                 return Arrays(arrays)
             raise
-
-    def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
-        for path in self._named(name):
-            path.unlink(missing_ok=True)
 
     def names(self) -> list[str]:
         """Return the names of the files, sorted."""
@@ -142,22 +132,6 @@ def mapped(path: Path) -> Arrays:
     except (ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
         raise DataError(f"{path}: damaged ({error}); delete it, and it is created again") from error
     return arrays
-
-
-def mapped_by_worker(path: Path) -> Arrays:
-    """Return the arrays of a file as `mapped` does, in a process that may run on another machine of the cluster.
-
-    Raises:
-        DataError: if it is damaged.
-        LinkerError: if it is missing there.
-    """
-    try:
-        return mapped(path)
-    except FileNotFoundError as error:
-        raise LinkerError(
-            f"{path}: missing on {socket.gethostname()}; "
-            "put the corpus where all machines of the cluster see it under the same path"
-        ) from error
 
 
 def _digest(content: bytes) -> str:

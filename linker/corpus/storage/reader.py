@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -102,20 +101,14 @@ def _extra(post: Post) -> str:
 
 
 ROWS_AT_ONCE = 16_384
-_POSTS_OF_PART = 200_000
 
 
-def batches(
-    dataset: lance.LanceDataset,
-    columns: Sequence[str],
-    fragments: Sequence[lance.LanceFragment] | None = None,
-) -> Iterator[pa.RecordBatch]:
+def batches(dataset: lance.LanceDataset, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Yield the posts in order, 16,384 at a time.
 
     Args:
         dataset: the posts.
         columns: the columns to read.
-        fragments: the data files to read; None: all.
 
     Raises:
         DataError: if the store is damaged.
@@ -127,52 +120,8 @@ def batches(
             batch_readahead=2,
             fragment_readahead=2,
             scan_in_order=True,
-            fragments=fragments,
         )
         yield from scanner.to_batches()
-
-
-@dataclass(frozen=True)
-class Part:
-    """Some data files of a store; can be sent to other processes, unlike an open dataset.
-
-    Attributes:
-        uri: the store.
-        version: its version.
-        fragments: numbers of the data files.
-    """
-
-    uri: str
-    version: int
-    fragments: tuple[int, ...]
-
-    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield the posts in order, 16,384 at a time.
-
-        Raises:
-            DataError: if the store is damaged.
-        """
-        import lance
-
-        with readable(self.uri):
-            dataset = lance.dataset(self.uri, version=self.version)
-            numbers = set(self.fragments)
-            fragments = [part for part in dataset.get_fragments() if part.fragment_id in numbers]
-        yield from batches(dataset, columns, fragments)
-
-
-def parts_of(dataset: lance.LanceDataset) -> list[Part]:
-    """Divide a store into parts of at least 200,000 posts each."""
-    found: list[Part] = []
-    numbers: list[int] = []
-    rows = 0
-    for fragment in dataset.get_fragments():
-        numbers.append(fragment.fragment_id)
-        rows += fragment.physical_rows
-        if rows >= _POSTS_OF_PART:
-            found.append(Part(dataset.uri, dataset.version, tuple(numbers)))
-            numbers, rows = [], 0
-    return found + ([Part(dataset.uri, dataset.version, tuple(numbers))] if numbers else [])
 
 
 @contextmanager

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linker.common.console import progress_bar
-from linker.common.errors import DataError, LinkerError
-from linker.common.files import NO_ROOM
+from linker.common.errors import DataError
 from linker.corpus.storage.array_files import ArrayFiles, Arrays
 from linker.corpus.storage.reader import readable
 
@@ -64,27 +63,18 @@ class Shard:
         rows = arrays.get("values", arrays.get("lengths"))
         return rows is not None and len(rows) == self.rows
 
-    def column(self, name: str) -> list[object]:
-        """Return a column of the posts, a value per row; None for deleted posts.
+    def texts(self) -> list[str]:
+        """Return the texts, one per row; an empty one for deleted posts.
 
         Raises:
             DataError: if the store is damaged.
         """
-        values: list[object] = [None] * self.rows
-        table, at = self._read(name)
-        for place, value in zip(at.tolist(), table.column(name).to_pylist()):
-            values[place] = value
-        return values
-
-    def _read(self, name: str) -> tuple[pa.Table, np.ndarray]:
-        """Return a column of the posts that are not deleted, and their rows."""
+        texts = [""] * self.rows
         with readable(self._fragment.data_files()[0].path):
-            table = self._fragment.scanner(columns=[name], with_row_address=True).to_table()
-        return table, _offsets_in(table)
-
-    def texts(self) -> list[str]:
-        """Return the texts, one per row; an empty one for deleted posts."""
-        return [str(text or "") for text in self.column("text")]
+            table = self._fragment.scanner(columns=["text"], with_row_address=True).to_table()
+        for row, text in zip(_offsets_in(table).tolist(), table.column("text").to_pylist()):
+            texts[row] = text
+        return texts
 
 
 class Shards:
@@ -154,7 +144,7 @@ class Shards:
             bar = progress.add_task(description, total=self.posts)
             for shard, arrays in zip(self._all, found):
                 if not arrays:
-                    arrays = self._kept(shard.files, name, make(shard))
+                    arrays = shard.files.keep(name, make(shard))
                 made.append(self._checked(shard, arrays))
                 progress.advance(bar, shard.posts)
         return made
@@ -170,29 +160,13 @@ class Shards:
         Raises:
             LinkerError: if the disk is full.
         """
-        stored = self.stored_joint_arrays(name, rows)
-        if stored is None:
-            stored = self._kept(self.files, f"{name}-{self.state}", make())
+        stored = self.files.read(f"{name}-{self.state}")
+        if stored is None or len(stored.get("values", ())) != rows:
+            stored = self.files.keep(f"{name}-{self.state}", make())
             if stored.path is not None:
                 for path in set(self.files.folder.glob(f"{name}-*.safetensors")) - {stored.path}:
                     path.unlink(missing_ok=True)
         return stored
-
-    def stored_joint_arrays(self, name: str, rows: int) -> Arrays | None:
-        """Return what `joint_arrays` has stored for these posts; None if there is nothing."""
-        found = self.files.read(f"{name}-{self.state}")
-        return found if found is not None and len(found.get("values", ())) == rows else None
-
-    @staticmethod
-    def _kept(files: ArrayFiles, name: str, arrays: Mapping[str, np.ndarray]) -> Arrays:
-        try:
-            return files.keep(name, arrays)
-        except OSError as error:
-            if error.errno in NO_ROOM:
-                raise LinkerError(
-                    f"{files.folder}: cannot be written ({error.strerror}); make room and try again"
-                ) from error
-            raise
 
     @staticmethod
     def _checked(shard: Shard, arrays: Arrays) -> Arrays:

@@ -19,25 +19,27 @@ from linker.common.files import NO_ROOM, check_regular_files, sha256_of, write_j
 from linker.common.locks import acquire
 from linker.corpus.storage.checksums import (
     CHANGED,
+    CHECKSUMS,
     FACTS,
     MEND,
     POSTS,
-    Checksums,
-    ChecksumWriter,
     check_newest,
     files_of,
+    forget_checksums,
     manifests,
+    read_checksums,
+    record_checksums,
 )
 from linker.corpus.storage.data_files import DataFile
 from linker.corpus.storage.reader import first_line, readable
-from linker.corpus.storage.shards import SHARDS, Shard
+from linker.corpus.storage.shards import SHARDS, Shard, Shards
 from linker.version import __version__
 
 if TYPE_CHECKING:
     import lance
     import pyarrow as pa
 
-FORMAT = 3
+FORMAT = 4
 LOCK = "writer.lock"
 # How Lance reports errors of the operating system.
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
@@ -66,7 +68,6 @@ class Store:
     def __init__(self, folder: Path, facts: CorpusMetadata) -> None:
         self.folder = folder
         self.facts = facts
-        self._checksums = ChecksumWriter(folder)
 
     @classmethod
     def create(cls, folder: Path, facts: CorpusMetadata) -> Store:
@@ -120,7 +121,7 @@ class Store:
             facts = CorpusMetadata(**{name: content[name] for name in CorpusMetadata.__dataclass_fields__})
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise DataError(f"{path}: damaged ({error}); {MEND}") from error
-        if Checksums.read(folder).known.get(FACTS) not in (None, sha256_of(path)):
+        if read_checksums(folder).get(FACTS) not in (None, sha256_of(path)):
             raise DataError(f"{path}: {CHANGED}; {MEND}")
         return cls(folder, facts)
 
@@ -144,9 +145,12 @@ class Store:
         """
         try:
             yield
-        except OSError as error:
-            number = error.errno or next(map(int, _OS_ERROR.findall(str(error))), 0)
-            reason = os.strerror(number) if number else first_line(error)
+        except (OSError, LinkerError) as error:
+            cause = error.__cause__ if isinstance(error, LinkerError) else error
+            if not isinstance(cause, OSError):
+                raise
+            number = cause.errno or next(map(int, _OS_ERROR.findall(str(cause))), 0)
+            reason = os.strerror(number) if number else first_line(cause)
             remedy = (
                 "free disk space and run the command again"
                 if number in NO_ROOM
@@ -173,6 +177,15 @@ class Store:
         check_newest(self.folder)
         with readable(self.uri):
             return _lance().dataset(self.uri)
+
+    def shards(self) -> Shards | None:
+        """Return what is computed from the latest version of the posts; None if nothing was appended yet.
+
+        Raises:
+            DataError: if it cannot be opened.
+        """
+        dataset = self.dataset()
+        return None if dataset is None else Shards(self.folder, dataset)
 
     def append(
         self, written: Sequence[DataFile], dataset: lance.LanceDataset | None, schema: pa.Schema
@@ -248,7 +261,8 @@ class Store:
             name for name in files_of(self.folder) if name not in used and not name.startswith(transaction)
         ]
         with self.write_errors():
-            self._checksums.forget(former)
+            record_checksums(self.folder)
+            forget_checksums(self.folder, former)
             for name in former:
                 (self.folder / name).unlink(missing_ok=True)
         self.sweep()
@@ -280,7 +294,7 @@ class Store:
             LinkerError: if they cannot be written.
         """
         with self.write_errors():
-            self._checksums.record({one.name: one.sha256 for one in written})
+            record_checksums(self.folder, {one.name: one.sha256 for one in written})
 
     def recover(self) -> None:
         """Finish what an interrupted command has left: record missing checksums and sweep; for the writer.
@@ -290,10 +304,10 @@ class Store:
         """
         used = self.sweep()
         with self.write_errors():
-            self._checksums.record(dict.fromkeys(f"{POSTS}/data/{name}" for name in used))
+            record_checksums(self.folder, dict.fromkeys(f"{POSTS}/data/{name}" for name in used))
 
     def sweep(self) -> set[str]:
-        """Remove files of interrupted appends, of shards without posts, and of earlier formats; for the writer.
+        """Remove files of interrupted appends and of shards without posts; for the writer.
 
         Returns:
             The names of the data files in use.
@@ -304,11 +318,9 @@ class Store:
             if dataset
             else set()
         )
-        checksums = Checksums.read(self.folder)
-        for name in checksums.forgotten:  # of an interrupted compaction
-            (self.folder / name).unlink(missing_ok=True)
-        known = checksums.known
-        data = self.folder / POSTS / "data"
+        known, data = read_checksums(self.folder), self.folder / POSTS / "data"
+        for path in self.folder.glob(f".{CHECKSUMS}.*"):  # half-written
+            path.unlink(missing_ok=True)
         for path in data.iterdir() if data.is_dir() else ():
             if path.name not in used and path.relative_to(self.folder).as_posix() not in known:
                 path.unlink(missing_ok=True)

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.common.errors import LinkerError
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
-from linker.corpus.indexes.near_duplicates import GROUPS, SIGNATURES, Groups, SharedBands
+from linker.corpus.indexes.near_duplicates import GROUPS, SIGNATURES, stored_groups
 from linker.corpus.storage.array_files import ArrayFiles
 from linker.corpus.storage.shards import SHARDS, Shards
 from linker.data.io.columns import PostColumns
@@ -22,7 +21,6 @@ from linker.data.near_duplicates import (
     BANDS,
     LIKE,
     SIGNATURE,
-    Links,
     duplicate_groups,
     linked_groups,
     normal_form,
@@ -69,7 +67,7 @@ def partition(groups) -> set[frozenset[int]]:
 def groups_of(corpus: Corpus) -> np.ndarray:
     dataset = corpus.store.dataset()
     assert dataset is not None
-    return Groups(Shards(corpus.store.folder, dataset)).complete()
+    return stored_groups(Shards(corpus.store.folder, dataset))
 
 
 def files(corpus: Corpus, name: str) -> list[Path]:
@@ -192,27 +190,7 @@ def groups_one_by_one(signed: np.ndarray) -> list[int]:
     st.sampled_from([2, 3, 256]),
     st.integers(1, 25),
     st.integers(0, 12),
-    st.integers(1, 4),
-    st.randoms(use_true_random=False),
 )
-def test_the_same_groups_in_any_number_of_calls(seed, count, numbers, kinds, changes, parts, chance):
+def test_the_same_groups_as_with_dictionaries(seed, count, numbers, kinds, changes):
     signed = signed_texts(seed, count, numbers, kinds, changes)
-    live = np.array([chance.random() < 0.9 for _ in signed], dtype=bool)
-    expected = groups_one_by_one(signed[live])
-    assert linked_groups(signed[live]).tolist() == expected
-    cuts = sorted(chance.randrange(count + 1) for _ in range(3))
-    shards = [
-        (some, None if kept.all() else kept)
-        for some, kept in zip(np.split(signed, cuts), np.split(live, cuts))
-    ]
-    calls = [(number, part, parts) for number in range(BANDS) for part in range(parts)]
-    chance.shuffle(calls)
-    links = Links(int(live.sum()))
-    for call in calls:
-        links.add(*SharedBands(shards)(*call))
-    assert links.groups().tolist() == expected
-
-
-def test_signatures_that_a_worker_does_not_see(tmp_path):
-    with pytest.raises(LinkerError, match=r"signatures\.safetensors: missing on .* under the same path"):
-        SharedBands([(tmp_path / "signatures.safetensors", None)])(0, 0, 1)
+    assert linked_groups(signed).tolist() == groups_one_by_one(signed)

@@ -111,7 +111,7 @@ def test_flipped_bytes_are_found_and_named(built):
     for path in files(built):
         whole = path.read_bytes()
         path.write_bytes(whole[:-3] + bytes([whole[-3] ^ 4]) + whole[-2:])
-        assert [fault.file for fault in faults(store)] == [path.relative_to(built).as_posix()]
+        assert [fault.partition(": ")[0] for fault in faults(store)] == [str(path)]
         path.write_bytes(whole[:4])
         with pytest.raises(DataError, match="damaged"):
             scores(built, ARTICLES)

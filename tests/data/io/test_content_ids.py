@@ -18,6 +18,7 @@ from linker.corpus.known_posts import Added, KnownPosts, post_keys
 from linker.data.files.line_errors import BadLines
 from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts, stream_posts
+from linker.data.types import Post
 from linker.ranking.inputs import as_posts
 
 TEXTS = st.lists(
@@ -72,10 +73,7 @@ def test_a_corpus_has_the_same_ids_however_it_is_read(
     def build(known: KnownPosts, added: Added) -> list[str]:
         found = []
         for start in range(0, len(posts), at_once):
-            answer = known.answer(keys[start : start + at_once], added)
-            for row, repeat in zip(answer.rows.tolist(), answer.repeats.tolist()):
-                made = posts[start + row].id
-                found.append(made if repeat == 1 else f"{made}-{repeat}")
+            found += [post.id for post in known.new_posts(posts[start : start + at_once], added)[0]]
         return found
 
     expected = ids(path)
@@ -95,10 +93,10 @@ def test_a_corpus_has_the_same_ids_however_it_is_read(
 def test_an_export_with_made_ids_is_known_in_the_corpus() -> None:
     made = ["p" + "a" * 16, "p" + "a" * 16 + "-2"]
     known, added = KnownPosts(), Added()
-    assert len(known.answer(post_keys([made[0]] * 2, ["x", "x"]), added).rows) == 2
+    assert [post.id for post in known.new_posts([Post(made[0], "x")] * 2, added)[0]] == made
     later = KnownPosts()
     later.add(post_keys(made, ["x", "x"]))
-    assert len(later.answer(post_keys(made, ["x", "x"]), added).rows) == 0
+    assert later.new_posts([Post(id_, "x") for id_ in made], added)[0] == []
 
 
 def test_posts_twice_and_headers_are_left_out_and_counted(
