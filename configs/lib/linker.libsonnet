@@ -188,10 +188,8 @@
     //   parts: the models, at least one.
     //   weights: one number per model; by default all 1.
     //   fusion: how scores are made comparable. `zscore`: mean 0 and standard deviation 1 over the posts, per
-    //   article. `zscore_all`: the same over all articles at once, which keeps the difference between articles
-    //   with and without relevant posts. `rrf`: 1 / (60 + rank of the post for the article), ties at their mean
-    //   rank. `sum`: the scores as they are, for models of one range (such as cosines); only then does a score not
-    //   depend on the other posts.
+    //   article. `rrf`: 1 / (60 + rank of the post for the article), ties at their mean rank. `sum`: the scores as
+    //   they are, for models of one range (such as cosines); only then does a score not depend on the other posts.
     //   languages: ISO 639-1 codes of the languages that the models were trained on; None: all, or unknown.
     //   Commands warn if articles or posts are in others.
     //   other_weights: the weights for articles that are in another language than these (decision 170); None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sized
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -15,7 +15,6 @@ from linker.common.checks import at_least
 from linker.common.console import progress_bar
 from linker.common.errors import ModelError
 from linker.common.files import atomic_write
-from linker.data.characters import plain
 from linker.data.token_axis import TokenAxis, token_axis, token_batches
 from linker.data.tokenizers.tokenizer import Tokenizer
 from linker.data.vocabulary import EncodedText, Vocabulary
@@ -85,26 +84,6 @@ class AveragedWordVectorsModel(EmbeddingModel):
                 vectors.append(unit_length(means) if self.similarity == "cosine" else means)
                 progress.advance(bar, len(batch))
         return np.concatenate(vectors)
-
-    def token_weights(self, texts: Sequence[str], max_tokens: int) -> list[list[tuple[str, float]]]:
-        """Return each text's tokens with their shares of its embedding.
-
-        Args:
-            texts: the texts.
-            max_tokens: texts are truncated to this many tokens.
-
-        Returns:
-            Per text, pairs of token and share; shares are ≥ 0 and sum to 1 (0 for tokens that point away).
-        """
-        weighted: list[list[tuple[str, float]]] = []
-        for text in texts:
-            tokens = self.tokenizer.tokenize(plain(text))[:max_tokens]
-            axis = token_axis([self.vocabulary.encode(tokens)], len(self.vocabulary))
-            vectors = self._word_vectors(axis)[axis.rows]  # (tokens, dim)
-            along = np.maximum(vectors @ unit_length(_means(vectors, axis.lengths))[0], 0)
-            shares = along / max(along.sum(), 1e-12)
-            weighted.append(list(zip(tokens, shares.tolist())))
-        return weighted
 
     def _word_vectors(self, axis: TokenAxis) -> np.ndarray:
         """float32, distinct words × output_dim; unknown words as in `WordVectorsEmbedder`."""

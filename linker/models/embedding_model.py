@@ -14,7 +14,7 @@ from linker.data.characters import plain
 from linker.data.types import Article, Post
 from linker.data.vocabulary import EncodedText
 from linker.models.features.text_encoder import dot_products
-from linker.models.model import EncoderModel, WeightedTokens, index_of
+from linker.models.model import EncoderModel, index_of
 
 Similarity = Literal["cosine", "euclidean"]
 
@@ -136,18 +136,6 @@ class EmbeddingModel(EncoderModel):
             longer = [row for row, text in zip(longer, texts) if len(text.ids) >= limit]
         mean = total / np.float32(len(self.article_prefixes))
         return unit_length(mean) if self.similarity == "cosine" else mean
-
-    def token_weights(self, texts: Sequence[str], max_tokens: int) -> list[WeightedTokens] | None:
-        """Return all tokens of each text with their weights ≥ 0 in its embedding; by default None: it has none."""
-        return None
-
-    @override
-    def weighted_tokens(
-        self, articles: Sequence[Article], posts: Sequence[Post]
-    ) -> tuple[list[WeightedTokens], list[WeightedTokens]] | None:
-        in_articles = self.token_weights([article.full_text for article in articles], self.max_article_tokens)
-        in_posts = self.token_weights([post.text for post in posts], self.max_post_tokens)
-        return None if in_articles is None or in_posts is None else (in_articles, in_posts)
 
     def post_vectors(self, posts: Sequence[Post]) -> np.ndarray:
         """Embed posts: float32, posts × dim; of unit length if `similarity` is `cosine`, before rounding.

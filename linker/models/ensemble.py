@@ -18,7 +18,7 @@ from linker.models.features.feature import Contributions, Feature, Share
 from linker.models.model import Model
 from linker.models.score_scale import ScoreScale
 
-Fusion = Literal["zscore", "zscore_all", "rrf", "sum"]
+Fusion = Literal["zscore", "rrf", "sum"]
 
 #: Cormack, Clarke and Büttcher 2009, who found that results hardly depend on it.
 _RRF_CONSTANT = 60
@@ -32,8 +32,7 @@ class EnsembleModel(Model):
         parts: the models, at least one.
         weights: one number per model; by default all 1.
         fusion: how scores are made comparable. `zscore`: mean 0 and standard deviation 1 over the posts, per article.
-            `zscore_all`: the same over all articles at once, which keeps the difference between articles with and
-            without relevant posts. `rrf`: 1 / (60 + rank of the post for the article), ties at their mean rank. `sum`:
+            `rrf`: 1 / (60 + rank of the post for the article), ties at their mean rank. `sum`:
             the scores as they are, for models of one range (such as cosines); only then does a score not depend on the
             other posts.
         languages: ISO 639-1 codes of the languages that the models were trained on; None: all, or unknown. Commands
@@ -77,7 +76,7 @@ class EnsembleModel(Model):
     @override
     def score_scale(self) -> ScoreScale:
         highest = sum(weight for weight in self.weights if weight > 0)
-        if not highest or self.fusion in ("zscore", "zscore_all"):
+        if not highest or self.fusion == "zscore":
             return ScoreScale("standardized")
         if self.fusion == "rrf":
             return ScoreScale("ranks", width=highest / (_RRF_CONSTANT + 1))
@@ -101,8 +100,7 @@ class EnsembleModel(Model):
         self, scores: Mapping[Feature, np.ndarray], articles: Sequence[Article], together: bool = False
     ) -> np.ndarray:
         """Return fused scores: float32, articles × posts; unless `fusion` is `sum`, they depend on the other posts."""
-        of_models = [model.combine(scores, articles, together) for model in self._submodels]
-        return self._fused(of_models, articles, together)
+        return self._fused([model.combine(scores, articles, together) for model in self._submodels], articles)
 
     @override
     def split(
@@ -159,11 +157,8 @@ class EnsembleModel(Model):
         known = {None, *self.languages}  # an unknown language changes nothing
         return [self.weights if language_of(a) in known else self.other_weights for a in articles]
 
-    def _fused(
-        self, scores: Sequence[np.ndarray], articles: Sequence[Article], together: bool = False
-    ) -> np.ndarray:
-        # For a single article `zscore_all` equals `zscore`.
-        comparable = _FUSIONS["zscore" if self.fusion == "zscore_all" and not together else self.fusion]
+    def _fused(self, scores: Sequence[np.ndarray], articles: Sequence[Article]) -> np.ndarray:
+        comparable = _FUSIONS[self.fusion]
         fused = np.zeros_like(scores[0], dtype=np.float32)
         weights = np.array(
             self.weights_for(articles) or [self.weights], dtype=np.float32
@@ -189,10 +184,6 @@ def _zscore(scores: np.ndarray) -> np.ndarray:
     return zscore(scores, axis=1).astype(np.float32)
 
 
-def _zscore_all(scores: np.ndarray) -> np.ndarray:
-    return zscore(scores).astype(np.float32)
-
-
 def _reciprocal_rank(scores: np.ndarray) -> np.ndarray:
     from scipy.stats import rankdata  # takes half a second to import, needed for this fusion only
 
@@ -201,7 +192,6 @@ def _reciprocal_rank(scores: np.ndarray) -> np.ndarray:
 
 _FUSIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "zscore": _zscore,
-    "zscore_all": _zscore_all,
     "rrf": _reciprocal_rank,
     "sum": lambda scores: scores,
 }

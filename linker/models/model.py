@@ -18,7 +18,6 @@ from linker.models.features.table import PostTable
 from linker.models.features.text_encoder import TextEncoder
 from linker.models.score_scale import ScoreScale
 
-WeightedTokens = list[tuple[str, float]]
 Item = TypeVar("Item", Article, Post)
 
 
@@ -168,17 +167,6 @@ class Model(Registrable):
         rows, columns = index_of(articles), index_of(posts)
         scores = self.score(list(rows), list(columns))
         return scores[[rows[article] for article in articles], [columns[post] for post in posts]]
-
-    def weighted_tokens(
-        self, articles: Sequence[Article], posts: Sequence[Post]
-    ) -> tuple[list[WeightedTokens], list[WeightedTokens]] | None:
-        """Return the tokens of each article and of each post with their weights ≥ 0 in the embedding, if it has any.
-
-        Args:
-            articles: the articles.
-            posts: the posts.
-        """
-        return None
 
     def save_state(self, folder: Path) -> None:
         """Write into `folder` what the config does not hold (weights, vocabulary); by default nothing."""

@@ -9,7 +9,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -36,7 +35,7 @@ class Explanation(NamedTuple):
     Attributes:
         article_words: up to 20 content words of the articles with weights, heaviest first; the same for all posts.
             Weights are (1 + ln n) · idf for n occurrences in the article, idf over all posts, and add up to 1 over all
-            words; or the encoder's attention, if it has any.
+            words.
         post_words: the post's content words, in order, with their contributions to the raw score; only those above 0.
         post_spans: (start, end) of the content words in the post that contributed at least the mean over its words.
         shares: `text_similarity`, `shared_words` and `date`, those that the model considers → whole percentages of the
@@ -81,9 +80,6 @@ class Explainer:
 
     def words(self, posts: Sequence[Post]) -> list[Explanation] | None:
         """Explain the scores of posts without shares, which need the scores of other posts; None as in `__call__`."""
-        tokens = self._model.weighted_tokens(self._articles, posts)
-        if tokens is not None:
-            return _from_tokens(*tokens, posts)
         contributions = {
             feature: of_posts
             for feature in self._model.features()
@@ -155,19 +151,6 @@ def _explanation(article_words: WordWeights, carried: dict[str, float], post: Po
     count = Counter(words)
     weights = [(word, max(carried.get(word, 0.0), 0.0) / count[word]) for word in words]
     return Explanation(article_words, _above_zero(weights), _spans(post.text, weights))
-
-
-def _from_tokens(
-    in_articles: Sequence[WordWeights], in_posts: Sequence[WordWeights], posts: Sequence[Post]
-) -> list[Explanation]:
-    totals: defaultdict[str, float] = defaultdict(float)
-    for token, weight in chain.from_iterable(in_articles):
-        totals[token] += weight / len(in_articles)
-    heaviest = _heaviest(totals)
-    return [
-        Explanation(heaviest, _above_zero(weights), _spans(post.text, weights))
-        for post, weights in zip(posts, in_posts)
-    ]
 
 
 def _heaviest(weights: dict[str, float]) -> WordWeights:

@@ -82,19 +82,6 @@ def test_it_gives_the_numbers_of_the_model_that_was_trained(
     assert light.post_vectors([]).shape == (0, 12)
 
 
-def test_it_gives_the_same_weights_of_words(tmp_path: Path) -> None:
-    folder = saved(tmp_path / "model")
-    trained, light = load_model(folder), load_model(folder, for_scoring=True)
-    texts = [article.full_text for article in ARTICLES] + [post.text for post in POSTS]
-    for ours, theirs in zip(
-        light.token_weights(texts, 20),  # type: ignore[attr-defined]
-        trained.token_weights(texts, 20),  # type: ignore[attr-defined]
-        strict=True,
-    ):
-        assert [word for word, _ in ours] == [word for word, _ in theirs]
-        np.testing.assert_allclose([weight for _, weight in ours], [weight for _, weight in theirs], **NEAR)
-
-
 def test_the_mean_is_the_mean(tmp_path: Path) -> None:
     light = load_model(saved(tmp_path / "model", similarity="euclidean"), for_scoring=True)
     assert isinstance(light, AveragedWordVectorsModel)

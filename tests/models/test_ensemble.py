@@ -48,14 +48,6 @@ def test_zscore_by_hand() -> None:
     np.testing.assert_allclose(scores, [[-3.0, 3.0], [2.0, -2.0]], atol=1e-6)
 
 
-def test_zscore_all_keeps_differences_between_articles() -> None:
-    part = Fixed(np.array([[1.0, 2.0], [5.0, 6.0]]))
-    scores = EnsembleModel([part], fusion="zscore_all").score(ARTICLES[:2], POSTS[:2])
-    assert scores[1].min() > scores[0].max()
-    assert scores.mean() == pytest.approx(0.0, abs=1e-6)
-    assert scores.std() == pytest.approx(1.0, abs=1e-6)
-
-
 def test_sum_takes_scores_as_they_are() -> None:
     left, right = random_scores(1), random_scores(2)
     model = EnsembleModel([Fixed(left), Fixed(right)], weights=[1.0, 0.5], fusion="sum")
@@ -68,7 +60,7 @@ def test_rrf_by_hand_with_ties_at_their_mean_rank() -> None:
     np.testing.assert_allclose(scores, [[1 / 61, 1 / 62.5, 1 / 62.5, 1 / 64]], rtol=1e-6)
 
 
-@pytest.mark.parametrize("fusion", ["zscore", "zscore_all", "rrf"])
+@pytest.mark.parametrize("fusion", ["zscore", "rrf"])
 def test_the_scale_of_a_part_does_not_matter(fusion: Fusion) -> None:
     one, two = random_scores(1), random_scores(2)
     expected = EnsembleModel([Fixed(one), Fixed(two)], fusion=fusion).score(ARTICLES, POSTS)
@@ -76,7 +68,7 @@ def test_the_scale_of_a_part_does_not_matter(fusion: Fusion) -> None:
     np.testing.assert_allclose(scaled, expected, atol=1e-3)
 
 
-@pytest.mark.parametrize("fusion", ["zscore", "zscore_all", "rrf"])
+@pytest.mark.parametrize("fusion", ["zscore", "rrf"])
 @pytest.mark.parametrize("constant", [0.0, 0.1, 1e6])
 def test_a_part_that_knows_nothing_changes_no_ranking(fusion: Fusion, constant: float) -> None:
     one = random_scores(1)
@@ -88,7 +80,7 @@ def test_a_part_that_knows_nothing_changes_no_ranking(fusion: Fusion, constant: 
     assert np.isfinite(fused).all()
 
 
-@pytest.mark.parametrize("fusion", ["zscore", "zscore_all", "rrf"])
+@pytest.mark.parametrize("fusion", ["zscore", "rrf"])
 def test_no_articles_or_posts(fusion: Fusion) -> None:
     for shape in [(0, 8), (3, 0)]:
         part = Fixed(np.zeros(shape))
@@ -119,7 +111,7 @@ GERMAN = Article("de", "Die Lokführer legen von Mittwoch an für drei Tage die 
 ENGLISH = Article("en", "The train drivers will stop work for three days from Wednesday.")
 
 
-@pytest.mark.parametrize("fusion", ["zscore", "zscore_all", "rrf", "sum"])
+@pytest.mark.parametrize("fusion", ["zscore", "rrf", "sum"])
 def test_articles_in_other_languages_have_other_weights(fusion: Fusion) -> None:
     pytest.importorskip("pycld2", reason="has no wheel for this platform")
     parts: list[Model] = [Fixed(random_scores(1)), Fixed(random_scores(2))]

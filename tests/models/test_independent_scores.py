@@ -23,7 +23,6 @@ CONFIGS: list[Any] = [
     "elapsed_time",
     "bundled_word_vectors",
     {"type": "ensemble", "parts": ["tfidf", "bm25"]},
-    {"type": "ensemble", "parts": ["tfidf", "bm25"], "fusion": "zscore_all"},
     {"type": "ensemble", "parts": ["tfidf", "bm25"], "fusion": "rrf"},
     {
         "type": "article_softmax",

@@ -24,7 +24,7 @@ from linker.data.identity import content_id
 from linker.data.types import Article, Post
 from linker.models.features.content_words import align
 from linker.models.features.words import lexical_words
-from linker.models.model import Model, WeightedTokens
+from linker.models.model import Model
 from linker.models.score_scale import UNSCALED, ScoreScale
 from linker.ranking.inputs import as_posts
 from linker.ranking.ranker import Ranker
@@ -273,25 +273,6 @@ def test_words_are_found_where_they_stand() -> None:
     assert marked["an otter in the river!!"] == ["otter", "river"]
     assert marked["#RiverKeeper on duty at the mill"] == ["River", "Keeper", "mill"]
     assert marked["what a goal"] == []
-
-
-def test_token_weights_of_a_model_are_shown_without_its_zeros() -> None:
-    class Weighs(Lengths):
-        def weighted_tokens(
-            self, articles: Sequence[Article], posts: Sequence[Post]
-        ) -> tuple[list[WeightedTokens], list[WeightedTokens]]:
-            def of(text: str) -> WeightedTokens:
-                return [(word.lower(), float(len(word) > 3) / 4) for word in text.split()]
-
-            return [of(article.full_text) for article in articles], [of(post.text) for post in posts]
-
-    article = Article("a", "otters again and OTTERS at dusk", title="x")
-    (ranked,) = Ranker(Weighs()).rank(article, ["An Otter has"], explain=True)
-    assert ranked.explanation is not None
-    # "again" is a function word, which explains nothing.
-    assert ranked.explanation.article_words == [("otters", 0.5), ("dusk", 0.25)]
-    assert ranked.explanation.post_words == [("otter", 0.25)]
-    assert ranked.explanation.post_spans == [(3, 8)]
 
 
 @pytest.mark.parametrize(

@@ -126,12 +126,6 @@ class WordWeightsEncoder(Encoder):
         factors = self._factors(tokens[:, -1], lengths)
         return torch.segment_reduce(tokens[:, :-1] * factors[:, None], "sum", lengths=lengths, unsafe=True)
 
-    def token_weights(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """Return each token's weight as a share of its text's, 0 where it is negative: float, sum of lengths."""
-        weights = self._factors(tokens[:, -1], lengths).clamp_min(0)
-        total = torch.segment_reduce(weights, "sum", lengths=lengths, unsafe=True).clamp_min(1e-12)
-        return weights / total.repeat_interleave(lengths, 0)
-
     def any_lengths(self) -> bool:
         """Return True: nothing is padded."""
         return True

@@ -165,31 +165,6 @@ class WordSiamese(SiameseModel):
         vectors = torch.cat(buckets)  # (texts, output_dim), shortest text first
         return self._normalize(vectors)[collated.back.to(self.device)]
 
-    @torch.no_grad()
-    def token_weights(self, texts: Sequence[str], max_tokens: int) -> list[list[tuple[str, float]]] | None:
-        """Return each text's tokens with their weights in its embedding.
-
-        Args:
-            texts: the texts.
-            max_tokens: texts are truncated to this many tokens.
-
-        Returns:
-            Per text, pairs of token and weight (≥ 0, sum 1); None for encoders without token weights.
-        """
-        self.eval()
-        tokens = [self.tokenizer.tokenize(plain(text))[:max_tokens] for text in texts]
-        encoded = [self.vocabulary.encode(text) for text in tokens]
-        weighted: list[list[tuple[str, float]]] = [[] for _ in texts]
-        for bucket in length_buckets([len(text.ids) for text in encoded], TOKENS_TOGETHER):
-            batch = collate([encoded[i] for i in bucket], len(self.vocabulary)).to(self.device)
-            vectors = self.embedder(batch)[batch.rows]  # (tokens, dim)
-            weights = self.encoder.token_weights(vectors, batch.lengths)  # (tokens,)
-            if weights is None:
-                return None
-            for i, text_weights in zip(bucket, weights.float().cpu().split(batch.lengths.tolist())):
-                weighted[i] = list(zip(tokens[i], text_weights.tolist()))
-        return weighted
-
     @override
     def save_state(self, folder: Path) -> None:
         self.vocabulary.save(folder / VOCABULARY)

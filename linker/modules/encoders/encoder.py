@@ -62,15 +62,6 @@ class Encoder(nn.Module, Registrable):
         """
         return self(words[0][rows], lengths)
 
-    def token_weights(self, tokens: Tensor, lengths: Tensor) -> Tensor | None:
-        """Return each token's weight in its text's embedding: float ≥ 0, tokens; None if the encoder has none.
-
-        Args:
-            tokens: as for `forward`.
-            lengths: as for `forward`.
-        """
-        return None
-
     def any_lengths(self) -> bool:
         """Return whether texts of very different lengths can be encoded together at no extra cost."""
         return False

@@ -20,11 +20,3 @@ class MeanEncoder(Encoder):
     @override
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         return torch.segment_reduce(tokens, "mean", lengths=lengths, unsafe=True)
-
-    def token_weights(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """Return each token's projection on the mean, divided by their sum per text; 0 for tokens that point away."""
-        mean = self(tokens, lengths)  # (texts, dim)
-        along = (tokens * torch.nn.functional.normalize(mean, dim=-1).repeat_interleave(lengths, 0)).sum(-1)
-        along = along.clamp_min(0)
-        total = torch.segment_reduce(along, "sum", lengths=lengths, unsafe=True).clamp_min(1e-12)
-        return along / total.repeat_interleave(lengths, 0)

@@ -77,10 +77,6 @@ class StarTransformerEncoder(Encoder):
     def encode(self, words: tuple[Tensor, ...], rows: Tensor, lengths: Tensor) -> Tensor:
         return self._encode(words, rows, lengths)[0]
 
-    def token_weights(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """Return the relay's attention to each token, averaged over heads; it can be exactly 0."""
-        return self.encode_with_attention(tokens, lengths)[1].mean(-1)
-
     def encode_with_attention(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """Return embeddings (texts × dim) and the relay's last attention weights (tokens × heads); see `forward`.
 

@@ -117,21 +117,6 @@ def test_an_article_may_lie_between_its_title_and_its_whole(share):
     np.testing.assert_allclose(seen[1:], wholes[1:], atol=1e-6)
 
 
-def test_token_weights_tell_what_the_relay_looks_at():
-    model = prepared("star_transformer")
-    texts = ["harbour1 and orchard2", "", "orchard2 " * 40]
-    together = model.token_weights(texts, 100)
-    assert together is not None
-    assert [[token for token, _ in tokens] for tokens in together] == [text.split() for text in texts]
-    assert all(0 <= weight <= 1 for tokens in together for _, weight in tokens)
-    for text, tokens in zip(texts, together):
-        weights = model.token_weights([text], 100)
-        assert weights is not None
-        (alone,) = weights
-        assert [weight for _, weight in tokens] == pytest.approx([weight for _, weight in alone], abs=1e-6)
-    assert prepared("cnn").token_weights(["harbour1"], 100) is None
-
-
 def test_buckets_keep_posts_from_paying_for_articles():
     lengths = [random.Random(i).choice([3, 12, 25, 60, 900, 1000]) for i in range(500)]
     buckets = list(length_buckets(lengths, 8_192))

@@ -94,9 +94,3 @@ def test_gru_is_the_last_state_of_torch_gru():
 def test_bigru_needs_an_even_size():
     with pytest.raises(ValueError, match="even"):
         BiGruEncoder(hidden_dim=5, input_dim=3)
-
-
-def test_the_mean_shows_which_tokens_made_it():
-    text = torch.tensor([[3.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 0.0]])
-    weights = MeanEncoder(input_dim=2).token_weights(torch.cat([text, text[:1]]), torch.tensor([4, 1]))
-    torch.testing.assert_close(weights, torch.tensor([0.75, 0.25, 0.0, 0.0, 1.0]))
