@@ -96,7 +96,6 @@ CASES = {
     "corpus add": _case("corpus add corpus IN", input="more.jsonl", own="corpus"),
     "corpus info": _case("corpus info corpus", own="corpus"),
     "corpus verify": _case("corpus verify corpus", own="corpus"),
-    "model push": _case("model push run user/model", own="run"),
     "corpus compact": _case("corpus compact corpus", own="corpus"),
     "corpus delete": _case("corpus delete corpus IN", input="ids.txt", own="corpus"),
     "corpus export": _case("corpus export corpus --out OUT.parquet", own="corpus"),

@@ -214,56 +214,6 @@ class Ranker:
         assert vectors is not None  # the part has vectors
         return np.asarray(vectors, dtype=np.float32)
 
-    def push_to_hub(
-        self,
-        name: str,
-        *,
-        private: bool = False,
-        revision: str | None = None,
-        message: str | None = None,
-        license: str | None = None,
-        languages: Sequence[str] | None = None,
-        datasets: Sequence[str] | None = None,
-        evaluation: str | Path | None = None,
-    ) -> str:
-        """Upload the model's folder to a Hugging Face hub, with a model card; needs a token in `HF_TOKEN`.
-
-        Args:
-            name: `user/model`; created if it does not exist.
-            private: create a private repository.
-            revision: branch to commit to, created if it does not exist; None: `main`.
-            message: message of the commit.
-            license: identifier of the license, such as `apache-2.0`; None: that of the front matter of the folder's
-                `README.md`, if any.
-            languages: language codes, such as `en`; None: those of the config, if it names any.
-            datasets: names of data sets on the hub that the model was trained on.
-            evaluation: results of `linker evaluate --json`, which give the card the figures of baselines.
-
-        Returns:
-            The name that loads what was uploaded: `user/model@commit`.
-
-        Raises:
-            ModelError: if the model has no folder, or the hub cannot be reached or refuses.
-            DataError: if `evaluation` does not contain results of `linker evaluate`.
-        """
-        from linker.models.files.hub import push_model
-
-        if self._reference is None or self._reference.kind != "folder":
-            raise ModelError(
-                f"{self.name}: has no model folder, only what linker contains; push a model that `linker train` wrote"
-            )
-        return push_model(
-            self._reference.folder,
-            name,
-            private=private,
-            revision=revision,
-            message=message,
-            license=license,
-            languages=languages,
-            datasets=datasets,
-            evaluation=None if evaluation is None else Path(evaluation),
-        )
-
     def _table(self, posts: Sequence[Post], request: RankRequest) -> MemoryTable:
         """Return the posts as a table, with the counts of words of the request's calibration, if there is one."""
         calibration = request.calibration

@@ -9,7 +9,7 @@ from linker.common.errors import ConfigError, DataError
 from linker.data.files.tables import ENDINGS, format_of_name
 from linker.data.readers.reader import PairReader
 from linker.data.word_vectors.published import ARCHIVES, vector_file
-from linker.models.files.model_card import walk
+from linker.models.files.archive import walk
 
 Config = dict[str, Any]
 

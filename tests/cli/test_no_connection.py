@@ -100,7 +100,6 @@ NOT_RUN = {
     "mine quotes",
     "mine replies",
     "model export",
-    "model push",
     "serve",
     "vectors distill",
 }

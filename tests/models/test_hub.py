@@ -1,4 +1,4 @@
-"""Models on a Hugging Face hub, here one on loopback: what is loaded, what is refused, what a push uploads."""
+"""Models on a Hugging Face hub, here one on loopback: what is loaded, what is refused."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from huggingface_hub import ModelCard, constants, file_download, utils
+from huggingface_hub import constants, file_download, utils
 
 import linker
-from linker.common.errors import DataError, ModelError
-from linker.models.files.archive import MANIFEST, write_manifest
+from linker.common.errors import ModelError
+from linker.models.files.archive import MANIFEST
 from linker.models.files.hub import is_hub_name
 from linker.models.files.resolve import resolve_model
 from linker.models.pretrained import DISTILLED, FOLDERS
@@ -63,8 +63,12 @@ def scores(name: str | Path) -> np.ndarray:
     return linker.load(name).score(ARTICLE, POSTS)
 
 
-def pushed(folder: Path, name: str = "user/model", **options: object) -> str:
-    return linker.load(folder).push_to_hub(name, **options)  # type: ignore[arg-type]
+def uploaded(hub: Hub, folder: Path, branch: str = "main") -> str:
+    """Add the files of a folder to `user/model`, as `hf upload` does; return the name with the commit."""
+    files = {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+    return f"user/model@{hub.repositories.setdefault('user/model', Repository()).commit(branch, files)}"
 
 
 def change(hub: Hub, name: str, content: bytes | None) -> None:
@@ -83,11 +87,9 @@ def add_to_manifest(hub: Hub, name: str, content: bytes) -> None:
     change(hub, name, content)
 
 
-def test_what_is_pushed_loads_with_the_same_scores(hub: Hub, folder: Path, capsys) -> None:
-    name = pushed(folder)
+def test_what_is_uploaded_loads_with_the_same_scores(hub: Hub, folder: Path, capsys) -> None:
+    name = uploaded(hub, folder)
     found = hub.repositories["user/model"]
-    assert name == f"user/model@{found.branches['main']}"
-    assert len(found.commits) == 2  # the one of the new repository, and one
     expected = scores(folder)
     np.testing.assert_array_equal(scores("user/model"), expected)
     assert (
@@ -100,20 +102,19 @@ def test_what_is_pushed_loads_with_the_same_scores(hub: Hub, folder: Path, capsy
 
 
 def test_an_old_revision_stays_what_it_was(hub: Hub, folder: Path) -> None:
-    first, old = pushed(folder), scores(folder)
+    first, old = uploaded(hub, folder), scores(folder)
     config = json.loads((folder / "config.json").read_text())
     config["model"]["temperature"] = 0.5
     (folder / "config.json").write_text(json.dumps(config))
-    pushed(folder)
-    pushed(folder, revision="trial", message="a trial")
-    assert hub.repositories["user/model"].messages[-1] == "a trial"
+    uploaded(hub, folder)
+    uploaded(hub, folder, "trial")
     np.testing.assert_array_equal(scores(first), old)
     for name in ("user/model", "user/model@trial"):
         assert not np.array_equal(scores(name), old)
 
 
-def test_only_files_that_the_manifest_lists_are_fetched(hub: Hub, folder: Path, tmp_path: Path) -> None:
-    pushed(folder)
+def test_no_code_and_no_pickles_are_fetched(hub: Hub, folder: Path, tmp_path: Path) -> None:
+    uploaded(hub, folder)
     change(hub, "evil.py", b"print('ran')")
     change(hub, "pytorch_model.bin", pickle.dumps({"a": 1}))
     scores("user/model")
@@ -129,7 +130,7 @@ def test_only_files_that_the_manifest_lists_are_fetched(hub: Hub, folder: Path, 
 def test_a_manifest_that_lists_anything_but_weights_and_text_is_refused(
     hub: Hub, folder: Path, name: str
 ) -> None:
-    pushed(folder)
+    uploaded(hub, folder)
     add_to_manifest(hub, name, pickle.dumps({"a": 1}))
     hub.requests.clear()
     with pytest.raises(ModelError, match=rf"user/model: its manifest\.json lists {name}, .*may run code"):
@@ -137,16 +138,8 @@ def test_a_manifest_that_lists_anything_but_weights_and_text_is_refused(
     assert not [line for line in hub.requests if name in line]
 
 
-def test_a_pickle_in_a_folder_is_not_pushed(hub: Hub, folder: Path) -> None:
-    (folder / "part-0/model.pkl").write_bytes(pickle.dumps({"a": 1}))
-    write_manifest(folder)
-    with pytest.raises(ModelError, match=r"lists part-0/model\.pkl, .*may run code"):
-        pushed(folder)
-    assert hub.requests == []
-
-
 def test_a_file_that_was_changed_on_the_hub_is_refused(hub: Hub, folder: Path) -> None:
-    pushed(folder)
+    uploaded(hub, folder)
     content = bytearray(hub.files("user/model")[WEIGHTS])
     content[-1] ^= 1
     change(hub, WEIGHTS, bytes(content))
@@ -157,7 +150,7 @@ def test_a_file_that_was_changed_on_the_hub_is_refused(hub: Hub, folder: Path) -
 
 
 def test_a_file_that_was_changed_in_the_cache_is_refused(hub: Hub, folder: Path, tmp_path: Path) -> None:
-    name = pushed(folder)
+    name = uploaded(hub, folder)
     scores(name)
     (found,) = (tmp_path / "cache").rglob("vocabulary.txt")
     found.resolve().write_text("changed\n")
@@ -167,7 +160,7 @@ def test_a_file_that_was_changed_in_the_cache_is_refused(hub: Hub, folder: Path,
 
 @pytest.mark.parametrize("missing", ["config.json", "manifest.json"])
 def test_a_model_of_another_library_is_one_message(hub: Hub, folder: Path, missing: str) -> None:
-    pushed(folder)
+    uploaded(hub, folder)
     change(hub, missing, None)
     with pytest.raises(ModelError, match=rf"user/model: not a model of linker, {missing} is missing"):
         linker.load("user/model")
@@ -175,13 +168,15 @@ def test_a_model_of_another_library_is_one_message(hub: Hub, folder: Path, missi
 
 def test_the_config_of_another_library_is_one_message(hub: Hub) -> None:
     hub.repositories["user/model"] = Repository()
-    hub.repositories["user/model"].commit("main", {"config.json": b'{"model_type": "bert"}'})
+    hub.repositories["user/model"].commit(
+        "main", {"config.json": b'{"model_type": "bert"}', "manifest.json": b"{}"}
+    )
     with pytest.raises(ModelError, match=r"user/model: not a model of linker \(.*config\.json"):
         linker.load("user/model")
 
 
-def test_a_model_that_needs_another_one_is_neither_loaded_nor_pushed(hub: Hub, folder: Path) -> None:
-    pushed(folder)
+def test_a_model_that_needs_another_one_is_not_loaded(hub: Hub, folder: Path) -> None:
+    uploaded(hub, folder)
     config = json.loads((folder / "config.json").read_text())
     config["model"]["model"]["parts"] = [{"type": "sentence_transformer", "path": "other/model"}]
     change(hub, "config.json", json.dumps(config).encode())
@@ -194,8 +189,8 @@ def test_a_model_that_needs_another_one_is_neither_loaded_nor_pushed(hub: Hub, f
 def test_private_gated_and_missing_models_are_one_message_each(
     hub: Hub, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pushed(folder, private=True)
-    assert hub.repositories["user/model"].private
+    uploaded(hub, folder)
+    hub.repositories["user/model"].private = True
     with pytest.raises(ModelError, match=r"user/model@v9: revision not found on http"):
         linker.load("user/model@v9")
     with pytest.raises(ModelError, match=r"user/none: not found on http.*HF_TOKEN"):
@@ -203,31 +198,14 @@ def test_private_gated_and_missing_models_are_one_message_each(
     monkeypatch.delenv("HF_TOKEN")
     with pytest.raises(ModelError, match=r"user/model: not found on http.*or private.*HF_TOKEN"):
         linker.load("user/model")
-    with pytest.raises(ModelError, match=r"user/new: http.* does not permit to write.*HF_TOKEN"):
-        pushed(folder, "user/new")
     hub.repositories["user/model"].private = False
     hub.repositories["user/model"].gated = True
     with pytest.raises(ModelError, match=r"user/model: access must be granted on http.*/user/model first"):
         linker.load("user/model")
 
 
-def test_a_push_meant_to_be_private_does_not_go_into_a_public_repository(hub: Hub, folder: Path) -> None:
-    pushed(folder)
-    count = len(hub.repositories["user/model"].commits)
-    with pytest.raises(ModelError, match=r"user/model: exists and is public; .*--private"):
-        pushed(folder, private=True)
-    assert len(hub.repositories["user/model"].commits) == count
-
-
-def test_a_push_does_not_go_into_a_model_of_another_library(hub: Hub, folder: Path) -> None:
-    hub.repositories["user/model"] = Repository()
-    hub.repositories["user/model"].commit("main", {"config.json": b"{}"})
-    with pytest.raises(ModelError, match=r"user/model: has a model of another library"):
-        pushed(folder)
-
-
 def test_offline_the_cache_is_enough(hub: Hub, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    pushed(folder)
+    uploaded(hub, folder)
     expected = scores("user/model")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     forget_sessions()
@@ -238,8 +216,6 @@ def test_offline_the_cache_is_enough(hub: Hub, folder: Path, monkeypatch: pytest
     assert ", from the local cache" in capsys.readouterr().err
     with pytest.raises(ModelError, match=r"user/none: not in the local cache, and HF_HUB_OFFLINE is set"):
         linker.load("user/none")
-    with pytest.raises(ModelError, match=r"user/new: HF_HUB_OFFLINE is set; unset it to connect"):
-        pushed(folder, "user/new")
 
 
 def test_a_local_folder_goes_before_the_hub(hub: Hub, folder: Path, tmp_path: Path) -> None:
@@ -295,7 +271,7 @@ def test_a_corpus_names_the_commit_and_never_connects_by_itself(
     from linker.corpus.corpus import Corpus
     from linker.data.io.columns import PostColumns
 
-    name = pushed(folder)
+    name = uploaded(hub, folder)
     (tmp_path / "posts.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in POSTS))
     build_corpus(tmp_path / "corpus", [str(tmp_path / "posts.jsonl")], "user/model", PostColumns())
     hub.requests.clear()
@@ -305,90 +281,6 @@ def test_a_corpus_names_the_commit_and_never_connects_by_itself(
         Corpus.open(tmp_path / "corpus")
     assert hub.requests == []
     assert len(Corpus.open(tmp_path / "corpus", model="user/model")) == len(POSTS)
-
-
-def card_of(hub: Hub, name: str = "user/model") -> ModelCard:
-    return ModelCard(hub.files(name)["README.md"].decode())
-
-
-def test_the_card_has_what_the_folder_and_the_user_know(hub: Hub, folder: Path, tmp_path: Path) -> None:
-    results = {
-        "articles": 32,
-        "posts": 398,
-        "scored": "together",
-        "baseline": "distilled",
-        "models": {
-            "bm25": {"MAP": 0.2585, "P@1": 0.625},
-            "distilled": {"MAP": 0.65, "P@1": 0.84375},
-        },
-    }
-    (tmp_path / "results.json").write_text(json.dumps(results))
-    pushed(
-        folder,
-        license="apache-2.0",
-        languages=["en", "de"],
-        datasets=["user/posts"],
-        evaluation=tmp_path / "results.json",
-    )
-    card = card_of(hub)
-    data = card.data.to_dict()
-    assert data["license"] == "apache-2.0"
-    assert data["language"] == ["en", "de"]
-    assert data["datasets"] == ["user/posts"]
-    assert data["library_name"] == "linker"
-    assert data["pipeline_tag"] == "sentence-similarity"
-    assert data["metrics"] == ["MAP", "P@1"]
-    (result,) = data["model-index"][0]["results"]
-    assert {one["type"]: one["value"] for one in result["metrics"]} == {"MAP": 0.65, "P@1": 0.8438}
-    assert data["widget"][0]["sentences"]
-    assert "| distilled | 65.0 | 84.4 |\n| bm25 | 25.9 | 62.5 |" in card.text
-    assert "linker rank --article ARTICLE --posts POSTS --model user/model" in card.text
-    assert 'linker.load("user/model")' in card.text
-    assert "@software{linker" in card.text
-    assert "Word vectors distilled from the sentence transformer" in card.text  # the folder's own words
-
-
-def test_no_license_is_guessed_and_front_matter_of_the_user_stays(hub: Hub, folder: Path) -> None:
-    pushed(folder)
-    data = card_of(hub).data.to_dict()
-    assert "license" not in data
-    assert data["language"] == ["en"]  # the config names it
-    text = (folder / "README.md").read_text()
-    (folder / "README.md").write_text(
-        f"---\nlicense: mit\nextra: yes it is\n---\n{text}\n## Citation\n\nMine, 2031\n"
-    )
-    pushed(folder)
-    card = card_of(hub)
-    assert card.data.to_dict()["license"] == "mit"
-    assert card.data.to_dict()["extra"] == "yes it is"
-    assert "Mine, 2031" in card.text
-    assert "@software" not in card.text
-    pushed(folder, license="cc0-1.0")
-    assert card_of(hub).data.to_dict()["license"] == "cc0-1.0"
-
-
-def test_no_path_of_this_machine_becomes_public(hub: Hub, folder: Path) -> None:
-    config = json.loads((folder / "config.json").read_text())
-    config["data"] = {"train": {"posts": "/home/ann/secret project/posts.jsonl"}, "start": "/home/ann"}
-    (folder / "config.json").write_text(json.dumps(config))
-    with open(folder / "README.md", "a") as file:
-        file.write("\nStarted from /home/ann.\n")
-    pushed(folder)
-    for name, content in hub.files("user/model").items():
-        assert b"/home/ann" not in content, name
-    assert json.loads(hub.files("user/model")["config.json"])["data"]["train"]["posts"] == "posts.jsonl"
-    np.testing.assert_array_equal(scores("user/model"), scores(folder))
-
-
-def test_what_cannot_be_pushed_is_refused(hub: Hub, folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="bm25: has no model folder"):
-        linker.load("bm25").push_to_hub("user/model")
-    with pytest.raises(ModelError, match="not a name on a hub; give USER/MODEL"):
-        pushed(folder, "model")
-    (tmp_path / "results.json").write_text("{}")
-    with pytest.raises(DataError, match=r"results\.json: not results of `linker evaluate`"):
-        pushed(folder, evaluation=tmp_path / "results.json")
-    assert hub.requests == []
 
 
 def run(hub: Hub, home: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -405,7 +297,7 @@ def run(hub: Hub, home: Path, *arguments: str, **environment: str) -> subprocess
 
 
 @pytest.mark.slow
-def test_the_command_line_pushes_loads_and_reports_errors(hub: Hub, folder: Path, tmp_path: Path) -> None:
+def test_the_command_line_loads_and_reports_errors(hub: Hub, folder: Path, tmp_path: Path) -> None:
     sample = [
         "--article",
         str(ROOT / "data/wolf.html"),
@@ -414,10 +306,7 @@ def test_the_command_line_pushes_loads_and_reports_errors(hub: Hub, folder: Path
         "--top",
         "3",
     ]
-    found = run(hub, tmp_path, "model", "push", "mine", "user/model", "--license", "mit", "--language", "en")
-    assert found.returncode == 0, found.stderr
-    name = found.stdout.strip()
-    assert name == f"user/model@{hub.repositories['user/model'].branches['main']}"
+    name = uploaded(hub, folder)
     ours = run(hub, tmp_path, "rank", *sample, "--model", "mine").stdout
     assert ours
     for model, variables in (
@@ -432,8 +321,12 @@ def test_the_command_line_pushes_loads_and_reports_errors(hub: Hub, folder: Path
         assert len(lines) == (model == "user/model"), result.stderr
     for arguments, variables, message in (
         (("rank", *sample, "--model", "user/none"), {}, "not found on http"),
-        (("model", "push", "mine", "user/other"), {"HF_TOKEN": "wrong"}, "does not permit to write"),
-        (("model", "push", "mine", "user/other"), {"HF_ENDPOINT": "http://127.0.0.1:9"}, "cannot be reached"),
+        (("rank", *sample, "--model", "user/none"), {"HF_TOKEN": "wrong"}, "not found on http"),
+        (
+            ("rank", *sample, "--model", "user/none"),
+            {"HF_ENDPOINT": "http://127.0.0.1:9"},
+            "cannot be reached",
+        ),
         (("rank", *sample, "--model", "user/none"), {"HF_HUB_OFFLINE": "1"}, "not in the local cache"),
     ):
         result = run(hub, tmp_path, *arguments, **variables)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from huggingface_hub import ModelCard
 
 from linker.cli.main import app
 from linker.common.errors import LinkerError
@@ -68,7 +69,9 @@ def test_training_brings_together_what_belongs_together(kind, tmp_path):
         for out in ("untrained", "out")
     )
     assert after["AUC"] > before["AUC"] + 0.15
-    assert "`transformer` encoder" in (tmp_path / "out" / "README.md").read_text()
+    card = ModelCard((tmp_path / "out" / "README.md").read_text())
+    assert "`transformer` encoder" in card.text
+    assert card.data.to_dict()["library_name"] == "linker"
 
 
 class StopAfter(Callback):

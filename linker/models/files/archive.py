@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +176,10 @@ def _without_torch(config: Any) -> Any:
     shared = ("tokenizer", "max_article_tokens", "max_post_tokens", "similarity", "title_weight")
     tables = {key: embedder[key] for key in ("dim", "unknown", "buckets")}
     return {"type": "averaged_word_vectors", **{key: whole[key] for key in shared}, **tables}
+
+
+def walk(config: Any) -> Iterator[Any]:
+    """Yield a config and everything in it: objects, lists and values."""
+    yield config
+    for item in config.values() if isinstance(config, dict) else config if isinstance(config, list) else ():
+        yield from walk(item)
