@@ -58,6 +58,12 @@ class Frame:
         index: Any = narwhals.maybe_get_index(self._frame)
         return range(len(self)) if index is None or not index.is_unique else index.tolist()
 
+    def without_empty(self, column: str) -> str:
+        """Return advice to leave out rows in which a column is empty; nothing for rare libraries."""
+        calls = {"pandas": f"dropna(subset=[{column!r}])", "polars": f"drop_nulls({column!r})"}
+        call = calls.get(self.kind.partition(".")[0])
+        return f"leave such rows out with frame.{call}" if call else ""
+
     def to_pandas(self, rows: Sequence[int]) -> pandas.DataFrame:
         """Return rows by number, counted from 0."""
         library("pandas")

@@ -62,32 +62,35 @@ def as_posts(
         check_format(format)
         known = copy(known)
         known.format = format
-    if isinstance(given, Path):
-        return read_posts(str(given), known)
-    if isinstance(given, str):
-        return _in_file(given, known)
-    if (frame := given if isinstance(given, Frame) else frame_of(given)) is not None:
+    if isinstance(given, (str, Path)):
+        return read_posts(_checked_path(given), known)
+    frame = given if isinstance(given, Frame) else frame_of(given)
+    if frame is None:
+        shown, items = "posts", _post_items(given, known)
+    else:
+        shown = f"the {frame.kind}"
+        items = [(f"row {label}", row) for label, row in zip(frame.labels(), frame.rows())]
         if known.format not in (None, BY_COLUMNS):
             raise DataError(
                 f"format {known.format}: not for {frame.kind}, whose rows are posts one for one; give a file or dicts"
             )
-        return _of_frame(frame, known)
-    items = _post_items(given, known)
-    paths = [str(item) for _, item in items if isinstance(item, Path)]
-    if paths and len(paths) == len(items):
-        return read_posts(paths, known)
-    _check_texts([item for _, item in items])
-    rows = [row_of(item) for _, item in items]
-    if (
-        rows
-        and not any(isinstance(item, Post) or row is None for row, (_, item) in zip(rows, items))
-        and (found := posts_of_records("posts", [dict(row) for row in rows if row is not None], known))
-        is not None
-    ):
-        return found
-    if known_rows := [row for row in rows if row is not None]:
-        known, _ = _found("posts", known_rows, known, check=len(known_rows) == len(rows))
-    return _checked([(f"post {where}", item) for where, item in items], known)
+        if not items:
+            raise DataError(f"{shown} has no rows; no post was given")
+    if items and all(isinstance(item, Path) for _, item in items):
+        return read_posts([str(item) for _, item in items], known)
+    if items and all(isinstance(item, str) and _FILE_OF_POSTS.fullmatch(item) for _, item in items):
+        raise DataError(
+            f"posts is a list of names of files ({items[0][1]}), which would be read as texts; "
+            "give the name without a list, or a list of pathlib.Path objects"
+        )
+    rows = [dict(row) for _, item in items if (row := row_of(item)) is not None]
+    only_rows = len(rows) == len(items)
+    of_platform = posts_of_records("posts", rows, known) if frame is None and rows and only_rows else None
+    if of_platform is not None:
+        return of_platform
+    if rows:
+        known = _detected(shown, rows, known, check=only_rows)
+    return _parsed(items, known, "" if frame is None else frame.without_empty(known.names("text")[-1]))
 
 
 def post_columns(columns: AnyColumns | None) -> PostColumns:
@@ -109,58 +112,41 @@ def post_columns(columns: AnyColumns | None) -> PostColumns:
     return PostColumns(**dict(columns))  # type: ignore[arg-type]
 
 
-def _in_file(path: str, columns: PostColumns) -> list[Post]:
-    if re.search(r"\s", path.strip()) and not os.path.exists(path) and not _FILE_OF_POSTS.search(path):
-        shown = path.strip().replace("\n", " ")
+def _checked_path(path: str | Path) -> str:
+    """Return a path to read.
+
+    Raises:
+        DataError: if there is no such file, as for a text.
+    """
+    text = str(path)
+    is_path = isinstance(path, Path) or os.path.exists(text) or _FILE_OF_POSTS.search(text)
+    if re.search(r"\s", text.strip()) and not is_path:
+        shown = text.strip().replace("\n", " ")
         shown = shown if len(shown) < 40 else f"{shown[:39]}…"
         raise DataError(f"posts is the text {shown!r}, not the path of a file; give a list of texts: [text]")
-    check_inputs([path])
-    return read_posts(path, columns)
+    check_inputs([text])
+    return text
 
 
 def _post_items(given: Any, columns: PostColumns) -> list[tuple[str, Any]]:
     """Return the single posts, each with its place in messages."""
     row = row_of(given)
-    if isinstance(given, (Post, Mapping)):
-        return [("1", given)]
-    if row is not None and set(columns.names("text")) & set(row):
-        return [("1", row)]
+    if isinstance(given, (Post, Mapping)) or (row is not None and set(columns.names("text")) & set(row)):
+        return [("post 1", given)]
     if (series := series_of(given)) is not None:
-        return [(str(label), value) for label, value in series]
+        return [(f"post {label}", value) for label, value in series]
     if isinstance(given, (bytes, bytearray)) or not isinstance(given, Iterable):
         raise DataError(f"posts is {type_name(given)}; {_EXPECTED}")
     if isinstance(given, (set, frozenset)):
         raise DataError(
             "posts is a set, which has no order to number its posts by; give a list, or sorted(posts)"
         )
-    return [(str(number), item) for number, item in enumerate(given, 1)]
+    return [(f"post {number}", item) for number, item in enumerate(given, 1)]
 
 
-def _check_texts(items: Sequence[Any]) -> None:
-    """Refuse file names where texts are expected."""
-    if items and all(isinstance(item, str) and _FILE_OF_POSTS.fullmatch(item) for item in items):
-        raise DataError(
-            f"posts is a list of names of files ({items[0]}), which would be read as texts; "
-            "give the name without a list, or a list of pathlib.Path objects"
-        )
-
-
-def _of_frame(frame: Frame, columns: PostColumns) -> list[Post]:
-    shown = f"the {frame.kind}"
-    if not len(frame):
-        raise DataError(f"{shown} has no rows; no post was given")
-    known, found = _found(shown, frame.rows(), columns)
-    rows = ((f"row {label}", row) for label, row in zip(frame.labels(), found))
-    remedy = {"pandas.DataFrame": "dropna(subset=[{!r}])", "polars.DataFrame": "drop_nulls({!r})"}.get(
-        frame.kind, ""
-    )
-    text = known.names("text")[-1]
-    return _checked(rows, known, remedy and f"leave such rows out with frame.{remedy.format(text)}")
-
-
-def _found(
-    shown: str, rows: Iterable[Mapping[str, Any]], columns: PostColumns, check: bool = True
-) -> tuple[PostColumns, Iterator[dict[str, Any]]]:
+def _detected(
+    shown: str, rows: Sequence[dict[str, Any]], columns: PostColumns, check: bool = True
+) -> PostColumns:
     """Detect the columns as in files, and report what was guessed.
 
     Args:
@@ -172,7 +158,7 @@ def _found(
     Raises:
         MissingColumnsError: if a column is missing.
     """
-    table = Table("jsonl", None, (Row(n, dict(row), "") for n, row in enumerate(rows)))
+    table = Table("jsonl", None, (Row(number, row, "") for number, row in enumerate(rows)))
     # Like standard input, rows can be read only once.
     found = columns_of(columns, table, STANDARD_INPUT)
     if check:
@@ -180,7 +166,7 @@ def _found(
     if notes := [note for note in found.notes if not note.startswith("ids are")]:
         _note(f"{shown}: {', '.join(notes)}")
     assert isinstance(found.columns, PostColumns)
-    return found.columns, (row.values for row in found.rows)
+    return found.columns
 
 
 @lru_cache(maxsize=64)
@@ -189,7 +175,7 @@ def _note(line: str) -> None:
     info(line)
 
 
-def _checked(rows: Iterable[tuple[str, Any]], columns: PostColumns, if_empty: str = "") -> list[Post]:
+def _parsed(rows: Iterable[tuple[str, Any]], columns: PostColumns, if_empty: str) -> list[Post]:
     """Return the posts in rows of (name in messages, item).
 
     Args:
