@@ -64,7 +64,8 @@ class Session:
         # Revision of the state, and what was computed from it: the posts in the order of the strategy; the figures.
         self._queue: tuple[int, np.ndarray] | None = None
         self._figures: tuple[int, Labels, Decision, Estimate] | None = None
-        self._guard = threading.RLock()
+        # The second is held while the queue is computed, and never acquired under the first.
+        self._guard, self._ordering = threading.RLock(), threading.Lock()
         self._refresh()
 
     @classmethod
@@ -149,11 +150,14 @@ class Session:
             LinkerError: if the name is invalid, or the session cannot be read or written.
         """
         annotator = annotator_name(annotator)
+        state = self._state
         with self._guard:
             self._refresh()
-            state = self._state
-            if len(state.pending(annotator)) < count:
-                queue = self._current_queue()
+            is_short = len(state.pending(annotator)) < count
+        # Outside the guard: labels must not wait for the import of scikit-learn, nor for its classifier.
+        queue = self._current_queue() if is_short else None
+        with self._guard:
+            if queue is not None:
                 with self._file.writing(durable=False):
                     self._refresh()
                     _, decision, _ = self._computed()
@@ -161,7 +165,7 @@ class Session:
                     if decision.draw_at_random:
                         numbers = [self.settings.seed, state.revision, self._file.count]
                         generator = np.random.default_rng(numbers)
-                    missing = count - len(state.pending(annotator))
+                    missing = max(0, count - len(state.pending(annotator)))
                     strategy = str(self.settings.strategy.get("type", "strategy"))
                     events = assign(
                         state, self.pool.posts, annotator, missing, queue, strategy, generator, now()
@@ -354,12 +358,14 @@ class Session:
 
     def _current_queue(self) -> np.ndarray:
         """Return posts in the order of the strategy; computed again after one label in twenty, at first after each."""
-        revision = self._state.revision
-        if self._queue is None or revision - self._queue[0] > self._queue[0] // 20:
-            generator = np.random.default_rng([self.settings.seed, revision])
-            order = self._strategy.order(self.pool, self._state.labels(), generator)
-            self._queue = revision, np.asarray(order, dtype=np.int64)
-        return self._queue[1]
+        with self._ordering:
+            with self._guard:
+                revision, labels = self._state.revision, self._state.labels()
+            if self._queue is None or revision - self._queue[0] > self._queue[0] // 20:
+                generator = np.random.default_rng([self.settings.seed, revision])
+                order = self._strategy.order(self.pool, labels, generator)
+                self._queue = revision, np.asarray(order, dtype=np.int64)
+            return self._queue[1]
 
     def _computed(self) -> tuple[Labels, Decision, Estimate]:
         """Return the labels, the decision of the rule, and the estimate of what is left."""
