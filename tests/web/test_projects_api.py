@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from linker.annotation.project.project import ProjectsFolder, key_of, safe_name
-from linker.annotation.session.session import Session
+from linker.annotation.worker import Worker
 from linker.web.api.projects import Projects
 from linker.web.app import Served as Contents
 from linker.web.app import create_app
@@ -81,7 +81,9 @@ class Served:
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    """Without a process, which takes seconds to start."""
+    monkeypatch.setattr(Worker, "call", lambda worker, function, *arguments: function(*arguments))
     one = Served(tmp_path / "projects")
     yield one
     one.projects.close()
@@ -415,15 +417,13 @@ def test_a_damaged_project_is_listed_with_what_is_wrong(ready: Served) -> None:
     again.projects.close()
 
 
-def test_many_posts_are_ordered_at_once_and_scored_meanwhile(served: Served) -> None:
-    posts = make_posts(300)
+def test_a_process_scores_the_posts(tmp_path: Path) -> None:
+    served = Served(tmp_path / "projects")
     served.create(model="tfidf", labels_per_post=1)
-    served.upload(
-        content="".join(json.dumps({"id": one.id, "text": one.text}) + "\n" for one in posts).encode()
-    )
+    served.upload()
     details = served.start()
-    assert (details["state"], details["posts"]) == ("labeling", 300)
-    with Session.open(served.root / KEY / "session") as session:
-        assert session.settings.model == "tfidf"
+    assert (details["state"], details["posts"]) == ("labeling", 30)
     assert served.owner.get(f"/api/sessions/{KEY}").json()["model"] == "tfidf"
+    assert "people can label already" in served.owner.post(f"/api/projects/{KEY}/start").json()["error"]
     assert "error" not in label(served.owner, "Ada", "p3", "relevant")
+    served.projects.close()

@@ -78,25 +78,25 @@ class Contents:
     indices: dict[str, int]
 
 
-def put_posts(database: sqlite3.Connection, pool: Pool, posts: Sequence[Post]) -> None:
-    """Write the posts and articles; the pool groups the posts."""
-    _put(database, "posts", (_json(asdict(post)) for post in posts))
-    _put(database, "articles", (_json(asdict(article)) for article in pool.articles))
+def write_contents(
+    database: sqlite3.Connection,
+    settings: Settings,
+    pool: Pool,
+    posts: Sequence[Post],
+    explanations: Sequence[Explanation] | None,
+) -> None:
+    """Write everything; the pool groups the posts. Without explanations the model cannot explain."""
     number = {post.id: i for i, post in enumerate(posts)}
     groups = np.empty(len(posts), dtype=np.int64)
     for index, (post, copies) in enumerate(zip(pool.posts, pool.copies)):
         groups[[number[member.id] for member in (post, *copies)]] = index
-    _put_array(database, "groups", groups)
-    _put_array(database, "representatives", np.array([number[post.id] for post in pool.posts]))
-
-
-def put_scores(
-    database: sqlite3.Connection, settings: Settings, pool: Pool, explanations: Sequence[Explanation] | None
-) -> None:
-    """Write, or replace, all that depends on the model."""
     _put(database, "settings", [_json(asdict(settings))])
     _put(database, "scale", [_json(pool.scale.as_json())])
+    _put(database, "posts", (_json(asdict(post)) for post in posts))
+    _put(database, "articles", (_json(asdict(article)) for article in pool.articles))
     _put(database, "explanations", map(_words, explanations or ()))
+    _put_array(database, "groups", groups)
+    _put_array(database, "representatives", np.array([number[post.id] for post in pool.posts]))
     for name in _VECTORS:
         _put_array(database, name, getattr(pool, name))
     for name in _MATRICES:
@@ -121,12 +121,7 @@ def read_contents(database: sqlite3.Connection) -> Contents:
         **{name: _matrix(database, name) for name in _MATRICES},
     )
     indices = dict(zip((post.id for post in posts), groups.tolist(), strict=True))
-    return Contents(read_settings(database), pool, posts, indices)
-
-
-def read_settings(database: sqlite3.Connection) -> Settings:
-    """Read the settings."""
-    return Settings(**json.loads(_parts(database, "settings")[0]))
+    return Contents(Settings(**json.loads(_parts(database, "settings")[0])), pool, posts, indices)
 
 
 def read_explanation(database: sqlite3.Connection, index: int) -> Explanation | None:
@@ -139,7 +134,6 @@ def read_explanation(database: sqlite3.Connection, index: int) -> Explanation | 
 
 
 def _put(database: sqlite3.Connection, name: str, parts: Iterable[bytes]) -> None:
-    database.execute("DELETE FROM contents WHERE name = ?", (name,))
     rows = ((name, number, part, zlib.crc32(part)) for number, part in enumerate(parts))
     database.executemany("INSERT INTO contents VALUES (?, ?, ?, ?)", rows)
 

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from linker.annotation.build_pool import build_pool
-from linker.annotation.pool import Pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.contents import Settings
 from linker.annotation.session.events import now
 from linker.annotation.session.label_set import label_set_problem
-from linker.annotation.session.session_file import SessionFile, check_new, write_session
+from linker.annotation.session.session_file import check_new, write_session
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 from linker.common.errors import DataError, LinkerError
 from linker.config import build, resolve
@@ -21,8 +20,7 @@ from linker.data.languages import languages_of
 from linker.data.types import Article, Post
 from linker.models.features.memory_table import MemoryTable
 from linker.models.files.resolve import resolve_model
-from linker.models.model import Model
-from linker.ranking.explanation import Explainer, Explanation
+from linker.ranking.explanation import Explainer
 from linker.ranking.languages import warn_of_languages
 
 
@@ -60,35 +58,6 @@ def start(
     scorer = found.load()
     warn_of_languages(scorer, articles, languages_of(posts))
     pool = build_pool(articles, posts, scorer)
-    explanations = _explained(scorer, pool)
+    # By words alone, which takes no time to encode; None if the model has no such explanations.
+    explanations = Explainer(scorer, MemoryTable(pool.posts), pool.articles, encode=False).words(pool.posts)
     write_session(folder, settings, pool, posts, explanations)
-
-
-def rescore(folder: Path, model: str) -> None:
-    """Score the posts of a session again, with another model. Posts, labels and all else stay as they are.
-
-    Processes that have the session open keep the old scores until they open it again. If this is interrupted, the
-    session works, and the settings name the old model.
-
-    Args:
-        folder: the session.
-        model: as for `Session.create`.
-
-    Raises:
-        LinkerError: if the session is damaged, or the model is not found.
-    """
-    with SessionFile(folder) as file:
-        data = file.contents()
-        found = resolve_model(model)
-        scorer = found.load()
-        warn_of_languages(scorer, data.pool.articles, languages_of(data.posts))
-        pool = build_pool(data.pool.articles, data.posts, scorer)
-        if [post.id for post in pool.posts] != [post.id for post in data.pool.posts]:
-            raise DataError(f"{folder}: near-duplicates were grouped differently; create a new session")
-        explanations = _explained(scorer, pool)
-        file.replace_scores(replace(data.settings, model=found.pinned(model)), pool, explanations)
-
-
-def _explained(model: Model, pool: Pool) -> list[Explanation] | None:
-    """Return explanations by words alone, which take no time to encode; None if the model has none."""
-    return Explainer(model, MemoryTable(pool.posts), pool.articles, encode=False).words(pool.posts)

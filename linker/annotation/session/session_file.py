@@ -113,15 +113,6 @@ class SessionFile:
         """Close the database."""
         self._database.close()
 
-    def settings(self) -> Settings:
-        """Read the settings of the session.
-
-        Raises:
-            DataError: if they are damaged.
-        """
-        with self._errors(*_DAMAGE):
-            return contents.read_settings(self._database)
-
     def contents(self) -> Contents:
         """Read what the session was created with.
 
@@ -139,13 +130,6 @@ class SessionFile:
         """
         with self._errors(*_DAMAGE):
             return contents.read_explanation(self._database, index)
-
-    def replace_scores(
-        self, settings: Settings, pool: Pool, explanations: Sequence[Explanation] | None
-    ) -> None:
-        """Replace the scores of the posts, all or none."""
-        with self.writing():
-            contents.put_scores(self._database, settings, pool, explanations)
 
     @contextmanager
     def writing(self, durable: bool = True) -> Iterator[None]:
@@ -264,8 +248,7 @@ def write_session(
                 database.execute("BEGIN")
                 for statement in _SCHEMA.split(";"):
                     database.execute(statement)
-                contents.put_posts(database, pool, posts)
-                contents.put_scores(database, settings, pool, explanations)
+                contents.write_contents(database, settings, pool, posts, explanations)
                 database.execute("COMMIT")
             os.replace(temporary, folder / FILE)
         except (OSError, sqlite3.Error) as error:

@@ -165,7 +165,7 @@ def summary_view(projects: Projects, key: str) -> dict[str, Any]:
             "created": project.settings.created,
             "step": progress.step,
             "error": progress.error,
-            "notes": projects.preparations.notes(key),
+            "notes": list(progress.notes),
         }
         if not project.is_ready:
             return {**entry, "state": "preparing" if progress.step else "draft"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from linker.annotation.project.preparation import Preparations, needs_scores
+from linker.annotation.project.preparation import Preparations
 from linker.annotation.project.project import Project, ProjectsFolder
 from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
@@ -31,15 +31,12 @@ class Projects(Sessions):
         self.reachable = reachable
         self.tokens = PersonTokens(folder.root)
         self.guard = threading.RLock()
-        self.preparations = Preparations(self._ready)
+        self.preparations = Preparations(lambda project: self.get(project.key))
         self._projects: dict[str, Project] = {}
         self._people: dict[str, Visitor] = {}
         for key in folder.project_keys():
             try:
-                project = self.project(key)
-                self.update(project)
-                if project.is_ready and needs_scores(project):
-                    self.preparations.begin(project)  # a server before this one was stopped meanwhile
+                self.update(self.project(key))
             except LinkerError:
                 pass  # the list shows what is wrong
 
@@ -107,9 +104,3 @@ class Projects(Sessions):
             except LinkerError:
                 continue
         return served
-
-    def _ready(self, project: Project) -> None:
-        """Serve the session of a project, or its new scores."""
-        with self.guard:
-            self._by_key.pop(project.key, None)  # not closed: a request in progress may still use it
-            self.get(project.key)

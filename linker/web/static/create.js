@@ -52,7 +52,7 @@ export class NewProjectView {
           field("new-people", "People, one name per line", this.people, "Each gets a link, and sees labels of others only after giving their own. Leave empty to let visitors enter their own name."),
           el("div", { class: "two-equal" }, field("new-per-post", "People who label each post", this.perPost), this.shareField)),
         part("5. Order and end", el("div", { class: "two-equal" },
-          field("new-model", "Model that orders the posts", this.model, "The first post appears at once; the model scores the rest meanwhile."),
+          field("new-model", "Model that orders the posts", this.model, "It scores every post once, before labeling begins; BM25 and TF-IDF at once."),
           field("new-target", "Stop at a recall of", this.target, "Share of all relevant posts to find, with 95 % confidence."))),
         this.problem, el("p", { class: "dialog-end" }, this.button)));
     this.drawOverlap();

@@ -78,8 +78,7 @@ export class ProjectView {
     const link = (name, text) => el("a", { class: name === "label" ? "button primary" : "button", href: `#${name}/${encodeURIComponent(this.key)}` }, text);
     return [el("div", { class: "page-top" }, el("h1", { dir: "auto" }, project.title), ready ? el("div", { class: "row-end" }, link("posts", "All posts"), link("label", "Label")) : null),
       project.error ? el("p", { class: "problem problem-box", role: "alert" }, project.error) : null,
-      project.notes.length ? el("details", { class: "muted", open: true }, el("summary", {}, "How the files were read"), el("ul", {}, project.notes.map((note) => el("li", {}, note)))) : null,
-      ready && project.step ? el("p", { class: "muted", role: "status" }, `${project.step}… People can label meanwhile.`) : null].filter(Boolean);
+      project.notes.length ? el("details", { class: "muted", open: true }, el("summary", {}, "How the files were read"), el("ul", {}, project.notes.map((note) => el("li", {}, note)))) : null].filter(Boolean);
   }
 
   draft(project) {

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from linker.annotation.session.create import rescore
 from linker.annotation.session.events import Event
 from linker.annotation.session.label_set import LabelSet, label_set_problem
 from linker.annotation.session.session import Session
@@ -137,18 +135,3 @@ def test_labels_of_machines_change_nothing_but_their_own_agreement(tmp_path: Pat
         session.import_labels([ImportedLabel(ids[2], "llm", "not")])
     with Session.open(tmp_path / "job") as again:
         assert again.review().machines == [found]
-
-
-def test_scores_are_replaced_and_labels_stay(tmp_path: Path) -> None:
-    with create(tmp_path / "job") as session:
-        post = session.next("kim")[0].post.id
-        session.label("kim", post, "relevant")
-        shutil.copytree(tmp_path / "job", tmp_path / "copy")
-    rescore(tmp_path / "job", "tfidf")
-    with Session.open(tmp_path / "job") as session:
-        assert session.settings.model == "tfidf"
-        assert session.status().relevant == 1
-        assert [one.id for one in session.pool.posts] == [
-            one.id for one in Session.open(tmp_path / "copy").pool.posts
-        ]
-        assert session.next("kim", 3)
