@@ -1,52 +1,44 @@
-"""Write what is generated from linker's components: their schemas, and the Jsonnet library for editors.
+"""Write the schemas of linker's components, from which configs are checked without importing them.
 
-    python -m scripts.components            write linker/config/components.json and configs/lib/linker.libsonnet
-    python -m scripts.components --check    exit with code 1 if one of them is not current
+    python -m scripts.components            write linker/config/components.json
+    python -m scripts.components --check    exit with code 1 if it is not current
 
 Run it after every change of a component's name, signature or docstring.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import json
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 from linker.config import EXPERIMENT
-from linker.config.jsonnet_library import jsonnet_library
-from linker.config.plugins import registering_modules
-from linker.config.registry import COMPONENTS, catalog, encoded
-from linker.config.types import ClassSpec, Instance
-
-LIBRARY = Path(__file__).parents[1] / "configs/lib/linker.libsonnet"
+from linker.config.registry import COMPONENTS, catalog, registering_modules
+from linker.config.schema import ClassSpec
 
 
 def main() -> int:
-    """Write or check the files; return the exit code."""
-    stale, check = [], "--check" in sys.argv
-    # The library is made from the schemas as written.
-    for path, text_of in ((COMPONENTS, components), (LIBRARY, jsonnet_library)):
-        text = text_of()
-        if path.read_text(encoding="utf-8") != text:
-            stale.append(path.name)
-            if not check:
-                path.write_text(text, encoding="utf-8")
-    if stale and check:
-        print(f"not current: {', '.join(stale)}; run `python -m scripts.components`")
-    return int(check and bool(stale))
+    """Write or check the file; return the exit code."""
+    text = components()
+    if COMPONENTS.read_text(encoding="utf-8") == text:
+        return 0
+    if "--check" in sys.argv:
+        print(f"not current: {COMPONENTS.name}; run `python -m scripts.components`")
+        return 1
+    COMPONENTS.write_text(text, encoding="utf-8")
+    return 0
 
 
 def components() -> str:
     """Return the text of components.json: each family's components, and all classes that configs can name."""
     vars(catalog)["_own"] = ({}, {})
-    for module in [*registering_modules("linker"), EXPERIMENT.partition(":")[0]]:
+    for module in registering_modules("linker"):
         importlib.import_module(module)
     families = {family: dict(sorted(catalog.components(family).items())) for family in catalog.families()}
     waiting = [EXPERIMENT, *families, *(name for names in families.values() for name in names.values())]
-    catalog.remember(catalog.load(EXPERIMENT))
+    catalog.reference_of(EXPERIMENT)
     specs: dict[str, ClassSpec] = {}
     while waiting:
         reference = waiting.pop()
@@ -55,23 +47,26 @@ def components() -> str:
         spec = catalog.spec(reference)
         assert spec is not None, reference
         specs[reference] = spec
-        waiting += [*spec.lineage, *(name for p in spec.parameters for name in instances(p.type))]
+        waiting += [name for parameter in spec.parameters for name in classes(parameter["type"])]
     del vars(catalog)["_own"]
-    classes = ",\n".join(
-        json.dumps(specs[name], default=encoded, ensure_ascii=False) for name in sorted(specs)
+    rows = {reference: spec._asdict() for reference, spec in sorted(specs.items())}
+    lines = [
+        f"{json.dumps(row.pop('reference'))}: {json.dumps(row, ensure_ascii=False)}" for row in rows.values()
+    ]
+    separator = ",\n"
+    return (
+        f'{{"components": {json.dumps(families, indent=1)},\n"classes": {{\n{separator.join(lines)}\n}}}}\n'
     )
-    return f'{{"components": {json.dumps(families, indent=1)},\n"classes": [\n{classes}\n]}}\n'
 
 
-def instances(kind: object) -> Iterator[str]:
+def classes(kind: Any) -> Iterator[str]:
     """Yield the classes in a type."""
-    if isinstance(kind, Instance):
-        yield kind.reference
-    elif dataclasses.is_dataclass(kind):
-        for field in dataclasses.fields(kind):
-            value = getattr(kind, field.name)
-            for part in value if isinstance(value, tuple) else (value,):
-                yield from instances(part)
+    for key, value in kind.items() if isinstance(kind, dict) else ():
+        if key == "class":
+            yield value
+        elif key != "literal":
+            for part in value if isinstance(value, list) else [value]:
+                yield from classes(part)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ from typing import Any
 from typer.main import get_command
 
 from linker.cli.main import app
-from linker.config import EXPERIMENT, schema
 from linker.config.registry import catalog
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -58,17 +57,12 @@ def keys_page(path: Path, text: str) -> str:
 
 def keys_table(name: str, page: Path) -> str:
     """Return the table of keys of a component, such as `Encoder.gru`, or of `Trainer`; decisions become links."""
-    definitions = schema(catalog.named(name) if "." in name else EXPERIMENT)["$defs"]
-    definition = next(
-        value for key, value in definitions.items() if f".{key}".endswith(f".{name.split('.')[-1]}")
-    )
     lines = ["| key | default | meaning |", "|---|---|---|"]
-    for key, value in definition["properties"].items():
-        if key != "type":
-            default = f"`{json.dumps(value['default'], ensure_ascii=False)}`" if "default" in value else ""
-            meaning = value.get("description", "").rstrip(".").replace("None:", "null:").replace("|", "\\|")
-            meaning = DECISION.sub(lambda match: link(match, page), meaning)
-            lines.append(f"| `{key}` | {default} | {meaning} |".replace("|  |", "| |"))
+    for key in catalog.named(name).parameters:
+        default = f"`{json.dumps(key['default'], ensure_ascii=False)}`" if "default" in key else ""
+        meaning = key["description"].rstrip(".").replace("None:", "null:").replace("|", "\\|")
+        meaning = DECISION.sub(lambda match: link(match, page), meaning)
+        lines.append(f"| `{key['name']}` | {default} | {meaning} |".replace("|  |", "| |"))
     return "\n".join(lines) + "\n"
 
 

@@ -7,12 +7,10 @@ before it is built; packages and plugins are imported when they are named.
 
 from __future__ import annotations
 
-from linker.config.construction import build, check, resolve
-from linker.config.json_schema import schema
+from linker.config.checking import Problem, build, check, resolve
 from linker.config.jsonnet import LoadedConfig, load_config
 from linker.config.registrable import Lazy, Registrable
 from linker.config.registry import catalog
-from linker.config.validation import Problem
 
 #: What a training config describes, as `module:Class`, so that checking one imports nothing.
 EXPERIMENT = "linker.training.experiment:Experiment"
@@ -38,5 +36,4 @@ __all__ = [
     "include_package",
     "load_config",
     "resolve",
-    "schema",
 ]

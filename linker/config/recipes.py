@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -44,6 +45,13 @@ def find_config(config: str | Path) -> Path:
     except OSError:  # a name that is too long
         local = False
     return path if local else packaged(path) or path
+
+
+def recipe_for(wanted: Path, folder: Path) -> Path | None:
+    """Return the file of linker's `configs` for an import that a config's folder lacks; None if there is none."""
+    path = Path(os.path.abspath(wanted))
+    above = [parent.parent for parent in path.parents if parent.name == CONFIGS]
+    return packaged(path.relative_to(above[0]) if above else PurePath(CONFIGS, os.path.relpath(path, folder)))
 
 
 def recipes() -> Iterator[tuple[str, str]]:

@@ -79,8 +79,6 @@ config new loss a_loss
 config show {ROOT}/configs/ast.jsonnet
 config check {ROOT}/configs/ast.jsonnet
 config list
-config schema
-config library
 mine links linked.jsonl --out set
 """.strip().splitlines()
 

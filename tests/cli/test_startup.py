@@ -90,7 +90,6 @@ RANKING = {"numpy", "rich"}
         (("annotate", "--help"), {"rich"}),
         (("config", "check", str(ROOT / "configs" / "quickstart.jsonnet")), set()),
         (("config", "show", str(ROOT / "configs" / "quickstart.jsonnet")), set()),
-        (("config", "schema"), set()),
         (("rank", *SAMPLE, "--model", "tfidf"), RANKING),
         (("rank", *SAMPLE, "--model", "distilled", "--explain"), RANKING),
         (("rank", *SAMPLE, "--model", "bm25", "--out", "ranked.csv"), RANKING),

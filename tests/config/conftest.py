@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from linker.config import include_package
+from linker.config import include_package, schema
 from linker.config.registry import catalog
 
 NUMBERS = itertools.count()
@@ -24,7 +24,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
     root.mkdir()
     monkeypatch.syspath_prepend(str(root))
     monkeypatch.setattr(catalog, "_registered", copy.deepcopy(catalog._registered))
-    monkeypatch.setattr(catalog._inspector, "classes", dict(catalog._inspector.classes))
+    classes = dict(schema.CLASSES)
     monkeypatch.setattr(catalog, "included", list(catalog.included))
 
     def write(*, include: bool = True, **files: str) -> str:
@@ -38,6 +38,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
         return name
 
     yield write
+    schema.CLASSES.clear()
+    schema.CLASSES.update(classes)
     for module in [name for name in sys.modules if name.startswith("example_package_")]:
         del sys.modules[module]
 

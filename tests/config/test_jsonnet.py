@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.common.errors import ConfigError
-from linker.config import check, jsonnet, load_config
+from linker.config import check, load_config
 from linker.config.jsonnet import parse_value, set_value
 
 
@@ -43,47 +42,21 @@ def test_nothing_comes_from_the_environment(here: Path, monkeypatch: pytest.Monk
         load_config(write("x.jsonnet", "{a: std.extVar('who')}"))
 
 
-@pytest.mark.parametrize("how", ["import", "importstr", "importbin"])
-def test_imports_stay_in_the_folder_of_the_config(here: Path, how: str) -> None:
-    secret = write("secret.json", "{}")
-    Path("configs").mkdir()
-    os.symlink(Path(secret).resolve(), "configs/link.json")
-    for target in ("../secret.json", str(Path(secret).resolve()), "link.json", "lib/../../secret.json"):
-        write("configs/x.jsonnet", f"{{a: {how} {json.dumps(target)}}}")
-        with pytest.raises(ConfigError, match=r"configs/x\.jsonnet:1:5: .*may only import from .*configs"):
-            load_config("configs/x.jsonnet")
-    with pytest.raises(ConfigError, match=r"override 1:1:5: .*may only import from"):
-        load_config(write("configs/y.jsonnet", "{}"), ["{a: " + how + " '../secret.json'}"])
-
-
-@pytest.mark.parametrize("how", ["import", "importstr"])
-def test_an_import_whose_name_is_too_long_is_refused(here: Path, how: str) -> None:
-    with pytest.raises(ConfigError, match=r"x\.jsonnet:1:5: "):
-        load_config(write("x.jsonnet", f"{{a: {how} '{'y' * 5_000}'}}"))
-
-
-def test_a_folder_that_is_not_called_configs_gives_no_way_up(here: Path) -> None:
-    write("recipes/base.libsonnet", "{}")
-    with pytest.raises(ConfigError, match="may only import from"):
-        load_config(write("recipes/sub/x.jsonnet", "import '../base.libsonnet'"))
-
-
 @pytest.mark.parametrize(
-    ("text", "place", "line"),
+    ("text", "place"),
     [
-        ("{\n  a: 3,,\n}", "x.jsonnet:2:8", "  a: 3,,"),
-        ("{\n  a: b,\n}", "x.jsonnet:2:6", "  a: b,"),
-        ("{\n\n  a: 1 / 0 }", "x.jsonnet:3:6", "  a: 1 / 0 }"),
-        ("{a: error 'my words'}", "x.jsonnet:1:5", "{a: error 'my words'}"),
-        ("{a: import 'gone.libsonnet'}", "x.jsonnet:1:5", "{a: import 'gone.libsonnet'}"),
-        ("{assert self.a > 3 : 'too small', a: 1}", "x.jsonnet:1:", "{assert self.a"),
+        ("{\n  a: 3,,\n}", "x.jsonnet:2:8"),
+        ("{\n  a: b,\n}", "x.jsonnet:2:6"),
+        ("{\n\n  a: 1 / 0 }", "x.jsonnet:3:6"),
+        ("{a: error 'my words'}", "x.jsonnet:1:5"),
+        ("{a: import 'gone.libsonnet'}", "x.jsonnet:1:5"),
+        ("{assert self.a > 3 : 'too small', a: 1}", "x.jsonnet:1:"),
     ],
 )
-def test_errors_in_jsonnet_name_place_and_line(here: Path, text: str, place: str, line: str) -> None:
+def test_errors_in_jsonnet_name_the_place(here: Path, text: str, place: str) -> None:
     with pytest.raises(ConfigError) as error:
         load_config(write("x.jsonnet", text))
     assert str(error.value).startswith(place)
-    assert line in str(error.value).splitlines()[1]
 
 
 def test_an_error_in_an_imported_file_names_that_file(here: Path) -> None:
@@ -105,11 +78,9 @@ def test_files_that_are_no_configs(here: Path) -> None:
         load_config("binary.jsonnet")
 
 
-def test_runaway_files_end(here: Path) -> None:
+def test_endless_recursion_is_refused(here: Path) -> None:
     with pytest.raises(ConfigError, match="max stack frames"):
         load_config(write("x.jsonnet", "local f(x) = f(x) + 1; {a: f(1)}"))
-    with pytest.raises(ConfigError, match="nested more than 100 deep"):
-        load_config(write("x.jsonnet", "local f(n) = if n == 0 then 0 else [f(n - 1)]; {a: f(150)}"))
 
 
 def test_a_snippet_is_added_as_jsonnet_adds(here: Path) -> None:
@@ -158,11 +129,11 @@ def test_values_are_set_by_path(here: Path) -> None:
         ("seed", "expected path.to.key=value"),
         ("=3", "expected path.to.key=value"),
         ("a..b=3", "expected path.to.key=value"),
-        ("seed.x=3", "seed is 1 and has no keys"),
-        ("readers.2=3", "readers is a list of 2 and has no item 2"),
-        ("readers.-1=3", "has no item -1"),
-        ("readers.x.y=3", "has no item x"),
-        ("readers.²=3", "has no item ²"),
+        ("seed.x=3", "seed is 1 and has no x"),
+        ("readers.2=3", r"readers is \[1, 2\] and has no 2"),
+        ("readers.-1=3", "has no -1"),
+        ("readers.x.y=3", "has no x"),
+        ("readers.²=3", "has no ²"),
     ],
 )
 def test_overrides_that_lead_nowhere(here: Path, override: str, message: str) -> None:
@@ -204,21 +175,3 @@ def test_problems_name_the_file(here: Path, zoo: str) -> None:
     assert check(zoo, config)
     with pytest.raises(ConfigError, match=r'^x\.jsonnet: chief\.legs: expected an integer, got "x"$'):
         resolve(zoo, config)
-
-
-@pytest.mark.parametrize(
-    "bomb",
-    [
-        "local f(x) = if x < 2 then 1 else f(x - 1) + f(x - 2); {a: f(90)}",
-        "local f(x) = f(x + 1) tailstrict; {a: f(0)}",
-        "local two(x) = x + x; {a: std.length(std.foldl(function(x, _) two(x), std.range(1, 60), 'x'))}",
-        "{a: std.makeArray(1e9, function(i) i)}",
-        "{a: " + "[" * 200_000 + "]" * 200_000 + "}",
-        "local a = {b: a}; a",
-    ],
-    ids=["calls", "tail calls", "text", "list", "depth", "object in itself"],
-)
-def test_bombs_are_given_up(here: Path, bomb: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonnet, "SECONDS", 1.0)
-    with pytest.raises(ConfigError, match=r"^x\.jsonnet:"):
-        load_config(write("x.jsonnet", bomb))

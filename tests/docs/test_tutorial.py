@@ -64,7 +64,7 @@ def test_every_block_runs_and_the_encoder_is_used(tmp_path: Path) -> None:
                 outputs[line] = run(["bash", "-c", line], tmp_path)
 
     said = {command.split(" --")[0]: output for command, output in outputs.items()}
-    assert "hidden_dim" in said["linker config schema Encoder.gated_mean"]
+    assert "hidden_dim" in said["linker config components Encoder.gated_mean"]
     assert ": ok" in said["linker config check configs/quickstart.jsonnet"]
     config = json.loads((tmp_path / "runs/gated/config.json").read_text())
     assert config["model"]["encoder"] == {"type": "gated_mean", "hidden_dim": 16, "dropout": 0.05}

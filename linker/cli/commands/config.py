@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from itertools import groupby
-from operator import itemgetter
 from typing import Annotated, Any
 
 import typer
@@ -51,104 +49,38 @@ def check(source: ConfigSource) -> None:
 
 
 @app.command()
-def schema(
+def components(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="Component family (Encoder) or component (Encoder.gru) to describe.",
-            show_default="the whole config",
+            help="Family to list, such as Encoder, or component whose keys to list, such as Encoder.gru.",
+            show_default="all families",
         ),
     ] = None,
 ) -> None:
-    """Print the JSON Schema of a training config, or of one family or component, for editors."""
-    from linker.config import EXPERIMENT
-    from linker.config import schema as schema_of
-    from linker.config.registry import catalog
-
-    _print(schema_of(catalog.named(name) if name else EXPERIMENT))
-
-
-@app.command()
-def library() -> None:
-    """Print a Jsonnet library with one function per component, for completion in editors.
-
-    `linker config library > configs/lib/linker.libsonnet`
-    """
-    from linker.config.jsonnet_library import jsonnet_library
-
-    print(jsonnet_library(), end="")
-
-
-#: Page of linker's documentation about each family, in the repository.
-PAGES = {
-    "BatchSampler": "docs/components/trainer.md#batches",
-    "Callback": "docs/components/trainer.md#callbacks",
-    "Embedder": "docs/components/embedders.md",
-    "Encoder": "docs/components/encoders.md",
-    "LabelFormat": "docs/guides/annotation-formats.md",
-    "Loss": "docs/components/losses.md",
-    "LossRule": "docs/components/trainer.md",
-    "Miner": "docs/components/miners.md",
-    "Model": "docs/components/models.md",
-    "Optimizer": "docs/components/trainer.md#optimizers-and-schedules",
-    "PairReader": "docs/components/readers.md",
-    "Platform": "docs/components/platforms.md",
-    "QueryStrategy": "docs/components/query-strategies.md",
-    "Schedule": "docs/components/trainer.md#optimizers-and-schedules",
-    "Splitter": "docs/guides/data.md#train-dev-and-test-splits",
-    "StoppingRule": "docs/components/stopping-rules.md",
-    "Tokenizer": "docs/components/tokenizers.md",
-    "WordVectors": "docs/components/vectors.md",
-}
-
-
-@app.command()
-def components(
-    family: Annotated[
-        str | None,
-        typer.Argument(help="Family of components to list, such as Loss.", show_default="all families"),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the list as JSON instead of a table.")
-    ] = False,
-) -> None:
-    """List the components that configs and options can name, with papers and documentation; plugins are marked."""
+    """List the components that configs and options can name, with papers; or the keys of a component."""
+    from linker.config.checking import describe
     from linker.config.registry import catalog, short
 
     catalog.include_plugins()
-    families = [catalog.named(family)] if family else catalog.families()
-    found = []
-    for reference in sorted(families, key=short):
-        for name, component in sorted(catalog.components(reference).items()):
-            plugin, spec = catalog.plugin_of(component), catalog.spec(component)
-            found.append(
-                {
-                    "family": short(reference),
-                    "name": name,
-                    "class": component,
-                    "plugin": str(plugin) if plugin else None,
-                    "description": spec.description if spec else "",
-                    "papers": list(spec.papers) if spec else [],
-                    "documentation": None if plugin else PAGES.get(short(reference)),
-                }
-            )
-    print(json.dumps(found, indent=2, ensure_ascii=False) if as_json else _table(found))
+    spec = catalog.named(name) if name else None
+    if spec is not None and not spec.is_family:
+        print(f"{spec.name}  {spec.description}")
+        for key in spec.parameters:
+            default = f", default {json.dumps(key['default'])}" if "default" in key else ""
+            print(f"  {key['name']}: {describe(key['type'])}{default}. {key['description']}".rstrip())
+        return
+    for family in [spec.reference] if spec else sorted(catalog.families(), key=short):
+        print(short(family))
+        for component, reference in sorted(catalog.components(family).items()):
+            described, origin = catalog.spec(reference), reference.partition(":")[0]
+            assert described is not None, reference
+            marked = "" if origin.startswith("linker.") else f"  [{origin}]"
+            print(f"  {component:<24}  {described.description}{marked}".rstrip())
+            for paper in described.papers:
+                print(f"  {'':<24}  {paper}")
     for fault in catalog.plugin_faults:
         print(f"warning: {fault}", file=sys.stderr)
-
-
-def _table(found: list[dict[str, Any]]) -> str:
-    """Return one block for each family: name, first line of the docstring, plugin in brackets, then papers."""
-    width = max((len(row["name"]) for row in found), default=0)
-    blocks = []
-    for family, rows in groupby(found, key=itemgetter("family")):
-        lines = [f"{family}  ({PAGES[family]})" if family in PAGES else family]
-        for row in rows:
-            origin = f"  [{row['plugin']}]" if row["plugin"] else ""
-            lines.append(f"  {row['name']:<{width}}  {row['description']}{origin}".rstrip())
-            lines += [f"  {'':<{width}}  {paper}" for paper in row["papers"]]
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks)
 
 
 def _print(value: Any) -> None:

@@ -1,0 +1,40 @@
+"""Schemas of classes: those of linker's own components are on disk, and current."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from linker.config.registry import catalog
+from linker.config.schema import argument_docs
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_committed_files_are_current() -> None:
+    # In a process of its own: other tests register components here.
+    command = [sys.executable, "-m", "scripts.components", "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_what_the_schema_of_a_component_says(zoo: str) -> None:
+    catalog.reference_of(zoo)
+    module = zoo.partition(":")[0]
+    dog, cat = catalog.spec(f"{module}:Dog"), catalog.spec(f"{module}:Cat")
+    assert dog is not None
+    assert cat is not None
+    assert dog.keys == ["legs", "friend"]
+    assert dog.supplied == ["yard", "owner"]
+    assert dog.description == "Barks."
+    assert dog.parameters[0]["description"] == "how many."
+    assert cat.keys == ["name"]
+    assert cat.parameters[0]["description"] == "what it is called, by everybody."
+
+
+def test_argument_docs() -> None:
+    assert argument_docs("Says nothing.") == {}
+    arguments = "    a: first,\n        still.\n    b (int): second.\n    **more: rest.\n"
+    docstring = f"One.\n\nArgs:\n{arguments}\nReturns:\n    c: no.\n"
+    assert argument_docs(docstring) == {"a": "first, still.", "b": "second.", "more": "rest."}
