@@ -8,7 +8,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from tests.helpers.browser import Browser, Site, needs_browser, texts
-from tests.web.conftest import ARTICLE, make_posts
+from tests.web.conftest import ARTICLE
 
 pytestmark = [needs_browser, pytest.mark.slow]
 
@@ -126,32 +126,6 @@ def test_a_ranking_is_tried(browser: Browser, serve: Callable[..., Site]) -> Non
     assert {one.text.lower() for one in browser.all(".ranked li:first-child mark")} == {"salmon", "otters"}
     assert browser.all(".source .text mark")
     assert "400" in "".join(browser.complaints())
-
-
-WATCH = """
-window.notes = [];
-new MutationObserver(() => {
-  const note = document.querySelector('.preliminary');
-  if (note) window.notes.push(`${note.textContent} ${document.querySelectorAll('.ranked > li').length}`);
-}).observe(document.querySelector('.trying'), { childList: true, subtree: true });
-"""
-
-
-def test_many_posts_are_ranked_by_shared_words_first(browser: Browser, serve: Callable[..., Site]) -> None:
-    site = serve(make_posts(1100))
-    browser.open(site.url)
-    browser.one("#tab-try").click()
-    browser.one("#try-article")  # waits for the form
-    browser.run(WATCH)
-    browser.one("#try-model").send_keys("distilled")
-    browser.one("#try-article").send_keys("Salmon\n\nOtters ate the salmon.")
-    browser.run("document.querySelector('.trying form').requestSubmit()")
-    browser.wait(lambda: "Ranked with distilled" in browser.text(".trying"))
-    assert browser.run("return window.notes.at(-1)").startswith(
-        "Preliminary, by shared words. The model distilled is reading"
-    )
-    assert browser.run("return window.notes.at(-1)").endswith(" 20")
-    assert not browser.all(".preliminary")
 
 
 NAMELESS = """

@@ -123,18 +123,6 @@ def test_a_public_page_is_fetched_and_ranked_for(client: Client, internet: Inter
     assert (internet.connections, internet.lookups) == ([PUBLIC], ["news.test"])
 
 
-def test_a_page_is_fetched_once_for_the_preliminary_and_the_final_ranking(
-    client: Client, internet: Internet
-) -> None:
-    body = {"article": internet.page("/a"), "source": "posts", "model": "tfidf"}
-    first = client.post("/api/rank", json={**body, "preliminary": True}).json()
-    final = client.post("/api/rank", json=body).json()
-    assert (first["model"], final["model"], first["article"]) == ("bm25", "tfidf", final["article"])
-    assert internet.connections == [PUBLIC]
-    client.post("/api/rank", json=body)  # later, the page may have changed
-    assert internet.connections == [PUBLIC, PUBLIC]
-
-
 @pytest.mark.parametrize(
     "host",
     [

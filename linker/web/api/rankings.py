@@ -27,9 +27,6 @@ _FETCH_SECONDS = 15.0
 _MAX_PAGE = 5 << 20
 _MAX_POSTS = 5000
 _PASTED = "pasted"
-#: Ranks tens of thousands of posts in two seconds, while a larger model is at work on them.
-_PRELIMINARY = "bm25"
-_MOST_ARTICLES = 8
 
 
 class RankBody(BaseModel):
@@ -41,7 +38,6 @@ class RankBody(BaseModel):
         posts: the posts, one per line, if they are pasted.
         top: number of posts to return.
         model: one of `Rankings.models`; empty: the default.
-        preliminary: rank by shared words, in a second or two; the same request without it gives the final ranking.
         published: when the article was published; empty: by the page.
     """
 
@@ -50,7 +46,6 @@ class RankBody(BaseModel):
     posts: str = ""
     top: int = Field(20, ge=1, le=200)
     model: str = Field("", max_length=4096)
-    preliminary: bool = False
     published: str = Field("", max_length=40)
 
 
@@ -68,8 +63,6 @@ class Rankings:
         self._default = model or BEST
         self._posts = posts
         self._process = RankingProcess()
-        # Of preliminary rankings, so that a page is not fetched again for the final one.
-        self._articles: dict[tuple[str, str], Article] = {}
 
     def sources(self) -> list[dict[str, Any]]:
         """Return the sources of posts."""
@@ -97,13 +90,7 @@ class Rankings:
         if model not in self.models():  # never a path that a visitor makes up
             raise LinkerError(f"model {model[:60]!r} is not served here; choose one of the list")
         posts = self._posts_of(body.source, body.posts)
-        key = body.article, body.published
-        article = None if body.preliminary else self._articles.pop(key, None)
-        article = article or read_article(*key)
-        if body.preliminary:
-            model, self._articles[key] = _PRELIMINARY, article
-            for old in list(self._articles)[:-_MOST_ARTICLES]:
-                self._articles.pop(old, None)
+        article = read_article(body.article, body.published)
         return self._process.rank(model, article, body.source, posts, body.top)
 
     def _posts_of(self, source: str, pasted: str) -> Sequence[Post]:

@@ -5,13 +5,9 @@ import { ask } from "./api.js";
 import { counted, el, whole, words } from "./dom.js";
 
 const SECONDS = 600;
-// More posts than this take the default model longer than a person waits: an order by shared words comes first.
-const AT_ONCE = 1000;
-const FAST = ["bm25", "tfidf"];
 
 export class TryView {
   constructor(sources, models) {
-    this.counts = new Map(sources.map((one) => [one.key, one.posts]));
     this.article = el("textarea", { id: "try-article", rows: 7, required: true, "aria-describedby": "try-article-hint" });
     this.published = el("input", { id: "try-published", type: "date" });
     this.source = el("select", { id: "try-source", onchange: () => this.chosen() }, sources.map((one) =>
@@ -49,12 +45,6 @@ export class TryView {
     this.pasted.required = pasted;
   }
 
-  /** Whether an order by shared words is worth its second. */
-  slow() {
-    const number = this.counts.get(this.source.value) ?? this.pasted.value.split("\n").length;
-    return number > AT_ONCE && !FAST.includes(this.model.value);
-  }
-
   async rank() {
     if (this.button.disabled) return;
     this.button.disabled = true;
@@ -62,29 +52,18 @@ export class TryView {
     this.problem.textContent = "";
     try {
       const body = { article: this.article.value, published: this.published.value, source: this.source.value, posts: this.pasted.value, top: Number(this.top.value), model: this.model.value };
-      if (this.slow()) {
-        this.show(await ask("/api/rank", { ...body, preliminary: true }, SECONDS), body.model);
-        this.reveal();
-      }
-      const below = !this.results.querySelector(".preliminary");
       this.show(await ask("/api/rank", body, SECONDS));
-      if (below) this.reveal();
+      // On phones the ranking is below the screen.
+      if (this.results.getBoundingClientRect().top > window.innerHeight) this.results.scrollIntoView();
     } catch (failure) {
       this.problem.textContent = failure.message;
-      this.results.querySelector(".preliminary")?.replaceChildren(`Ranked by shared words only, since the ranking with ${this.model.value} failed.`);
     } finally {
       this.button.disabled = false;
       this.button.textContent = "Rank";
     }
   }
 
-  /** Scroll to the ranking if it is below the screen, as on phones. */
-  reveal() {
-    if (this.results.getBoundingClientRect().top > window.innerHeight) this.results.scrollIntoView();
-  }
-
-  /** Show a ranking; `coming` is the model whose ranking will replace it, if it is preliminary. */
-  show(answer, coming) {
+  show(answer) {
     const { panel, mark } = articlePanel([answer.article]);
     panel.classList.add("under");
     mark(answer.words);
@@ -97,7 +76,7 @@ export class TryView {
     }));
     this.results.replaceChildren(el("div", { class: "panel" },
       el("h2", {}, `The best ${counted(answer.posts.length, "post")} of ${whole(answer.total)}`),
-      coming ? el("p", { class: "preliminary", role: "status" }, `Preliminary, by shared words. The model ${coming} is reading ${counted(answer.total, "post")}; its order will replace this one.`) : null, list,
+      list,
       el("p", { class: "muted" }, `Ranked with ${answer.model}. ${answer.meaning}`)));
   }
 }
