@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import multiprocessing.connection
 import os
 import queue
-import signal
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -104,59 +101,23 @@ def in_processes(
 
     Args:
         function: a function at module level.
-        context: first argument of all calls, sent to each process once.
+        context: first argument of all calls.
         tasks: further arguments of each call.
         workers: number of processes, each on one core; with 1, the calls run in this process, in order.
 
     Raises:
         LinkerError: if a process was killed; an error of a call is raised as it is. Waiting calls are not begun.
     """
-    if workers == 1 or len(tasks) < 2:
-        for number, task in enumerate(tasks):
-            yield number, function(context, *task)
-        return
-    # A fork of a process that has used several threads may hang.
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(tasks)), spawn, _begin, (function, context)) as pool:
-        futures = {pool.submit(_call, *task): number for number, task in enumerate(tasks)}
-        try:
-            for future in as_completed(futures):
-                yield futures.pop(future), future.result()  # no other reference holds the result
-        except BrokenProcessPool as error:
-            raise LinkerError(
-                "a worker process was killed, perhaps for lack of memory; run the command again with fewer --workers"
-            ) from error
-        except BaseException as error:
-            if not isinstance(error, Exception):  # the signal may have reached this process alone
-                for process in list((pool._processes or {}).values()):
-                    process.kill()
-            pool.shutdown(cancel_futures=True)
-            raise
+    from joblib import Parallel, delayed
+
+    calls = (delayed(_call)(function, context, number, task) for number, task in enumerate(tasks))
+    try:
+        yield from Parallel(max(1, min(workers, len(tasks))), return_as="generator_unordered")(calls)
+    except BrokenProcessPool as error:
+        raise LinkerError(
+            "a worker process was killed, perhaps for lack of memory; run the command again with fewer --workers"
+        ) from error
 
 
-# What a worker process calls: the function and its first argument.
-_work: tuple[Callable[..., Any], Any]
-
-
-def _begin(function: Callable[..., Any], context: Any) -> None:
-    from threadpoolctl import threadpool_limits
-
-    global _work
-    _work = function, context
-    threadpool_limits(1)
-    # Ctrl-C reaches all processes; the main one reports it.
-    signal.signal(signal.SIGINT, lambda number, frame: os._exit(1))
-    threading.Thread(target=_exit_with_parent, daemon=True).start()
-
-
-def _exit_with_parent() -> None:
-    # Workers of a pool would otherwise wait forever after the main process was killed.
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        multiprocessing.connection.wait([parent.sentinel])
-        os._exit(1)
-
-
-def _call(*task: Any) -> Any:
-    function, context = _work
-    return function(context, *task)
+def _call(function: Callable[..., T], context: Any, number: int, task: tuple[Any, ...]) -> tuple[int, T]:
+    return number, function(context, *task)
