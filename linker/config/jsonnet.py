@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from linker.common.errors import ConfigError
-from linker.config.recipes import find_config, nearest_recipes, recipe_for
+from linker.common.files import real_path
+from linker.config.recipes import CONFIGS, find_config, nearest_recipes, recipe_for, shared_folder
 
 
 class LoadedConfig(dict[str, Any]):
@@ -30,7 +31,8 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> LoadedConfig
 
     Args:
         path: the file, or the name of one of linker's recipes, such as `configs/ast.jsonnet`; a file in the working
-            folder takes precedence. Of what it imports, linker's `configs` supply what its folder lacks.
+            folder takes precedence. It may import files of its folder, of the nearest folder named `configs` above it,
+            and of linker's `configs`, which supply what these lack.
         overrides: `model.encoder.num_heads=6` sets one value (JSON, or else the text itself); a Jsonnet
             object `{trainer+: {epochs: 3}}` is added to the file's. Objects are added first, then values set.
 
@@ -49,11 +51,18 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> LoadedConfig
         f"override {at}": text.encode("utf-8", "replace") for at, text in enumerate(added, 1)
     }
 
+    # The folder of the config, the nearest folder named `configs` above it, and linker's own.
+    home = real_path(file.parent)
+    above = [parent for parent in home.parents if parent.name == CONFIGS][:1]
+    roots = [home, *above, real_path(shared_folder() / CONFIGS)]
+
     def load(folder: str, name: str) -> tuple[str, bytes]:
         if not folder and name in texts:
             return (str(file) if name == str(path) else name), texts[name]
         # Without `..`: recipes find the data by `std.thisFile`.
         wanted = Path(os.path.normpath(Path(folder or file.parent, name)))
+        if not any(real_path(wanted).is_relative_to(root) for root in roots):
+            raise ValueError(f"configs may only import from {roots[-2]} and linker's recipes")
         found = wanted if wanted.is_file() else recipe_for(wanted, file.parent)
         if found is None:
             raise ValueError("file not found")

@@ -42,6 +42,21 @@ def test_nothing_comes_from_the_environment(here: Path, monkeypatch: pytest.Monk
         load_config(write("x.jsonnet", "{a: std.extVar('who')}"))
 
 
+@pytest.mark.parametrize("how", ["import", "importstr", "importbin"])
+def test_imports_stay_in_the_folder_of_the_config(here: Path, how: str) -> None:
+    secret = write("secret.json", "{}")
+    Path("configs").mkdir()
+    Path("configs/link.json").symlink_to(Path(secret).resolve())
+    for target in ("../secret.json", str(Path(secret).resolve()), "link.json", "lib/../../secret.json"):
+        write("configs/x.jsonnet", f"{{a: {how} {json.dumps(target)}}}")
+        with pytest.raises(ConfigError, match=r"configs/x\.jsonnet:1:5: .*may only import from .*configs"):
+            load_config("configs/x.jsonnet")
+    with pytest.raises(ConfigError, match=r"override 1:1:5: .*may only import from"):
+        load_config(write("configs/y.jsonnet", "{}"), ["{a: " + how + " '../secret.json'}"])
+    with pytest.raises(ConfigError, match=r"x\.jsonnet:1:5: "):
+        load_config(write("x.jsonnet", f"{{a: {how} '{'y' * 5_000}'}}"))
+
+
 @pytest.mark.parametrize(
     ("text", "place"),
     [
