@@ -14,10 +14,6 @@ _OTHER_TAGS = frozenset("aside nav footer form figure figcaption dialog menu but
 _BLOCKS = frozenset(
     "p li blockquote h1 h2 h3 h4 h5 h6 td th pre dd dt div section article main figcaption center".split()  # noqa: SIM905
 )
-#: Elements within the container of a text.
-_INNER = frozenset(
-    "p li ul ol dl dd dt blockquote h1 h2 h3 h4 h5 h6 table thead tbody tr td th pre a b i em".split()  # noqa: SIM905
-)
 _OTHER = re.compile(
     r"(?<![a-z])(?:related|recommend\w*|teasers?|promos?|promotion|comments?|disqus|cookies?|consent|gdpr|newsletter|"
     r"subscri\w*|share|sharing|social|sidebar|breadcrumbs?|advert\w*|ads?|sponsor\w*|outbrain|taboola|captions?|credits?|"
@@ -27,7 +23,6 @@ _OTHER = re.compile(
     re.IGNORECASE,
 )
 _LETTERS = re.compile(r"[\W_]+")
-_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,24 +102,3 @@ def blocks_of(root: Any) -> list[Block]:
     in_link = any(up.tag == "a" for up in root.iterancestors())
     linked = len(key) if in_link else sum(len(key_of(text_of(link))) for link in root.iter("a"))
     return [Block(root, text, key, word_count(text), min(1.0, linked / max(len(key), 1)))]
-
-
-def container_of(element: Any) -> Any:
-    """Return the innermost element around a block that is no paragraph, list or table."""
-    while element.tag in _INNER and element.getparent() is not None:
-        element = element.getparent()
-    return element
-
-
-def signature(element: Any, root: Any) -> tuple[str, ...]:
-    """Return tags and classes from a root to an element, without digits: equal for repeated parts."""
-    return tuple(
-        " ".join([up.tag, *sorted(set(_DIGITS.sub("", up.get("class") or "").split()))])
-        for up in takewhile(lambda up: up is not root, around(element))
-    )
-
-
-def common_ancestor(elements: list[Any]) -> Any:
-    """Return the innermost element that holds all of some elements."""
-    shared = set(around(elements[0])).intersection(*map(around, elements[1:]))
-    return next(up for up in around(elements[0]) if up in shared)

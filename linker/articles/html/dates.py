@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from linker.articles.html.blocks import class_and_id, text_of
+from linker.articles.html.blocks import class_and_id, key_of, text_of
 from linker.articles.html.metadata import Metadata, is_here, is_update
 from linker.data.io.dates import parse_date
 
@@ -34,6 +34,7 @@ _DAY_IN_PATH = re.compile(
 )
 # What programs write for a time that they do not know.
 _UNKNOWN = datetime(1970, 1, 2, tzinfo=timezone.utc)
+_HEADINGS = ("h1", "h2", "h3")
 _ELSEWHERE = ("aside", "nav", "footer", "figure", "video")
 _OTHER_STORY = re.compile(
     r"(?<![a-z])(?:related|recommend\w*|teasers?|promos?|comments?|sidebar|video\w*|player|most-(?:read|popular)|widget|"
@@ -42,64 +43,69 @@ _OTHER_STORY = re.compile(
 )
 
 
-def date_of(page: Metadata, title: Any) -> str | None:
+def date_of(page: Metadata, heading: Any) -> str | None:
     """Return when the article was published, in ISO 8601, by what the page declares or shows; None: not there.
 
-    In this order: JSON-LD and meta tags, a time near the element of the title (None: unknown), the address. A time to
-    come counts where there is no other.
+    In this order: JSON-LD and meta tags, a time near the heading (None: unknown), the address. A time to come counts
+    where there is no other. Removes other stories from the page.
     """
-    near, far = _times(page.tree, title)
-    written = [
-        page.published,
-        *(content for name, content in page.metas if name in _PUBLISHED),
-        *near,
-        *("-".join(match.groups()) for link in page.addresses for match in _DAY_IN_PATH.finditer(link)),
-        *far,
-    ]
-    moments = list(_moments(written))
+    later: list[datetime] = []
     latest = datetime.now(timezone.utc) + timedelta(days=1)
-    moment = next((moment for moment in moments if moment <= latest), moments[0] if moments else None)
-    return moment.isoformat() if moment else None
-
-
-def _moments(written: Iterable[str]) -> Iterator[datetime]:
-    for text in written:
-        year, *rest = text.split("-")
+    for written in _written(page, heading):
+        year, *rest = written.split("-")
         if len(rest) == 2 and all(part.isdecimal() and len(part) < 3 for part in rest):
-            text = f"{year}-{rest[0]:>02}-{rest[1]:>02}"
+            written = f"{year}-{rest[0]:>02}-{rest[1]:>02}"
         try:
-            moment = parse_date(text)
+            moment = parse_date(written)
         except ValueError:
             continue
-        if moment > _UNKNOWN:
-            yield moment
+        if _UNKNOWN < moment <= latest:
+            return moment.isoformat()
+        later += [moment] if moment > latest else []
+    return later[0].isoformat() if later else None
 
 
-def _times(tree: Any, title: Any) -> tuple[list[str], list[str]]:
-    """The times in the head of the article, those behind its title first; and those behind its text."""
-    marked: list[str] = []
-    behind: list[str] = []
-    before: list[str] = []
-    far: list[str] = []
-    passed, paragraphs = title is None, 0
-    for element in tree.iter():
-        passed = passed or element is title
-        if not isinstance(element.tag, str):
-            continue
+def _written(page: Metadata, heading: Any) -> Iterator[str]:
+    """Yield dates as they are written, the most likely first."""
+    yield page.published
+    yield from (content for name, content in page.metas if name in _PUBLISHED)
+    _drop_other_stories(page.tree, heading)
+    near, far = _times(page.tree, heading)
+    yield from near
+    yield from ("-".join(match.groups()) for link in page.addresses for match in _DAY_IN_PATH.finditer(link))
+    yield from far
+
+
+def _times(tree: Any, heading: Any) -> tuple[list[str], list[str]]:
+    """The times in the head of the article, marked ones and those behind the heading first; and those in its text."""
+    times: list[list[str]] = [[], [], [], []]
+    passed, paragraphs = heading is None, 0
+    for element in tree.iter("*"):
+        passed = passed or element is heading
         paragraphs += passed and element.tag == "p" and len(text_of(element).split()) > _SHORT_LINE
         name = (element.get("itemprop") or "").lower()
-        if element.tag != "time" and name != "datepublished" and not _is_hatom(element):
+        if element.tag != "time" and name != "datepublished":
             continue
         around = (element, element.getparent())
         labels = [f"{up.get('class') or ''} {up.get('itemprop') or ''}" for up in around if up is not None]
         labels += [_words_before(element), text_of(element)]
-        if any(map(_CHANGED.search, labels)) or _is_elsewhere(element, title):
+        if any(map(_CHANGED.search, labels)) or any(map(_is_of_text, element.iterancestors())):
             continue
         is_marked = name == "datepublished" or element.get("pubdate") is not None
-        times = marked if is_marked else before if not passed else behind if paragraphs < 2 else far
+        rank = 0 if is_marked else 2 if not passed else 1 if paragraphs < 2 else 3
         values = [element.get("datetime"), element.get("content"), element.get("title"), text_of(element)]
-        times += [value.strip() for value in values if value and value.strip()][:2]
-    return [*marked, *behind, *before], far
+        times[rank] += [value.strip() for value in values if value and value.strip()][:2]
+    return [*times[0], *times[1], *times[2]], times[3]
+
+
+def _is_of_text(element: Any) -> bool:
+    """Whether an element is a link, an update or a paragraph, whose times are not that of the article."""
+    is_line = element.tag in ("p", "li", "blockquote", "td")
+    return (
+        element.tag == "a"
+        or is_update(element)
+        or (is_line and len(text_of(element).split()) > _LONGEST_LINE)
+    )
 
 
 def _words_before(element: Any) -> str:
@@ -115,25 +121,6 @@ def _words_before(element: Any) -> str:
     return " ".join(label.split()[-_LABEL_WORDS:])
 
 
-def _is_hatom(element: Any) -> bool:
-    return element.tag in ("abbr", "span") and "published" in (element.get("class") or "").split()
-
-
-def _is_elsewhere(element: Any, title: Any) -> bool:
-    """Whether a time is one in the text, of another story, of a video, or of the site's head."""
-    if any(up.tag == "a" or is_update(up) for up in element.iterancestors()):
-        return True
-    holders = set() if title is None else set(title.iterancestors())
-    for up in element.iterancestors():
-        if up in holders:
-            return False
-        if up.tag in ("p", "li", "blockquote", "td") and len(text_of(up).split()) > _LONGEST_LINE:
-            return True
-        if up.tag in _ELSEWHERE or (up.tag != "header" and _is_other_story(up)):
-            return True
-    return False
-
-
 def _is_other_story(element: Any) -> bool:
     if element.tag in ("html", "body", "main"):
         return False
@@ -144,7 +131,7 @@ def _is_other_story(element: Any) -> bool:
     return bool(_OTHER_STORY.search(class_and_id(element)))
 
 
-def drop_other_stories(tree: Any, heading: Any) -> None:
+def _drop_other_stories(tree: Any, heading: Any) -> None:
     """Remove from a page what is of other stories, of videos and of the site, but not the heading (None: unknown)."""
     spared = set() if heading is None else {heading, *heading.iterancestors()}
     body = next(iter(tree.iter("body")), None)
@@ -153,3 +140,13 @@ def drop_other_stories(tree: Any, heading: Any) -> None:
             continue
         if element.tag in _ELSEWHERE or (element.tag != "header" and _is_other_story(element)):
             element.drop_tree()
+
+
+def heading_with(tree: Any, title: str) -> Any:
+    """Return the heading of a page that has this title; None if there is none."""
+    key = key_of(title)
+    for heading in (heading for tag in _HEADINGS for heading in tree.iter(tag)):
+        other = key_of(text_of(heading))
+        if other and key and (other in key or key in other) and len(other) > 0.5 * len(key):
+            return heading
+    return None

@@ -8,14 +8,14 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple
 
-from linker.articles.html.blocks import key_of
-from linker.articles.html.body import heading_with, whole_body
-from linker.articles.html.dates import date_of, drop_other_stories
+from linker.articles.html.blocks import key_of, text_of
+from linker.articles.html.dates import date_of, heading_with
 from linker.articles.html.incomplete_pages import Fault, fault_of, list_fault
 from linker.articles.html.metadata import Metadata
 from linker.articles.html.story_lists import stories_of, stories_of_feed
-from linker.articles.page import word_count
 
+# A paragraph of prose, as opposed to a name, a button or a caption.
+_PROSE_WORDS = 8
 _NO_LIMIT = datetime(9999, 12, 31)
 
 
@@ -47,10 +47,15 @@ def text_of_html(html: str, url: str | None) -> HtmlText:
         return HtmlText("", "", None, None, list_fault(entries, "a feed"), [])
     dates = _date_search(_NO_LIMIT)
     result = bare_extraction(
-        html, url=url, with_metadata=True, include_comments=False, date_extraction_params=dates
+        parts if (parts := load_html(html)) is None else _with_parts_joined(parts),
+        url=url,
+        with_metadata=True,
+        include_comments=False,
+        favor_recall=True,  # lists of an article are part of it
+        date_extraction_params=dates,
     )
     values = {} if result is None else result if isinstance(result, dict) else result.as_dict()
-    title, text = values.get("title") or "", (values.get("text") or "").strip()
+    title, text = values.get("title") or "", _once((values.get("text") or "").strip())
     date, address = values.get("date"), values.get("url")
     tree = load_html(html)
     if tree is None:
@@ -67,27 +72,49 @@ def text_of_html(html: str, url: str | None) -> HtmlText:
     notes = []
     if text and (further := about.further_page()):
         notes.append(f"the article continues on {further}, which is not read")
-    if text:
-        text, left_out = whole_body(tree, text, about.body, heading)
-        if left_out:
-            notes.append(
-                f"about {word_count(left_out):,} words may be missing, beginning with {left_out[:60]!r}"
-            )
     declared = date_of(about, heading)
-    date = declared or (_guessed_date(tree, heading, url) if text else None)
+    date = declared or (_guessed_date(tree, url) if text else None)
     if text and date and not declared:
         notes.append(f"the date {date} is a guess; give --published if it is wrong")
     return HtmlText(title, text, date, address, fault_of(html, title, text), notes)
 
 
-def _guessed_date(tree: Any, heading: Any, url: str | None) -> str | None:
-    """Return a date that a page shows outside of teasers and other stories; one to come if there is no other.
+def _with_parts_joined(tree: Any) -> Any:
+    """Move parts of a body behind the first of them: of several containers the extraction takes one.
 
-    Changes the tree.
+    Parts are siblings with the same tag and classes, with prose, and without a title of their own.
     """
+    for parent in list(tree.iter("body", "main", "article", "section", "div")):
+        firsts: dict[tuple[str, str], Any] = {}
+        for part in parent.xpath("./div | ./section | ./article"):
+            headings = part.iter("h1", "h2", "h3", "h4", "h5")
+            if any(h.tag == "h1" or h.find(".//a") is not None or h.getparent().tag == "a" for h in headings):
+                continue
+            if not any(len(text_of(p).split()) >= _PROSE_WORDS for p in part.iter("p")):
+                continue
+            first = firsts.setdefault((part.tag, part.get("class") or ""), part)
+            if first is not part:
+                first.extend(part)
+                part.drop_tree()
+    return tree
+
+
+def _once(text: str) -> str:
+    """Return a text without paragraphs that are there again, as on pages with one version for each kind of screen."""
+    seen: set[str] = set()
+    lines = []
+    for line in text.split("\n"):
+        key = key_of(line)
+        if key not in seen or len(line.split()) < _PROSE_WORDS:
+            lines.append(line)
+        seen.add(key)
+    return "\n".join(lines)
+
+
+def _guessed_date(tree: Any, url: str | None) -> str | None:
+    """Return a date that a page without its other stories shows; one to come if there is no other."""
     from htmldate import find_date
 
-    drop_other_stories(tree, heading)
     for latest in (datetime.now(timezone.utc) + timedelta(days=1), _NO_LIMIT):
         date: str | None = find_date(tree, url=url, **_date_search(latest))
         if date:

@@ -9,8 +9,7 @@ from html import unescape
 from typing import Any
 from urllib.parse import urlsplit
 
-from linker.articles.html.blocks import around, class_and_id, in_other, key_of, text_of
-from linker.data.html_text import text_of_html
+from linker.articles.html.blocks import in_other, key_of, text_of
 
 _NO_JSON = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?://\s*)?(?:-->|\]\]>)\s*$|;\s*$")
 _TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")
@@ -20,9 +19,6 @@ _SITES = {"WebSite", "NewsMediaOrganization", "Organization"}
 _PARTS = re.compile(r"\s+(?:[-–—|·•»«/~]+|::?)\s+|:\s+|\s*[|｜»_]\s*|(?<=[\u3040-\u9fff])\s*[-–—]\s*")
 _GENERIC = frozenset(
     "home news start homepage startseite nachrichten accueil inicio index untitled liveblog".split()  # noqa: SIM905
-)
-_LOGO = re.compile(
-    r"(?<![a-z])(?:logo|site-?(?:title|name)|brand|masthead|blog-?(?:title|name))(?![a-z])", re.I
 )
 _UPDATE = re.compile(
     r"(?<![a-z])(?:updates?|entry-list|live-?(?:blog-?)?(?:entry|post|update)|ticker-?\w*|card)(?![a-z])",
@@ -44,7 +40,6 @@ class Metadata:
         host: the host of the first of these; empty: unknown.
         headline: title of the article; empty if missing.
         published: when the article was published, as written; empty if missing.
-        body: text of the article; empty if missing.
         is_article: whether an article is declared.
         is_list: whether the page is declared to be a list.
         sites: names of the site.
@@ -70,15 +65,14 @@ class Metadata:
         sites += [_part(node, "publisher").get("name") for node in nodes]
         self.sites = [site for site in map(_string, sites) if site]
         articles = [node for node in nodes if any(map(_is_article, _types(node)))]
-        best = max(articles, key=self._fit, default={})
-        self.is_article = bool(best) and (len(articles) == 1 or self._fit(best) > 0)
+        best = next(filter(self._fits, articles), articles[0] if len(articles) == 1 else {})
+        self.is_article = bool(best)
         self.is_list = any(_types(node) & _LISTS for node in nodes)
         if self.is_article:
             self.is_list = self.is_list and len(articles) > 1
         else:
             best = next((node for node in nodes if "WebPage" in _types(node) and not articles), {})
         self.headline = _headline(best) if self.is_article else ""
-        self.body = _plain(best.get("articleBody")) if self.is_article else ""
         date = best.get("datePublished") or best.get("dateCreated")
         self.published = str(date) if isinstance(date, (int, float)) else _string(date)
 
@@ -86,69 +80,46 @@ class Metadata:
         """Return the content of the first meta tag with one of these names; empty if there is none."""
         return next((content for name, content in self.metas if name in names), "")
 
-    def _fit(self, node: dict[str, Any]) -> int:
-        """How well an article of JSON-LD fits the page, by its title and address, 0 to 3."""
+    def _fits(self, node: dict[str, Any]) -> bool:
+        """Whether an article of JSON-LD has a title that the page shows."""
         titles = (self.meta("og:title"), self.title_tag, *map(text_of, self.tree.iter("h1")))
-        key, visible = key_of(_headline(node)), set(map(key_of, titles)) - {""}
-        main = _part(node, "mainEntityOfPage").get("@id")
-        links = [*map(node.get, ("url", "@id", "mainEntityOfPage")), main]
-        paths = {_path(link) for link in links if link and isinstance(link, str)}
-        is_here = not paths.isdisjoint(map(_path, self.addresses))
-        return 2 * any(key and (key in other or other in key) for other in visible) + is_here
+        key = key_of(_headline(node))
+        return any(key and other and (key in other or other in key) for other in map(key_of, titles))
 
     def title(self, extracted: str) -> str:
         """Return the title of the article, not that of the site, of an update or of another story.
 
         `extracted` is what the extraction took for the title; may be empty.
         """
-        headings = [(tag, text_of(h), h) for tag in ("h1", "h2") for h in self.tree.iter(tag)]
-        sites = self._site_keys(headings)
-        usable = [(tag, text) for tag, text, h in headings if _may_be_title(text, h, sites)]
-        heads, visible = [text for tag, text in usable if tag == "h1"], [text for _, text in usable]
+        whole = key_of(self.title_tag)
+        usable = [h for tag in ("h1", "h2") for h in self.tree.iter(tag) if _may_be_title(h)]
+        # A heading above the article that is a small part of the title in the head is the name of the site.
+        names = (key_of(text_of(h)) for h in usable if next(h.iterancestors("article", "main"), None) is None)
+        sites = self._site_keys() | {name for name in names if name in whole and 2 * len(name) < len(whole)}
+        headings = [text_of(h) for h in usable if _is_own(text_of(h), sites)]
         for declared in (self.headline, self.meta("og:title"), self.meta("twitter:title")):
-            title = _without_site(declared, sites, visible)
-            if title and _is_own(title, sites):
-                return next((head for head in heads if _continues(head, title)), title)
-        title = _without_site(self.title_tag, sites, visible)
-        for head in [*heads, *visible]:
-            if key_of(head) in key_of(self.title_tag) or (title and key_of(title) in key_of(head)):
-                return head
-        if heads and (len(heads) == 1 or not title):
-            return heads[0]
-        if title and _is_own(title, sites):
+            title = _without_site(declared, sites)
+            if _is_own(title, sites):
+                return title
+        title = _without_site(self.title_tag, sites)
+        for heading in headings:
+            if key_of(heading) in whole or (title and key_of(title) in key_of(heading)):
+                return heading
+        heads = [text_of(h) for h in usable if h.tag == "h1" and _is_own(text_of(h), sites)]
+        if _is_own(title, sites) and len(heads) != 1:
             return title
-        if not heads and key_of(extracted) not in sites:
-            return extracted
-        return next(iter([*heads, *visible]), "")
+        return next(iter(heads), extracted if key_of(extracted) not in sites else "")
 
-    def _site_keys(self, headings: list[tuple[str, str, Any]]) -> set[str]:
-        """Keys of the names of the site."""
+    def _site_keys(self) -> set[str]:
+        """Keys of the names of the site: those that it declares, its host, and what links to its home page say."""
         apps = self.meta("application-name", "al:android:app_name")
         names = [*self.sites, self.meta("og:site_name"), apps, self.host, *self.host.split(".")[:-1]]
-        parts = [key_of(part) for part in _PARTS.split(self.title_tag)]
-        at_home = {key_of(text) for text in self._names_at_home()}
-        signed = key_of(" ".join(text_of(footer) for footer in self.tree.iter("footer")))
-        named = {p for p in (parts[0], parts[-1]) if p in at_home or (len(p) > 3 and p in signed)}
-        names += named if len(named) == 1 and len(parts) > 1 else []
-        others = {key_of(text) for _, text, _ in headings}
-        for tag, text, heading in headings:
-            key = key_of(text)
-            if any(_LOGO.search(class_and_id(up)) for up in around(heading)[:3]):
-                names.append(text)
-            elif tag == "h1" and key in parts and len(parts) > 1:
-                in_text = any(e.tag in ("article", "main") for e in heading.iterancestors())
-                if parts[-1] == key or (not in_text and any(part in others for part in parts if part != key)):
-                    names.append(text)
-        return {key_of(name) for name in names} - {""}
-
-    def _names_at_home(self) -> Iterator[str]:
-        """Yield the texts of links to the home page, and of pictures in them."""
         for link in self.tree.iter("a"):
             href = (link.get("href") or "").strip()
             at_host = self.host and host_of_link(href) == self.host
             if href == "/" or (at_host and urlsplit(href).path in ("", "/")):
-                yield text_of(link)
-                yield from (picture.get("alt") or "" for picture in link.iter("img"))
+                names += [text_of(link), *(picture.get("alt") or "" for picture in link.iter("img"))]
+        return {key_of(name) for name in names} - {""}
 
     def further_page(self) -> str:
         """Return the address of the second page of an article; empty if there is none."""
@@ -207,15 +178,6 @@ def _headline(node: dict[str, Any]) -> str:
     return _string(node.get("headline") or node.get("name"))
 
 
-def _plain(value: Any) -> str:
-    """The text of an `articleBody`, which may be HTML."""
-    if isinstance(value, list):
-        value = "\n".join(part for part in value if isinstance(part, str))
-    if not isinstance(value, str):
-        return ""
-    return "\n".join(filter(None, map(str.strip, text_of_html(unescape(value)).splitlines())))
-
-
 def host_of_link(link: str) -> str:
     """Return the host of a link without its `www.`; empty if it has none."""
     try:
@@ -224,24 +186,14 @@ def host_of_link(link: str) -> str:
         return ""
 
 
-def _path(link: str) -> str:
-    try:
-        parts = urlsplit(link)
-    except ValueError:
-        return link
-    return f"{parts.path.rstrip('/')}?{parts.query}" if parts.path.strip("/") or parts.query else link
-
-
 def _is_own(title: str, sites: set[str]) -> bool:
     """Whether a title is not the name of the site, nor one that any page may have."""
-    return key_of(title) not in sites and title.lower() not in _GENERIC
+    return key_of(title) not in sites | {""} and title.lower() not in _GENERIC
 
 
-def _may_be_title(text: str, heading: Any, sites: set[str]) -> bool:
-    return bool(
-        key_of(text)
-        and _is_own(text, sites)
-        and not in_other(heading, None)
+def _may_be_title(heading: Any) -> bool:
+    return (
+        not in_other(heading, None)
         and not any(is_update(up) for up in heading.iterancestors())
         and all(is_here(link.get("href")) for link in heading.iter("a"))
     )
@@ -257,23 +209,14 @@ def is_here(href: str | None) -> bool:
     return not href or href.startswith("#")
 
 
-def _without_site(title: str, sites: set[str], visible: list[str]) -> str:
+def _without_site(title: str, sites: set[str]) -> str:
     """Return a title without the name of the site before or behind it."""
     while matches := list(_PARTS.finditer(title)):
         first, last = title[: matches[0].start()], title[matches[-1].end() :]
-        if key_of(last) in sites or last.lower() in _GENERIC:
+        if not _is_own(last, sites):
             title = title[: matches[-1].start()]
-        elif key_of(first) in sites:
+        elif not _is_own(first, sites):
             title = title[matches[0].end() :]
         else:
             break
-    else:
-        return title
-    parts = {key_of(part) for part in _PARTS.split(title)} - {"", key_of(title)}
-    return next((text for text in visible if key_of(text) in parts), title.strip())
-
-
-def _continues(head: str, title: str) -> bool:
-    """Whether a heading is the title that was cut for search engines."""
-    cut = title.rstrip(" .…")
-    return len(cut) > 30 and len(head) > len(title) and key_of(head).startswith(key_of(cut))
+    return title.strip()
