@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.annotation import article_seeds
 from benchmarks.annotation.article_seeds import ARTICLES, AS_THEY_ARE, PREVALENCES
-from benchmarks.annotation.opponents import PRESETS, AutoTar, asreview_runs
+from benchmarks.annotation.opponents import PRESETS, AutoTar, Rocchio, asreview_runs
 from benchmarks.annotation.report import WHOLE, write_report
 from benchmarks.annotation.tasks import VectorFiles, crises, subsampled, topics
 from linker.annotation.build_pool import build_pool
@@ -42,6 +42,7 @@ STRATEGIES = (
 )
 #: Relative growth of the labels after which a classifier is retrained; runs of what is random or learns.
 GROWTH, SEEDS = 0.1, 5
+OPPONENTS = {"autotar": AutoTar, "rocchio": Rocchio}
 LEARNING = ("active_learning", "autotar")
 #: Strategies on topics whose seed is a whole article.
 FOR_ARTICLES = ("seed_similarity", *LEARNING)
@@ -51,7 +52,9 @@ AT_ONCE = 12
 def linker_runs(task: Task, wanted: Sequence[tuple[str, int]]) -> Iterator[dict[str, Any]]:
     for name, seed in wanted:
         began = time.process_time()
-        run = simulate(task, AutoTar() if name == "autotar" else build(QueryStrategy, name), seed, GROWTH)
+        run = simulate(
+            task, OPPONENTS[name]() if name in OPPONENTS else build(QueryStrategy, name), seed, GROWTH
+        )
         seconds = round(time.process_time() - began, 2)
         yield {**asdict(Outcome.of(task, name, seed, run)), "seconds": seconds}
 

@@ -1,4 +1,4 @@
-"""Opponents of linker's query strategies: ASReview in a process of its own, and AutoTAR."""
+"""Opponents of linker's query strategies: ASReview in a process of its own, AutoTAR, and Rocchio."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from linker.annotation.pool import Labels, Pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy, rank_unlabeled, unlabeled
 from linker.annotation.simulation.simulate import Run, Task
 from linker.common.files import atomic_write
+from linker.common.stats import zscore
 
 HERE = Path(__file__).resolve().parent
 #: Name in the report → preset of ASReview; those beyond the first get the embeddings of the benchmark's model.
@@ -46,6 +47,26 @@ class AutoTar(QueryStrategy):
         )
         regression = LogisticRegression(C=1.0, max_iter=1000).fit(self._words[examples], relevant)
         return rank_unlabeled(regression.decision_function(self._words[seeds:]), pool, labels)
+
+
+class Rocchio(QueryStrategy):
+    """Rocchio's relevance feedback (1971) on TF-IDF vectors and on the model's embeddings; the z-scores are added."""
+
+    def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
+        """Rank by similarity to mean seed + 0.75 mean relevant post − 0.15 mean irrelevant post."""
+        scores = np.zeros(len(pool), dtype=np.float32)
+        for vectors, seeds in ((pool.words, pool.article_words), (pool.vectors, pool.article_vectors)):
+            if vectors is None or seeds is None:
+                continue
+            query = np.asarray(seeds.mean(axis=0)).ravel()
+            for weight, places in (
+                (0.75, labels.posts[labels.relevant]),
+                (-0.15, labels.posts[~labels.relevant]),
+            ):
+                if len(places):
+                    query = query + weight * np.asarray(vectors[places].mean(axis=0)).ravel()
+            scores = scores + zscore(vectors @ query)
+        return rank_unlabeled(scores, pool, labels)
 
 
 def asreview_runs(

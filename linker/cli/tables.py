@@ -22,10 +22,9 @@ _MAIN = ("mRP", "mAP", "AUC", "MAP", "R-precision", "nDCG@10", "MAP@5 of posts")
 _ABSENT = "–"
 
 
-def print_comparison(comparison: Comparison, baseline: str) -> None:
+def print_comparison(comparison: Comparison, baseline: str, differences: list[Difference]) -> None:
     """Print the metrics of all models in percent, and the differences from the baseline."""
     console = _console()
-    differences = comparison.differences(baseline)
     console.print(_metrics(comparison, differences))
     for line in _notes(comparison, baseline, differences):
         console.print(Text(line), soft_wrap=True)

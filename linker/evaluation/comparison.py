@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -72,11 +72,8 @@ class Comparison:
                 "none of the posts belongs to any of the articles: there is nothing to evaluate"
             )
         self._seed = seed
-        self._has_posts = np.asarray(self.relevance.any(axis=1))
         self._weights = bootstrap_weights(len(self.article_ids), RESAMPLES, seed)
-        self._has_articles = np.asarray(self.relevance.any(axis=0))
         self._samples: dict[str, dict[str, np.ndarray]] = {}
-        self._differences: dict[str, list[Difference]] = {}  # by baseline, until a model is added
 
     def add(self, name: str, scores: np.ndarray) -> Evaluation:
         """Measure one model's scores (articles × posts).
@@ -89,7 +86,6 @@ class Comparison:
             scores, self.relevance, self.article_ids, self.post_ids, self._weights
         )
         self.evaluations[name] = evaluation
-        self._differences.clear()
         if len(self.article_ids) > 1:
             self.per_post[name] = per_post(scores, self.relevance, self.article_ids)
         return evaluation
@@ -106,57 +102,41 @@ class Comparison:
 
     def differences(self, baseline: str) -> list[Difference]:
         """Return the differences of every other model from `baseline`, in the order the models were added."""
-        if baseline in self._differences:
-            return self._differences[baseline]
         others = [name for name in self.evaluations if name != baseline]
+        samples: dict[tuple[str, str], np.ndarray] = {}
+        p_values: dict[tuple[str, str], float] = {}
         by_article = {name: evaluation.per_article for name, evaluation in self.evaluations.items()}
-        tested = self._paired(by_article, self._has_posts, others, baseline)
-        tested |= self._paired(self.per_post, self._has_articles, others, baseline)
-        reference, linked = self.metrics(baseline), int(self._has_posts.sum())
+        for values, axis in ((by_article, 1), (self.per_post, 0)):
+            keys = [(name, metric) for name in others for metric in values.get(name, ())]
+            if keys:
+                columns = [values[name][metric] - values[baseline][metric] for name, metric in keys]
+                paired = np.stack(columns, axis=1)[self.relevance.any(axis=axis)]
+                samples |= zip(keys, bootstrap_means(paired, RESAMPLES, self._seed).T)
+                p_values |= zip(keys, randomization_test(paired, seed=self._seed).tolist())
+        reference, linked = self._samples[baseline], int(self.relevance.any(axis=1).sum())
         for name in others:
-            for metric in self.metrics(name).keys() - {metric for of, metric in tested if of == name}:
-                samples = self._samples[name][metric] - self._samples[baseline][metric]
-                tested[name, metric] = samples, bootstrap_p_value(samples, linked)
+            for metric, drawn in self._samples[name].items():
+                samples[name, metric] = drawn - reference[metric]
+                p_values[name, metric] = bootstrap_p_value(samples[name, metric], linked)
+        means = {name: self.metrics(name) for name in self.evaluations}
         corrected: dict[tuple[str, str], float] = {}
-        for metric in reference:
-            values = holm([tested[name, metric][1] for name in others])
-            corrected.update({(name, metric): p for name, p in zip(others, values)})
-        rows = []
-        for name in others:
-            for metric, value in self.metrics(name).items():
-                samples, p = tested[name, metric]
-                interval = percentile_interval(samples)
-                rows.append(
-                    Difference(name, metric, value - reference[metric], *interval, p, corrected[name, metric])
-                )
-        self._differences[baseline] = rows
-        return rows
+        for metric in means[baseline]:
+            keys = [(name, metric) for name in others]
+            corrected |= zip(keys, holm([p_values[key] for key in keys]))
+        return [
+            Difference(
+                name,
+                metric,
+                value - means[baseline][metric],
+                *percentile_interval(samples[name, metric]),
+                p_values[name, metric],
+                corrected[name, metric],
+            )
+            for name in others
+            for metric, value in means[name].items()
+        ]
 
-    def _paired(
-        self,
-        values: Mapping[str, Mapping[str, np.ndarray]],
-        defined: np.ndarray,
-        others: Sequence[str],
-        baseline: str,
-    ) -> dict[tuple[str, str], tuple[np.ndarray, float]]:
-        """Return the resampled mean differences and the p-value of each model and metric.
-
-        Args:
-            values: model → metric → one value per article, or per post; may be empty.
-            defined: which of the articles or posts have values: bool.
-            others: the models to compare with the baseline, all on the same samples.
-            baseline: name of the baseline.
-        """
-        keys = [(name, metric) for name in others for metric in values.get(name, ())]
-        if not keys:
-            return {}
-        columns = [values[name][metric] - values[baseline][metric] for name, metric in keys]
-        differences = np.stack(columns, axis=1)[defined]
-        means = bootstrap_means(differences, RESAMPLES, self._seed)
-        p_values = randomization_test(differences, seed=self._seed).tolist()
-        return {key: (samples, p) for key, samples, p in zip(keys, means.T, p_values)}
-
-    def as_json(self, baseline: str) -> dict[str, Any]:
+    def as_json(self, baseline: str, differences: Sequence[Difference]) -> dict[str, Any]:
         """Return all results as JSON values; metrics are fractions, undefined values null."""
         first = next(iter(self.evaluations.values()))
         return {
@@ -168,7 +148,7 @@ class Comparison:
             "scored": "one_at_a_time" if self.one_at_a_time else "together",
             "models": {name: self.metrics(name) for name in self.evaluations},
             "baseline": baseline,
-            "differences": [asdict(difference) for difference in self.differences(baseline)],
+            "differences": [asdict(difference) for difference in differences],
             "article_ids": self.article_ids,
             "per_article": {
                 name: _values(evaluation.per_article) for name, evaluation in self.evaluations.items()

@@ -14,7 +14,7 @@ from linker.common.errors import DataError, LinkerError
 from linker.common.files import check_writable, real_path, write_json
 from linker.data.splitters.splitter import part_of
 from linker.data.types import LinkedPosts
-from linker.evaluation.comparison import Comparison
+from linker.evaluation.comparison import Comparison, Difference
 from linker.evaluation.trec import check_ids, write_qrels, write_run, write_scores
 from linker.models.elapsed_time import without_dates
 from linker.models.files.resolve import ModelReference
@@ -138,12 +138,12 @@ class Outputs:
         if file := _path(self.scores, model, is_first):
             write_scores(file, scale(scores), *ids)
 
-    def write_rest(self, comparison: Comparison, baseline: str) -> None:
+    def write_rest(self, comparison: Comparison, baseline: str, differences: Sequence[Difference]) -> None:
         """Write the qrels and the results."""
         if self.qrels:
             write_qrels(self.qrels, comparison.relevance, comparison.article_ids, comparison.post_ids)
         if self.json:
-            write_json(self.json, comparison.as_json(baseline))
+            write_json(self.json, comparison.as_json(baseline, differences))
 
 
 def _path(pattern: Path | None, model: ModelReference, is_first: bool) -> Path | None:

@@ -11,8 +11,6 @@ from linker.annotation.query_strategies.query_strategy import (
     rank_unlabeled,
     unlabeled,
 )
-from linker.common.checks import at_least
-from linker.common.stats import zscore
 from linker.models.features.words import lexical_words
 
 
@@ -78,34 +76,3 @@ class HybridStrategy(QueryStrategy):
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
         """Rank by the sum of the z-scores."""
         return rank_unlabeled(hybrid_scores(pool), pool, labels)
-
-
-@QueryStrategy.register("rocchio")
-class RocchioStrategy(QueryStrategy):
-    """Rocchio's relevance feedback (1971) on TF-IDF vectors and on the model's embeddings; the z-scores are added.
-
-    The query is the mean of the seed articles + `beta` × the mean of the relevant posts − `gamma` × the mean of
-    the posts that are not relevant.
-
-    Args:
-        beta: weight of relevant posts, at least 0.
-        gamma: weight of posts that are not relevant, at least 0.
-    """
-
-    def __init__(self, beta: float = 0.75, gamma: float = 0.15) -> None:
-        at_least(0, beta=beta, gamma=gamma)
-        self.beta, self.gamma = beta, gamma
-
-    def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        """Rank by similarity to the moved query."""
-        relevant, others = labels.posts[labels.relevant], labels.posts[~labels.relevant]
-        scores = np.zeros(len(pool), dtype=np.float32)
-        for vectors, seeds in ((pool.words, pool.article_words), (pool.vectors, pool.article_vectors)):
-            if vectors is None or seeds is None:
-                continue
-            query = np.asarray(seeds.mean(axis=0)).ravel()
-            for factor, places in ((self.beta, relevant), (-self.gamma, others)):
-                if len(places):
-                    query = query + factor * np.asarray(vectors[places].mean(axis=0)).ravel()
-            scores = scores + zscore(vectors @ query)
-        return rank_unlabeled(scores, pool, labels)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from linker.data.types import Post
     from linker.models.model import Model
 
-_STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "active_learning")
+_STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "active_learning")
 
 
 def simulate(

@@ -64,5 +64,6 @@ def evaluate(
     outputs.check(resolved, given=len(models), inputs=inputs)
     linked = data.read(columns, reading.on_error)
     comparison = evaluate_models(resolved, linked, outputs, one_at_a_time, ignore_dates)
-    outputs.write_rest(comparison, reference)
-    print_comparison(comparison, reference)
+    differences = comparison.differences(reference)
+    outputs.write_rest(comparison, reference, differences)
+    print_comparison(comparison, reference, differences)

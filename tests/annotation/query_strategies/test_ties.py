@@ -65,9 +65,7 @@ def test_shuffled_files_are_labeled_in_the_same_order(
     assert (other.total, other.posts, other.disagreeing) == (task.total, task.posts, task.disagreeing)
 
 
-@pytest.mark.parametrize(
-    "name", ["keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "active_learning"]
-)
+@pytest.mark.parametrize("name", ["keywords", "lexical", "seed_similarity", "hybrid", "active_learning"])
 def test_posts_with_equal_scores_take_as_many_labels_as_chance(name: str) -> None:
     # No word of the article is in any post: an ordering knows nothing before the first find.
     posts = [Post(f"{'yes' if i < 8 else 'zno'}-{i}", f"post{i} word{i} thing{i} none{i}") for i in range(80)]
