@@ -12,16 +12,8 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from linker.common.errors import LinkerError
-
 #: Environment variable with the names of packages, separated by spaces, in place of `--include-package`.
 PACKAGES = "LINKER_PACKAGES"
-#: Options of other commands that are typed with `linker rank` and `linker corpus search`, and what to type.
-_ELSEWHERE = {
-    "corpus": "use `linker corpus search FOLDER`",
-    "precision": "use --threshold precision=SHARE",
-    "recall": "use --threshold recall=SHARE",
-}
 
 
 class App(typer.Typer):
@@ -91,22 +83,13 @@ class Command(TyperCommand):
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Repeat the option before each value, then parse as usual.
-
-        Raises:
-            LinkerError: if only another command has an option; the message names what to type.
-        """
+        """Repeat the option before each value, then parse as usual."""
         options = [param for param in self.get_params(ctx) if param.param_type_name == "option"]
         takes = {
             name: 0 if getattr(option, "is_flag", False) or getattr(option, "count", False) else option.nargs
             for option in options
             for name in (*option.opts, *option.secondary_opts)
         }
-        for word in args:
-            name = word.partition("=")[0]
-            remedy = _ELSEWHERE.get(name.removeprefix("--"))
-            if remedy and ctx.info_name in ("rank", "search") and _is_option(word) and name not in takes:
-                raise LinkerError(f"{name}: not an option of `linker {ctx.info_name}`; {remedy}")
         listed = {
             name
             for option in options

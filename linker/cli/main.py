@@ -92,42 +92,16 @@ def linker(
     """Rank social-media posts by whether they discuss a given news article."""
 
 
-def _open_closed_streams() -> None:
-    """Open the null device for standard streams that are closed, before a file takes their number."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        try:
-            os.fstat(number)
-        except OSError:
-            null = os.open(os.devnull, os.O_RDWR)
-            if null != number:
-                os.dup2(null, number)
-                os.close(null)
-        # Reading standard input that is closed is refused by its readers.
-        if number and getattr(sys, name) is None:
-            setattr(sys, name, open(number, "w", encoding="utf-8", errors="replace", closefd=False))  # noqa: SIM115
-
-
-def _check_working_folder() -> None:
-    try:
-        os.getcwd()
-    except OSError as error:
-        raise LinkerError(
-            f"the working folder does not exist ({error.strerror}); change to another one"
-        ) from error
-
-
 def main() -> None:
     """Run the command line.
 
     Exit codes: 0; 2 for invalid input or usage, with a message on standard error; 130 after Ctrl-C, 143 after SIGTERM;
     1 with a traceback for a defect of linker.
     """
-    _open_closed_streams()
     # Results are UTF-8 in every locale, because posts contain emojis.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="replace")
     try:
-        _check_working_folder()
         try:
             app()
         finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -307,7 +306,7 @@ def check_files(
 
 @contextmanager
 def naming_columns(articles: Path | None = None) -> Iterator[None]:
-    """Add the command line that names the columns to an error about missing columns of posts.
+    """Add the options that name the columns to an error about missing columns of posts.
 
     Args:
         articles: a file of articles that is read with the posts.
@@ -319,23 +318,8 @@ def naming_columns(articles: Path | None = None) -> Iterator[None]:
     except MissingColumnsError as error:
         if articles is not None and str(error).startswith(f"{articles}: "):
             raise
-        raise DataError(f"{error}\nType: {corrected(sys.argv[1:], error.remedy)}") from error
-
-
-def corrected(arguments: list[str], remedy: dict[str, str | None]) -> str:
-    """Return a command line with `--column` options: linker's name → the file's; None: NAME, to be filled in."""
-    rest: list[str] = []
-    following = iter(arguments)
-    for argument in following:
-        if argument == "--column":
-            value = next(following, "")
-            if value.partition("=")[0] not in remedy:
-                rest += [argument, value]
-        elif not argument.startswith("--column=") or argument.split("=")[1] not in remedy:
-            rest.append(argument)
-    for key, column in remedy.items():
-        rest += ["--column", f"{key}={column or 'NAME'}"]
-    return shlex.join(["linker", *rest])
+        columns = [f"--column {name}={column or 'NAME'}" for name, column in error.remedy.items()]
+        raise DataError(f"{error}\nAdd: {' '.join(columns)}") from error
 
 
 def component(option: str, text: str) -> LoadedConfig:

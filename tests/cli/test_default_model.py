@@ -13,7 +13,6 @@ from linker.cli.main import main
 from linker.models.pretrained import BEST
 from linker.web.api.rankings import Rankings
 from linker.web.api.sessions import Sessions
-from scripts.lint.commands import COMMANDS
 
 POSTS = [
     "The council closed the bridge",
@@ -47,19 +46,6 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *ar
     output = capsys.readouterr()
     assert not ended.value.code, output.err
     return output.out + output.err
-
-
-@pytest.mark.parametrize("path", ["annotate simulate", "corpus build", "calibrate"])
-def test_commands_show_the_default_model_in_their_help(path: str) -> None:
-    (option,) = [one for one in COMMANDS[path].params if "--model" in one.opts]
-    assert option.default == BEST
-
-
-@pytest.mark.parametrize("path", ["rank", "annotate start", "serve"])
-def test_commands_without_a_model_name_the_one_that_they_use(path: str) -> None:
-    (option,) = [one for one in COMMANDS[path].params if "--model" in one.opts]
-    assert option.default is None  # where the command says which model it took, or another one may apply
-    assert f"{BEST} (the default)" in option.help or BEST in str(option.show_default)
 
 
 def test_sessions_and_the_page_use_it(

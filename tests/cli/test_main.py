@@ -29,8 +29,6 @@ def test_version() -> None:
     "arguments",
     [
         ("trian",),
-        ("--no-such-option",),
-        ("config", "check"),
         ("config", "check", str(CONFIG), "--ovride", "x"),
     ],
     ids=" ".join,
@@ -41,15 +39,6 @@ def test_wrong_usage_exits_with_2_and_reports_it_on_stderr(arguments: tuple[str,
     assert result.stdout == ""
     assert "Usage:" in result.stderr
     assert "Traceback" not in result.stderr
-
-
-def test_wrong_input_exits_with_2_and_one_message() -> None:
-    result = run("config", "check", "no/such/file.jsonnet")
-    assert result.returncode == 2
-    assert result.stdout == ""
-    assert result.stderr.splitlines() == [
-        "error: no/such/file.jsonnet: config not found; `linker config list` lists all recipes"
-    ]
 
 
 def fail_with(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> int:
@@ -170,25 +159,6 @@ def test_shells_can_complete_commands() -> None:
     assert "--install-completion" in " ".join(help_of())
 
 
-@pytest.mark.parametrize("number", [0, 1, 2])
-def test_standard_streams_may_be_closed(number: int) -> None:
-    shell = f'exec "$0" -m linker "$@" {number}>&-'
-    for arguments, code in (
-        (("--version",), 0),
-        (("annotate", "status", "nowhere"), 2),
-        (("annotate", "run", "x"), 2),
-    ):
-        result = subprocess.run(
-            ["sh", "-c", shell, sys.executable, *arguments],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
-        assert result.returncode == code, result.stderr
-        assert "Traceback" not in result.stderr
-
-
 @pytest.mark.parametrize(
     "arguments",
     [("annotate", "status"), ("corpus", "info"), ("train", str(CONFIG), "--out"), ("config", "check")],
@@ -198,18 +168,3 @@ def test_names_that_are_too_long_are_one_message(arguments: tuple[str, ...]) -> 
     assert result.returncode == 2
     assert "File name too long" in result.stderr
     assert "Traceback" not in result.stderr
-
-
-def test_a_working_folder_that_was_deleted_is_named(tmp_path: Path) -> None:
-    (tmp_path / "gone").mkdir()
-    shell = 'cd "$1" && rmdir "$1" && exec "$0" -m linker config components'
-    result = subprocess.run(
-        ["sh", "-c", shell, sys.executable, str(tmp_path / "gone")],
-        env={**os.environ, "PYTHONPATH": str(Path(linker.__file__).parents[1])},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert result.returncode == 2
-    assert result.stderr.startswith("error: the working folder does not exist")

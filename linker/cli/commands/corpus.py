@@ -23,7 +23,6 @@ from linker.models.pretrained import BEST
 
 if TYPE_CHECKING:
     from linker.corpus.known_posts import Added
-    from linker.ranking.request import RankRequest
 
 app = App(help="Encode posts once and rank them for any article.", no_args_is_help=True)
 
@@ -198,34 +197,16 @@ def search(
     """Rank the posts of a corpus by how likely they are to discuss an article, best first."""
     sources.begin()
     request = options.request(where, offset)
-    search_corpus(corpus, sources, options, request, model)
-
-
-def search_corpus(
-    folder: Path,
-    sources: ArticleSources,
-    options: RankingOptions,
-    request: RankRequest,
-    model: str | None = None,
-    note: str | None = None,
-) -> None:
-    """Open the corpus, read the articles, rank and write.
-
-    Raises:
-        LinkerError: if the corpus, its model, an article or the output is faulty.
-    """
     from linker.corpus.corpus import Corpus
 
     faults = Faults()
     check_files(sources.article, [], options.out, faults)
-    corpus = Corpus.open(folder, model)
-    request.check_model(corpus.store.facts.fingerprint)  # before an article is fetched
+    opened = Corpus.open(corpus, model)
+    request.check_model(opened.store.facts.fingerprint)  # before an article is fetched
     articles = sources.load(faults)
-    if note:
-        status.say(note)
-    for sentence in corpus.left_out(request.filter) if request.filter else []:
+    for sentence in opened.left_out(request.filter) if request.filter else []:
         status.say(sentence)
-    if not request.ignore_dates and corpus.uses_dates(articles):
+    if not request.ignore_dates and opened.uses_dates(articles):
         say_dates(articles)
     status.step("searching the corpus")
-    options.show(corpus.answer(articles, request), request)
+    options.show(opened.answer(articles, request), request)

@@ -8,7 +8,6 @@ import typer
 
 from linker.cli import status
 from linker.cli.articles import ArticleSources
-from linker.cli.commands.corpus import search_corpus
 from linker.cli.default_posts import default_posts
 from linker.cli.options import ModelName, PostReading, check_files
 from linker.cli.ranking import RankingOptions, say_dates
@@ -35,15 +34,12 @@ def rank(
     """Rank posts by how likely they are to discuss an article, best first."""
     sources.begin()
     # Everything that can be wrong is checked before the work begins: names first, the model last.
-    request, faults, note = options.request(), Faults(), None
+    request, faults, default = options.request(), Faults(), None
     if not posts:
         with faults:
-            found = default_posts(sources.article, corpora=not reading.column and model is None)
-            if found.corpus is not None:
-                search_corpus(found.corpus, sources, options, request, note=found.note)
-                return
-            posts, note = found.files, found.note
-    check_files(sources.article, posts or [], options.out, faults)
+            default = default_posts(sources.article)
+        posts = [default] if default else []
+    check_files(sources.article, posts, options.out, faults)
     if not posts:
         sources.load(faults)  # raises: articles and posts are reported together
     reading.columns()
@@ -54,10 +50,10 @@ def rank(
     if request.calibration is not None:
         request.check_model(reference.fingerprint)
     articles = sources.load(faults)
-    if note is not None:
-        status.say(note)
+    if default is not None:
+        status.say(f"posts: {default} (default; for others give --posts FILE)")
     status.step("reading the posts")  # before the model is loaded: most mistakes are in files
-    candidates = reading.read(posts or [])
+    candidates = reading.read(posts)
     for line in request.filter.left_out(candidates) if request.filter else []:
         status.say(line)
     status.step(f"loading {reference.file_name}")

@@ -101,8 +101,6 @@ def test_without_labels_nobody_can_know(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--labels", "labels.csv", "--precision", "0.8"), "use --threshold precision=SHARE"),
-        (("--labels", "labels.csv", "--recall=0.8"), "use --threshold recall=SHARE"),
         (
             ("--labels", "labels.csv", "--threshold", "f1=0.8"),
             "--threshold f1=0.8: give a score from 0 to 100 such as 50",

@@ -64,16 +64,6 @@ def test_wrong_kernels_are_seen(run: Any, monkeypatch: pytest.MonkeyPatch, facto
     assert "NOT OK, outputs and gradients differ" in out
 
 
-def test_kernels_that_fail_are_reported(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    kernels = Wrong(1.0)
-    monkeypatch.setattr(kernels, "norm", None)
-    monkeypatch.setattr(dispatch, "NATIVE", kernels)
-    monkeypatch.setattr(dispatch.native, "problem", lambda: "")
-    code, out, _ = run()
-    assert code == 1
-    assert "NOT OK, TypeError: 'NoneType' object is not callable" in out
-
-
 def test_without_the_library_the_reason_is_reported(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dispatch.native, "problem", lambda: "the native library is not built; do so")
     code, out, _ = run()
@@ -98,11 +88,3 @@ def test_the_variable_chooses(run: Any, monkeypatch: pytest.MonkeyPatch) -> None
         "",
         "error: LINKER_KERNELS: unknown kernels 'fast'; use auto, plain, native\n",
     )
-
-
-def test_it_leaves_the_random_numbers_alone(run: Any) -> None:
-    torch.manual_seed(3)
-    expected = torch.rand(2)
-    torch.manual_seed(3)
-    run()
-    assert torch.equal(torch.rand(2), expected)
