@@ -6,8 +6,8 @@ import csv
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
+from typing import NamedTuple
 
 from linker.common.errors import DataError
 from linker.data.files.line_errors import InputFile, LineError
@@ -51,13 +51,9 @@ _DEEPEST_HEADER = 50
 _LONGEST_RECORD = 5_000
 # The first line with which Excel is given the delimiter.
 _ANNOUNCED = re.compile(r'"?sep=(.)"?[,;\t| ]*', re.IGNORECASE)
-# Columns of the YouTube Data Tools, which write `\"` where CSV has `""`.
-_ESCAPED = ("isReplyTo", "authorName")
-_NO_NAME = re.compile(r"[\d.,:+-]+|\S+://.*|.{80,}", re.DOTALL)
 
 
-@dataclass
-class TextRow:
+class TextRow(NamedTuple):
     """A row of cells with text.
 
     Attributes:
@@ -73,8 +69,7 @@ class TextRow:
     error: str = ""
 
 
-@dataclass
-class Layout:
+class Layout(NamedTuple):
     """The header of a table.
 
     Attributes:
@@ -99,7 +94,7 @@ def delimited_table(
 
     The delimiter is that of a first line `sep=;`, else the one of `,`, `;`, tab and `|` by which a line has the most
     columns with known names, and the lines after it as many cells. Lines above that header are left out. Quoted cells
-    may contain line breaks; between tabs, quotes mean something only if all that begin a cell also end it.
+    may contain line breaks.
 
     Args:
         file: the input.
@@ -112,23 +107,20 @@ def delimited_table(
     """
     csv.field_size_limit(MAX_LINE)
     head: list[Line] = []
-    size, is_all = 0, False
-    while len(head) < _HEAD_LINES and size < _HEAD_CHARACTERS and not is_all:
-        if (line := next(lines, None)) is None:
-            is_all = True
-        else:
+    size = 0
+    while len(head) < _HEAD_LINES and size < _HEAD_CHARACTERS and (line := next(lines, None)) is not None:
+        size += len(line.text)
+        if head or line.text.strip():
             head.append(line)
-            size += len(line.text)
-    while head and not head[0].text.strip():
-        head.pop(0)
-        file.blank()
+        else:
+            file.blank()
     if not head:
         raise DataError(f"{file.shown}: the file is empty; add a header line")
     delimiters = "\t" + DELIMITERS if tabs else DELIMITERS
     if announced := _ANNOUNCED.fullmatch(head[0].text):
         delimiters = announced[1] + DELIMITERS  # some programs announce another than they write
         head.pop(0)
-    layouts = [_layout(head, delimiter, is_all, known_names) for delimiter in dict.fromkeys(delimiters)]
+    layouts = [_layout(head, delimiter, known_names) for delimiter in dict.fromkeys(delimiters)]
     best = max(
         layouts,
         key=lambda layout: (layout.known, len(layout.columns) > 1 and layout.fitting >= 0.5, layout.fitting),
@@ -142,7 +134,7 @@ def delimited_table(
             file.blank()
     notes = (f"header in line {best.header.line}",) if above else ()
     rest = [line for line in head if line.number > best.header.line + best.header.raw.count("\n")]
-    records = _records(chain(rest, lines), best.delimiter, _are_escaped(best.header.raw), len(columns))
+    records = _records(chain(rest, lines), best.delimiter, len(columns))
     rows = _rows(records, columns, file, {line.text for line in above})
     return Table("tsv" if best.delimiter == "\t" else "csv", columns, rows, notes)
 
@@ -157,12 +149,10 @@ def is_delimited(
         known_names: see `delimited_table`; a header has two columns with known names.
         in_first: whether the header must be the first line that is not blank.
     """
-    if texts and _ANNOUNCED.fullmatch(texts[0].strip()):
-        return True
     head = [Line(number, text) for number, text in enumerate(texts, 1) if text.strip()]
-    layouts = (
-        [_layout(head, delimiter, True, known_names) for delimiter in DELIMITERS] if len(head) > 1 else []
-    )
+    if head and _ANNOUNCED.fullmatch(head[0].text.strip()):
+        return True
+    layouts = (_layout(head, delimiter, known_names) for delimiter in DELIMITERS) if len(head) > 1 else ()
     return any(
         layout.known > 1
         and layout.fitting >= 0.5
@@ -172,11 +162,9 @@ def is_delimited(
     )
 
 
-def _layout(
-    head: list[Line], delimiter: str, is_all: bool, known_names: Callable[[Sequence[str]], int]
-) -> Layout:
-    records = list(_records(iter(head), delimiter, any(_are_escaped(line.text) for line in head[:1])))
-    if len(records) > 1 and not is_all:
+def _layout(head: list[Line], delimiter: str, known_names: Callable[[Sequence[str]], int]) -> Layout:
+    records = list(_records(iter(head), delimiter))
+    if len(records) > 1 and records[-1].error:
         records.pop()  # it may continue
     return layout_of(records, known_names, delimiter)
 
@@ -184,7 +172,7 @@ def _layout(
 def layout_of(
     records: Sequence[TextRow], known_names: Callable[[Sequence[str]], int], delimiter: str = ""
 ) -> Layout:
-    """Find the header among the first rows of a table.
+    """Find the header among the first rows of a table: that with most known names above rows with as many cells.
 
     Args:
         records: the rows, of which one has text.
@@ -192,38 +180,18 @@ def layout_of(
         delimiter: between the cells of delimited text.
     """
     records = [record for record in records if any(map(str.strip, record.cells)) or record.error]
-    first, *_ = records
-    candidates = []
+    layouts = []
     for number, record in enumerate(records[:_DEEPEST_HEADER], 1):
-        if record.error:
-            continue
-        columns, below = _trimmed(record.cells), records[number:]
+        columns = [cell.strip().removeprefix("\ufeff") for cell in record.cells]
+        while len(columns) > 1 and not columns[-1]:  # as after a trailing delimiter
+            columns.pop()
+        below = records[number:]
+        if below and all(len(other.cells) == len(record.cells) + 1 for other in below):
+            columns.insert(0, "")  # R's `write.table` has no name above the names of rows
         fitting = sum(_fits(other.cells, len(columns)) for other in below) / len(below) if below else 1.0
-        if fitting < 0.5 and _has_row_names(below, len(columns)):
-            columns, fitting = ["", *columns], 1.0
-        candidates.append(Layout(delimiter, columns, record, known_names(columns), fitting))
-    if not candidates:
-        return Layout(delimiter, _trimmed(first.cells), first, 0, 0.0)
-    top = candidates[0]
-    if len(candidates) > 1 and candidates[1].known > max(1, top.known) and candidates[1].fitting >= 0.5:
-        top = candidates[1]  # below a row with the names of groups of columns
-    if top.known and (top.fitting >= 0.5 or (len(top.columns) > 1 and top.known > 1)):
-        return top
-    others = [layout for layout in candidates[1:] if layout.fitting >= 0.5 and len(layout.columns) > 1]
-    best = max(others, key=lambda layout: layout.known, default=None)
-    if best is not None and best.known > (top.fitting >= 0.5):
-        return best
-    if top.fitting < 0.5 and not top.known:
-        return next((layout for layout in others if _are_names(layout.columns)), top)
-    return top
-
-
-def _trimmed(cells: list[str]) -> list[str]:
-    """The cells without empty ones at the end, as after a trailing delimiter."""
-    cells = [cell.strip().removeprefix("\ufeff") for cell in cells]
-    while len(cells) > 1 and not cells[-1]:
-        cells.pop()
-    return cells
+        layouts.append(Layout(delimiter, columns, record, known_names(columns), fitting))
+    fit = [layout for layout in layouts if layout.fitting >= 0.5 and layout.known]
+    return max(fit or layouts, key=lambda layout: layout.known)
 
 
 def _fits(cells: list[str], number: int) -> bool:
@@ -231,124 +199,61 @@ def _fits(cells: list[str], number: int) -> bool:
     return len(cells) >= number and not any(map(str.strip, cells[number:]))
 
 
-def _has_row_names(below: list[TextRow], number: int) -> bool:
-    """Whether the rows have one cell more than the header, a running number, as R's `write.table` writes them."""
-    return bool(below) and all(
-        len(record.cells) == number + 1 and record.cells[0] == str(place)
-        for place, record in enumerate(below[:20], 1)
-    )
-
-
-def _are_names(cells: list[str]) -> bool:
-    return len(set(cells)) == len(cells) and all(cell and not _NO_NAME.fullmatch(cell) for cell in cells)
-
-
-def _are_escaped(header: str) -> bool:
-    return all(name in header for name in _ESCAPED)
-
-
-def _records(
-    lines: Iterator[Line], delimiter: str, escaped: bool = False, number: int | None = None
-) -> Iterator[TextRow]:
+def _records(lines: Iterator[Line], delimiter: str, number: int | None = None) -> Iterator[TextRow]:
     """Yield the records of some lines.
+
+    Quotes around cells are no part of them. Between tabs, where some programs know no quotes, they are if the record is
+    not well-formed otherwise. Some programs write a quote in a quoted cell as `\\"`, from one record on in all.
 
     Args:
         lines: the lines, of which quoted cells may have several.
         delimiter: between the cells.
-        escaped: whether a quote in a quoted cell is written `\\"`.
         number: the expected number of cells, if known.
     """
-    quoted: bool | None = None if delimiter == "\t" else True
-    source = _Lines(lines)
-    while (line := source.take()) is not None:
+    ahead = deque[Line]()
+    escaped = False
+    while (line := ahead.popleft() if ahead else next(lines, None)) is not None:
         text = line.text
-        if '"' not in text or quoted is False:
+        if not text.startswith('"') and f'{delimiter}"' not in text:
             yield TextRow(line.number, text.split(delimiter) if text else [], text)
             continue
-        if quoted is None and any(cell.startswith('"') for cell in text.split(delimiter)):
-            quoted = _are_quoted([line, *source.ahead(_HEAD_LINES)], delimiter)
-        if not quoted:
-            yield TextRow(line.number, text.split(delimiter), text)
-            continue
-        record, taken = _quoted_record(line, source, delimiter, escaped)
-        if record.error and not escaped and '\\"' in record.raw:
-            other, taken_escaped = _quoted_record(line, source, delimiter, True)
-            if not other.error and (number is None or len(other.cells) == number):
+        record, taken = _quoted_record(line, ahead, lines, delimiter, escaped)
+        if not escaped and '\\"' in record.raw and (record.error or number not in (None, len(record.cells))):
+            other, taken_escaped = _quoted_record(line, ahead, lines, delimiter, True)
+            if not other.error and number in (None, len(other.cells)):
                 escaped, record, taken = True, other, taken_escaped
-        if number and len(record.cells) != number and f'{delimiter} "' in record.raw:
-            other, taken_spaced = _quoted_record(line, source, delimiter, escaped, spaced=True)
-            if len(other.cells) == number:
-                record, taken = other, taken_spaced
+        if delimiter == "\t" and (record.error or number not in (None, len(record.cells))):
+            record, taken = TextRow(line.number, text.split(delimiter), text), 0
         if record.error:
             # Only the first line is bad: what seemed to be quoted after it may be further records.
-            yield TextRow(line.number, [], line.text, record.error)
-        else:
-            source.drop(len(taken))
-            yield record
-
-
-class _Lines:
-    """Lines that can be looked at before they are taken."""
-
-    def __init__(self, lines: Iterator[Line]) -> None:
-        self._lines, self._pending = lines, deque[Line]()
-
-    def take(self) -> Line | None:
-        return self._pending.popleft() if self._pending else next(self._lines, None)
-
-    def ahead(self, number: int) -> list[Line]:
-        """The next lines, without taking them."""
-        self.peek(number - 1)
-        return list(islice(self._pending, number))
-
-    def peek(self, place: int) -> Line | None:
-        """The line `place` lines after the next one, without taking it."""
-        while len(self._pending) <= place and (line := next(self._lines, None)) is not None:
-            self._pending.append(line)
-        return self._pending[place] if place < len(self._pending) else None
-
-    def drop(self, number: int) -> None:
-        for _ in range(number):
-            self.take()
+            record, taken = record._replace(raw=text), 0
+        for _ in range(taken):
+            ahead.popleft()
+        yield record
 
 
 def _quoted_record(
-    first: Line, source: _Lines, delimiter: str, escaped: bool, spaced: bool = False
-) -> tuple[TextRow, list[Line]]:
-    """A record with quotes, and the lines after its first that it has, which are not taken."""
+    first: Line, ahead: deque[Line], lines: Iterator[Line], delimiter: str, escaped: bool
+) -> tuple[TextRow, int]:
+    """A record with quotes, and the number of lines after its first that it has, which are left in `ahead`."""
     taken: list[Line] = []
 
     def texts() -> Iterator[str]:
         line: Line | None = first
         while line is not None:
             yield (line.text.replace('\\"', '""') if escaped else line.text) + "\n"
-            line = source.peek(len(taken)) if len(taken) < _LONGEST_RECORD else None
+            if len(taken) == len(ahead) and (following := next(lines, None)) is not None:
+                ahead.append(following)
+            line = ahead[len(taken)] if len(taken) < min(len(ahead), _LONGEST_RECORD) else None
             if line is not None:
                 taken.append(line)
 
     cells, error = [], ""
     try:
-        cells = next(csv.reader(texts(), delimiter=delimiter, strict=True, skipinitialspace=spaced))
+        cells = next(csv.reader(texts(), delimiter=delimiter, strict=True))
     except csv.Error as broken:
         error = f"{broken} (in a record up to line {taken[-1].number})" if taken else str(broken)
-    return TextRow(first.number, cells, "\n".join(line.text for line in [first, *taken]), error), taken
-
-
-def _are_quoted(lines: list[Line], delimiter: str) -> bool:
-    """Whether quotes around cells are no part of them: no record is broken by reading them so."""
-    source = _Lines(iter(lines))
-    while (line := source.take()) is not None:
-        if '"' not in line.text:
-            continue
-        record, taken = _quoted_record(line, source, delimiter, False)
-        if record.error and taken and taken[-1] is lines[-1] and len(lines) > _HEAD_LINES:
-            return True  # it continues after the last line
-        if record.error and '\\"' in record.raw:
-            record, taken = _quoted_record(line, source, delimiter, True)
-        if record.error:
-            return False
-        source.drop(len(taken))
-    return True
+    return TextRow(first.number, cells, "\n".join(line.text for line in [first, *taken]), error), len(taken)
 
 
 def _rows(
