@@ -18,8 +18,6 @@ from linker.data.files.formats.delimited import delimited_table, is_delimited
 from linker.data.files.formats.json_documents import json_document
 from linker.data.files.formats.json_lines import json_table
 from linker.data.files.formats.json_pages import (
-    is_by_columns,
-    is_keyed,
     is_list_around_posts,
     is_page,
     opened_data,
@@ -196,13 +194,8 @@ def _format(first: bytes, named: Format | None, names: _Names, path: str) -> For
     if _IS_DOCUMENT.match(first):
         return "json"
     if is_object := _IS_OBJECT.match(first):
-        text = first.decode("utf-8", "replace")
         whole = len(first) < _GLANCE or first.endswith(b"\n")
-        if (
-            (b"[" in first and is_page(first, whole, names.has, names.is_post))
-            or is_by_columns(text)
-            or is_keyed(text, names.is_post)
-        ):
+        if b"[" in first and is_page(first, whole, names.has, names.is_post):
             return "json"
     if named == "json" or (is_object and named != "txt"):
         return "jsonl"

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
 from linker.data.files.formats.json_lines import checked_object, finite_number, no_constant, unique_keys
-from linker.data.files.formats.json_pages import DATA, INCLUDES, NESTED, is_beside, is_by_columns, is_keyed
+from linker.data.files.formats.json_pages import DATA, INCLUDES, NESTED, is_beside
 from linker.data.files.line_errors import InputFile, LineError
 from linker.data.files.rows import MAX_LINE, Row, Table
 
@@ -19,8 +19,6 @@ _TOGETHER = frozenset(("ancestors", "descendants"))
 # An object that is a record whatever its length: a thread of Bluesky.
 _WHOLE = "thread"
 _CHUNK = 1 << 18
-# Characters of an object that tell whether its keys are ids.
-_AHEAD = 1 << 16
 # Objects of at most this many characters are looked at as a whole.
 _SMALL = 1 << 20
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -35,7 +33,7 @@ _REMEDY = "not a list of objects or an object with one such list"
 def json_document(file: InputFile, stream: BinaryIO, is_post: Callable[[dict[str, Any]], bool]) -> Table:
     """Open a JSON list of objects or texts, an object with exactly one list of objects, or a post.
 
-    Or posts by their ids as keys, or columns of them. Items are numbered from 1. Several such values may follow one
+    Items are numbered from 1. Several such values may follow one
     another, like the pages of an API response. Memory holds one item at a time, and the other values of an object
     around the list. Not by ijson, which knows neither lines nor NaN, and keeps the last of repeated keys.
 
@@ -58,21 +56,16 @@ def json_document(file: InputFile, stream: BinaryIO, is_post: Callable[[dict[str
                 yield from _items(text, file)
             elif opening != "{":
                 raise text.fault(_REMEDY)
-            elif is_by_columns(text.ahead()):
-                yield from _by_columns(text, file)
-            elif is_post(text.small_object()):
+            elif is_post(value := text.small_object()):
                 yield from _row(text, file)
-            elif is_keyed(text.ahead(), is_post):
-                yield from _keyed(text, file)
             else:
-                beside = None
-                if _NAMES_OTHERS.search(text.ahead()):
-                    beside = text.small_object(MAX_LINE).get(INCLUDES)
-                yield from _only_list(
-                    text, file, keys, {INCLUDES: beside} if isinstance(beside, dict) else {}
-                )
+                beside = value.get(INCLUDES)
+                around = {INCLUDES: beside} if isinstance(beside, dict) else {}
+                yield from _only_list(text, file, keys, around)
         if not has_list and not file.lines:
-            raise text.fault(f"{_REMEDY} (keys: {', '.join(keys[:15]) or 'none'})")
+            raise text.fault(
+                f'{_REMEDY} (keys: {", ".join(keys[:15]) or "none"}); with pandas, df.to_json(…, orient="records")'
+            )
 
     return Table("json", None, rows())
 
@@ -176,9 +169,10 @@ class _Text:
         except LineError:
             return None
 
-    def small_object(self, most: int = _SMALL) -> dict[str, Any]:
+    def small_object(self) -> dict[str, Any]:
         """Return the next value without consuming it; an empty object if it is none, too long or malformed."""
         size, decoder = _CHUNK, json.JSONDecoder()
+        most = MAX_LINE if _NAMES_OTHERS.search(self._held, self._at) else _SMALL
         while True:
             try:
                 value, _ = decoder.raw_decode(self._held, self._at)
@@ -190,12 +184,6 @@ class _Text:
                     return {}
             self._more(size)
             size *= 2
-
-    def ahead(self) -> str:
-        """Return some of the text that comes next without consuming it."""
-        while len(self._held) - self._at < _AHEAD and self._more():
-            pass
-        return self._held[self._at : self._at + _AHEAD]
 
     def fault(self, problem: str, position: int | None = None) -> DataError:
         """Make an error that names the file and the line."""
@@ -241,35 +229,6 @@ def _items(text: _Text, file: InputFile) -> Iterator[Row]:
             continue
         for _ in text.elements("["):
             yield from _row(text, file, texts=True)
-
-
-def _keyed(text: _Text, file: InputFile) -> Iterator[Row]:
-    """The posts in the next object, whose keys are their ids."""
-    for _ in text.elements("{"):
-        key = text.key()
-        for row in _row(text, file):
-            yield row._replace(values={"id": key, **row.values})
-
-
-def _by_columns(text: _Text, file: InputFile) -> Iterator[Row]:
-    """The posts in the next object, whose values are columns."""
-    try:
-        columns = text.value()
-    except LineError as error:
-        raise text.fault(str(error)) from error
-    names, data = columns.get("columns"), columns.get("data")
-    if isinstance(names, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
-        columns = {name: list(column) for name, column in zip(names, zip(*data))}
-    columns = {
-        name: dict(enumerate(column)) if isinstance(column, list) else column
-        for name, column in columns.items()
-    }
-    if not all(isinstance(column, dict) for column in columns.values()):
-        raise text.fault(_REMEDY)
-    for key in dict.fromkeys(key for column in columns.values() for key in column):
-        file.lines += 1
-        values = {name: column.get(key) for name, column in columns.items()}
-        yield Row(file.lines, values, json.dumps(values, ensure_ascii=False))
 
 
 def _only_list(text: _Text, file: InputFile, keys: list[str], around: dict[str, Any]) -> Iterator[Row]:

@@ -27,13 +27,7 @@ INCLUDES = "includes"
 # Lists of posts in objects that have an id themselves: Telegram Desktop, ActivityPub.
 _NAMED = frozenset(("messages", "orderedItems"))
 _KEY = re.compile(r'[\s,]*("(?:[^"\\]|\\.)*")\s*:\s*')
-_DIGIT = re.compile(r"\d")
-# The beginning of a column: the first row's number, and its value.
-_COLUMN = re.compile(r'\{\s*"\d+"\s*:\s*[^\s{]')
-# The beginning of a list of values; of the first column, not one of fractions, which may be a vector of a post.
-_VALUES = re.compile(r'\[\s*("|-?\d|null|true|false|NaN)')
-_WHOLE_VALUES = re.compile(r'\[\s*("|-?\d+\s*[,\]]|null|true|false|NaN)')
-_ROWS, _OPENING = re.compile(r"\[\s*\["), re.compile(r"\[\s*\{")
+_OPENING = re.compile(r"\[\s*\{")
 _DECODER = json.JSONDecoder()
 
 
@@ -85,59 +79,6 @@ def is_page(
     except ValueError:
         pass
     return False
-
-
-def is_keyed(text: str, is_post: Callable[[dict[str, Any]], bool]) -> bool:
-    """Return whether an object, or its beginning, has posts as values and their ids as keys, by its first two entries.
-
-    Args:
-        text: the object, or its beginning.
-        is_post: whether an object is a post.
-    """
-    position = text.index("{") + 1
-    posts: list[dict[str, Any]] = []
-    try:
-        while len(posts) < 2 and (match := _KEY.match(text, position)):
-            if not _DIGIT.search(match[1]):  # `tweet` and `quoted` are not ids
-                return False
-            value, position = _DECODER.raw_decode(text, match.end())
-            if not isinstance(value, dict) or not is_post(value):
-                return False
-            posts.append(value)
-    except (ValueError, RecursionError):
-        return False
-    if len(posts) < 2:
-        return False
-    first, second = (post.keys() for post in posts)
-    return 2 * len(first & second) >= len(first | second)
-
-
-def is_by_columns(text: str) -> bool:
-    """Return whether an object, or its beginning, has columns as values, as pandas writes data frames.
-
-    The values of a column are in an object with the rows' numbers, or in a list; or the object has the lists
-    `columns` and, with a list for each row, `data`.
-    """
-    position = text.index("{") + 1
-    lengths: dict[str, int] = {}
-    columns = lists = 0
-    try:
-        while match := _KEY.match(text, position):
-            start = match.end()
-            if "columns" in lengths and match[1] == '"data"' and _ROWS.match(text, start):
-                return True
-            is_list = bool((_VALUES if columns else _WHOLE_VALUES).match(text, start))
-            if not is_list and not _COLUMN.match(text, start):
-                return False
-            columns, lists = columns + 1, lists + is_list
-            value, position = _DECODER.raw_decode(text, start)
-            items = value if isinstance(value, list) else value.values()
-            if any(isinstance(item, (dict, list)) for item in items):
-                return False
-            lengths[json.loads(match[1])] = len(items)
-    except (ValueError, RecursionError):
-        return columns > 0  # the last column is cut off
-    return columns > 0 and (not lists or (lists == columns > 1 and len(set(lengths.values())) == 1))
 
 
 def _lists_of_objects(value: dict[str, Any]) -> list[str]:

@@ -7,7 +7,6 @@ import tracemalloc
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -41,70 +40,11 @@ def test_lists_and_objects_around_one(tmp_path: Path, around: Any, name: str, in
     assert read(tmp_path / name, json.dumps(around(POSTS), indent=indent, ensure_ascii=False)) == POSTS
 
 
-@pytest.mark.parametrize("indent", [None, 1])
-@pytest.mark.parametrize("name", ["p.json", "p.jsonl", "p"])
-def test_posts_by_their_ids_as_keys(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, indent: int | None
-) -> None:
-    monkeypatch.setattr(json_documents, "_CHUNK", 200)
-    keyed = {f"t{post['id']}": {"text": post["text"], "n": post["n"]} for post in POSTS}
-    assert read(tmp_path / name, json.dumps(keyed, indent=indent, ensure_ascii=False)) == [
-        post | {"id": f"t{post['id']}"} for post in POSTS
-    ]
-    # Their own ids take precedence.
-    keyed = {f"t{post['id']}": post for post in POSTS}
-    assert read(tmp_path / name, json.dumps(keyed, indent=indent)) == POSTS
-
-
-def test_a_post_keyed_by_its_id_that_is_no_object_is_a_bad_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)  # bad lines are written there
-    path = tmp_path / "p.json"
-    path.write_text('{"1": {"text": "a"}, "2": {"text": "b"}, "3": "c", "4": {"text": "d"}}')
-    with pytest.raises(DataError, match=r"p\.json, line 3: not a JSON object"):
-        read_posts(str(path))
-    assert [post.id for post in read_posts(str(path), on_error="skip")] == ["1", "2", "4"]
-    path.write_text('{"1": {"text": "a"}, "2": {"text": "b"}, "3": {"text": "c"')
-    with pytest.raises(DataError, match="line 1: broken JSON"):
-        read_posts(str(path))
-
-
 def test_objects_in_an_object_whose_keys_are_no_ids_are_no_posts(tmp_path: Path) -> None:
     line = json.dumps({"post": {"text": "a b", "id": 1}, "parent": {"text": "c d", "id": 2}})
     (tmp_path / "p.jsonl").write_text(f"{line}\n{line}\n")
     with pytest.raises(DataError, match=r"did you mean \"post\.text\""):
         read_posts(str(tmp_path / "p.jsonl"))
-
-
-@pytest.mark.parametrize("indent", [None, 1])
-@pytest.mark.parametrize("name", ["p.json", "p.jsonl", "p"])
-@pytest.mark.parametrize("count", [1, 5, 2_000])
-def test_columns_as_pandas_writes_them(tmp_path: Path, name: str, indent: int | None, count: int) -> None:
-    days = pd.to_datetime("2024-05-01", utc=True) + pd.to_timedelta(range(count), "h")
-    texts = [
-        f'post {n} 🌊 }}, "text": "' * 9 for n in range(count)
-    ]  # most are beyond what is looked at first
-    frame = pd.DataFrame(
-        {"id": [f"a{n}" for n in range(count)], "text": texts, "created_at": days, "likes": None}
-    )
-    frame.index += 7  # the rows of a filtered frame
-    frame.to_json(tmp_path / name, indent=indent, date_format="iso")
-    posts = read_posts(str(tmp_path / name))
-    assert [(post.id, post.text) for post in posts] == list(zip(frame["id"], texts))
-    assert [post.created_at for post in posts] == list(days)
-
-
-def test_columns_of_different_length_and_values_beside_them(tmp_path: Path) -> None:
-    path = tmp_path / "p.json"
-    path.write_text('{"text": {"0": "a", "1": "b"}, "id": {"0": "x", "1": "y"}, "n": {"1": 5}}')
-    assert [(post.id, post.extra) for post in read_posts(str(path))] == [("x", {"n": None}), ("y", {"n": 5})]
-    path.write_text('{"text": {"0": "a", "1": "b"}, "id": {"0": "x"')
-    with pytest.raises(DataError, match="line 1: broken JSON"):
-        read_posts(str(path))
-    # Such an object is a field of a post.
-    path.write_text('{"votes": {"1": 3, "2": 0}, "text": "a", "id": "x"}\n')
-    assert [(post.id, post.extra) for post in read_posts(str(path))] == [("x", {"votes": {"1": 3, "2": 0}})]
 
 
 @pytest.mark.parametrize("indent", [None, 1])
@@ -162,20 +102,13 @@ def test_values_that_are_not_strict_json_are_reported(tmp_path: Path, content: s
 
 @pytest.mark.parametrize("name", ["p.json", "p.jsonl"])
 @pytest.mark.parametrize("indent", [None, 1])
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"id": ["1", "2"], "text": ["a", "b"], "likes": [1.5, float("nan")]},
-        {"columns": ["id", "text"], "index": [0, 1], "data": [["1", "a"], ["2", "b"]]},
-        [{"id": "1", "text": "a", "likes": float("nan")}, {"id": "2", "text": "b"}],
-    ],
-)
-def test_what_pandas_writes_of_a_table(tmp_path: Path, name: str, indent: int | None, value: object) -> None:
-    found = read(tmp_path / name, json.dumps(value, indent=indent))
+def test_what_is_no_number_is_missing(tmp_path: Path, name: str, indent: int | None) -> None:
+    rows = [{"id": "1", "text": "a", "likes": float("nan")}, {"id": "2", "text": "b"}]
+    found = read(tmp_path / name, json.dumps(rows, indent=indent))
     assert [(row["id"], row["text"]) for row in found] == [("1", "a"), ("2", "b")]
 
 
-def test_lists_before_the_text_of_a_post_are_no_columns(tmp_path: Path) -> None:
+def test_lists_before_the_text_of_a_post_are_fields(tmp_path: Path) -> None:
     rows = [{"tags": ["a"], "urls": ["x"], "id": str(n), "text": "dam"} for n in (1, 2)]
     assert [row["id"] for row in read(tmp_path / "p.jsonl", "\n".join(map(json.dumps, rows)))] == ["1", "2"]
 
