@@ -18,7 +18,6 @@ from linker.common.errors import DataError
 from linker.data.files.line_errors import LineError
 from linker.data.files.paths import check_inputs
 from linker.data.files.rows import Row, Table
-from linker.data.files.streams import STANDARD_INPUT
 from linker.data.identity import ContentIds
 from linker.data.io.column_detection import columns_of
 from linker.data.io.columns import ArticleColumns, PostColumns
@@ -159,8 +158,7 @@ def _detected(
         MissingColumnsError: if a column is missing.
     """
     table = Table("jsonl", None, (Row(number, row, "") for number, row in enumerate(rows)))
-    # Like standard input, rows can be read only once.
-    found = columns_of(columns, table, STANDARD_INPUT)
+    found = columns_of(columns, table)
     if check:
         found.check(shown)
     if notes := [note for note in found.notes if not note.startswith("ids are")]:

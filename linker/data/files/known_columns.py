@@ -51,11 +51,3 @@ KNOWN_NAMES: dict[str, tuple[str, ...]] = {
 
 #: Titles that are read together with a text in another column than `text`, as on Reddit.
 TITLES = frozenset(words("title subject posttitle titel titre titulo título titolo tytuł заголовок 标题"))
-#: Parts of the names of columns with times other than that of the post.
-OTHER_TIMES = re.compile(
-    "user|author|account|profile|member|join|birth|born|edit|updat|modif|changed|collect|scrap|retriev|crawl|download"
-    "|import|fetch|captur|archiv|index|insert|access|seen|delet|expir|event|until|follow"
-    "|endtime|enddate|quoted|retweeted|parent|reply|article|news|story|link|url|label|annotat|coded|checked|review"
-)
-#: Columns with the full text if the column `text` may be truncated.
-FULLER = frozenset(words("fulltext rawcontent textoriginal notetweettext"))

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any
 
-from linker.data.files.known_columns import normal
 from linker.data.files.line_errors import LineError
 from linker.data.io.columns import Columns, missing_column
 from linker.data.io.dates import parse_date
 
 Values = dict[str, Any]
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-#: Normalized names of columns with ids of other posts.
-_REFERENCE = re.compile(
-    r".*(repl[iy]|quote|repost|retweet|parent|thread|conversation|referenc).*(ids?|idstr|to|of)|thread"
-)
 #: Why a line with the id of no post is bad.
 ROUNDED = "rounded id"
 #: First characters of ids that programs change.
@@ -49,23 +42,6 @@ _OF_MONGODB = ("$oid", "$numberLong", "$numberInt")
 _ADDRESSES = ("uri", "id", "url", "link", "permalink", "tweet_url", "post_url")
 #: Characters of a text at most. In CSV, a quotation mark that is never closed takes the rest of the file.
 MAX_TEXT = 10_000_000
-
-
-def put_paths(values: Values, paths: list[str]) -> None:
-    """Copy nested values, as at `record.text` or `data.0.text`, into the row under these paths, unless it has them."""
-    for path in paths:
-        if path in values:
-            continue
-        value: Any = values
-        for step in path.split("."):
-            if isinstance(value, Mapping) and step in value:
-                value = value[step]
-            elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
-                value = value[int(step)]
-            else:
-                break
-        else:
-            values[path] = value
 
 
 def is_missing(value: Any) -> bool:
@@ -263,29 +239,6 @@ def seems_rounded(label: str) -> bool:
         return True
     number = float(label)
     return len(label) >= 18 and int(label) in (int(number), int(Decimal(repr(number))))
-
-
-def clean_references(values: Values) -> int:
-    """Clean the ids of other posts in a row, in place, such as that of the post it replies to.
-
-    Returns:
-        The number of ids that were removed, as a program has rounded them: they would name another post.
-    """
-    removed = 0
-    for name, value in values.items():
-        if _is_reference(name) and isinstance(value, (str, float)) and value != "":
-            try:
-                values[name] = clean_id(value, name)
-            except LineError as error:
-                if error.reason == ROUNDED:
-                    values[name] = None
-                    removed += 1
-    return removed
-
-
-@lru_cache(4096)
-def _is_reference(name: str) -> bool:
-    return bool(_REFERENCE.fullmatch(normal(name)))
 
 
 def _label(value: Any, name: str) -> str:

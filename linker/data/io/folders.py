@@ -116,7 +116,7 @@ def _no_records(path: str, columns: Columns, is_text: bool) -> str | None:
         formats, table = recognized(table, columns)
         if formats is not None:
             return None
-        detected = columns_of(columns, table, path)
+        detected = columns_of(columns, table)
         rows = list(islice(detected.rows, 1))
         if isinstance(columns, PostColumns) and detected.present[: len(_RANKING)] == _RANKING:
             return "a ranking by linker"

@@ -17,7 +17,6 @@ from linker.data.io.column_detection import columns_of, open_records
 from linker.data.io.columns import ArticleColumns, Columns, PostColumns, report_left_out
 from linker.data.io.fields import (
     Values,
-    clean_references,
     date_of,
     first_of,
     id_of,
@@ -38,9 +37,6 @@ class _Identified(Protocol):
 
 Record = TypeVar("Record", bound=_Identified)
 FileRow = tuple[InputFile, Columns, Row]
-_ROUNDED_REFERENCES = (
-    "ids of other posts (replies, quotes, threads) left out: a program has rounded them; export ids as text"
-)
 
 
 def read_articles(
@@ -214,8 +210,6 @@ def _records(
     """Yield the records that `parse` makes of rows; with `first`, which is filled, each id once."""
     for file, columns, row in rows:
         shown = file.shown
-        if removed := clean_references(row.values):
-            file.changed[_ROUNDED_REFERENCES] += removed
         try:
             record = parse(row, columns, f"{shown}:{row.line}")
             if first is not None:
@@ -264,7 +258,7 @@ def iter_rows(path: str, columns: Columns, bad_lines: BadLines, deleted: set[byt
             for flat, row in post_rows(file, table, formats, columns, deleted):
                 yield file, flat, row
             return
-        detected = columns_of(columns, table, path)
+        detected = columns_of(columns, table)
         if table.columns is not None:
             detected.check(shown)
         bad_lines.note(shown, [*table.notes, *detected.notes])

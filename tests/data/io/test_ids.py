@@ -1,12 +1,9 @@
 """Ids that programs have changed: restored, or refused where digits are lost."""
 
-from pathlib import Path
-
 import pytest
 
 from linker.data.files.line_errors import LineError
 from linker.data.io.fields import clean_id
-from linker.data.io.records import read_posts
 
 
 def test_ids_lose_what_programs_add() -> None:
@@ -67,32 +64,3 @@ def test_what_a_spreadsheet_shows_for_a_number_is_no_id() -> None:
     for value in ["#####", "#NAME?", "#REF!"]:
         with pytest.raises(LineError, match=r"unusable id.*export ids as text"):
             clean_id(value)
-
-
-@pytest.mark.parametrize(
-    "column",
-    [
-        "reply_to",
-        "in_reply_to_status_id_str",
-        "quote_of",
-        "quoted_status_id",
-        "thread",
-        "thread_id",
-        "conversation_id",
-    ],
-)
-def test_rounded_ids_of_other_posts_are_left_out_and_counted(
-    column: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "posts.csv"
-    path.write_text(
-        f"id,text,{column},retweet_count\n1,ferry,1.57e+18,1.5e+18\n2,boat,1571234567890124875,2\n3,quay,12.0,3\n"
-    )
-    posts = {post.id: post for post in read_posts(str(path))}
-    assert [posts[name].extra[column] for name in "123"] == [None, "1571234567890124875", "12"]
-    assert posts["1"].extra["retweet_count"] == "1.5e+18"
-    said = " ".join(capsys.readouterr().err.split())
-    assert (
-        "posts.csv: 1 ids of other posts (replies, quotes, threads) left out: a program has rounded them"
-        in said
-    )
