@@ -58,11 +58,6 @@ def is_folder(path: str) -> bool:
     return _kind_of(path) == "folder"
 
 
-def hidden_below(folder: str) -> int:
-    """Return the number of hidden files in a folder, which are not read."""
-    return sum(map(_is_hidden, _files_below(folder, None)))
-
-
 def posts_of_x(names: Sequence[str]) -> list[str]:
     """Return the names of the files with the posts of a person's archive of X, among those of its files."""
     return [name for name in names if _OF_X.search(name)]

@@ -59,22 +59,6 @@ _IS_DOCUMENT = re.compile(
 # Before the list in the files of a person's archive of Twitter.
 _ASSIGNMENT = re.compile(rb"\s*window\.YTD\.\w+\.part\d+\s*=\s*")
 _IS_OBJECT = re.compile(rb"\s*\{\s*(\"|\})")
-#: Kinds of files that are no tables, by their first bytes.
-_KINDS = (
-    (rb"%PDF", "a PDF"),
-    (rb"\x89PNG|\xff\xd8\xff|GIF8|RIFF....WEBP|II\*\0|MM\0\*", "an image"),
-    (rb"....ftyp|\x1aE\xdf\xa3|OggS|ID3|RIFF", "a video or sound"),
-    (rb"SQLite format 3", "a database"),
-    (rb".{257}ustar", "a tar archive, which is to be unpacked"),
-    (rb"\s*(<!doctype html|<html)", "a web page"),
-    (rb"\s*<(\?xml|rss|feed)", "XML"),
-    (rb"\{\\rtf", "a text of a word processor"),
-)
-
-
-def other_kind(head: bytes) -> str | None:
-    """Return what a file with these first bytes is if it is known to be no table: `a PDF`, `an image`, `a web page`."""
-    return next((kind for magic, kind in _KINDS if re.match(magic, head, re.IGNORECASE | re.DOTALL)), None)
 
 
 def format_of_name(path: str) -> Format | None:
@@ -137,8 +121,6 @@ def open_table(
     with open_bytes(file.path, as_table=True, on_read=file.count_bytes) as stream:
         head = stream.read(_FEW)
         stream = rejoined(head, stream)
-        if format_of_name(file.path) != "txt" and (kind := other_kind(head)):
-            raise DataError(f"{file.shown}: {kind}, not a table; give a table, or an export of a platform")
         if head[:4] == b"PAR1":
             with parquet_table(file, stream) as table:
                 yield table
