@@ -156,13 +156,13 @@ def test_cells_of_every_kind_become_plain_values() -> None:
     assert type(first["count"]) is int
 
 
-def test_the_time_is_the_only_column_of_dates(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_time_is_a_column_of_dates(capsys: pytest.CaptureFixture[str]) -> None:
     dates = pd.to_datetime(["2021-05-01", None, "2021-05-03"])
-    posts = as_posts(pd.DataFrame({"text": TEXTS, "when": dates, "edited": dates, "likes": [1, 2, 3]}))
+    posts = as_posts(pd.DataFrame({"text": TEXTS, "posted": dates, "edited": dates, "likes": [1, 2, 3]}))
     assert [post.created_at for post in posts] == [
         datetime(2021, 5, 1, tzinfo=timezone.utc), None, datetime(2021, 5, 3, tzinfo=timezone.utc)
     ]  # fmt: skip
-    assert capsys.readouterr().err == 'the pandas.DataFrame: time from "when"\n'
+    assert capsys.readouterr().err == 'the pandas.DataFrame: time from "posted"\n'
 
 
 def test_neither_pandas_nor_polars_is_imported_for_other_inputs() -> None:

@@ -110,7 +110,9 @@ def test_nothing_found(place: str) -> None:
 
 def test_a_folder_without_posts(tmp_path: Path) -> None:
     (tmp_path / "image.png").write_bytes(b"\x89PNG\r\n\x1a\n")
-    expected = r"the folder has no data file; it has image\.png \(not a table of posts\); expected \*\.jsonl, "
+    expected = (
+        r"the folder has no data file; it has image\.png \(not a table of posts\); expected \*\.jsonl, "
+    )
     with pytest.raises(DataError, match=expected):
         read_posts(str(tmp_path))
 
@@ -146,10 +148,7 @@ def test_a_folder_is_read_by_content_and_names_what_it_leaves_out(
         (tmp_path / name).write_bytes(content)
     assert {post.id for post in read_posts(str(tmp_path))} == {"t1_c1", "1", "2", "3", "4", "5"}
     said = capsys.readouterr().err
-    assert (
-        "6 of 16 files read; left out: README (by its name no data), art.txt (plain text)"
-        in said
-    )
+    assert "6 of 16 files read; left out: README (by its name no data), art.txt (plain text)" in said
     for part in (
         "articles.jsonl (by its name articles)",
         "empty.csv (the file is empty; add a header line)",
