@@ -129,7 +129,7 @@ def on_collections(calibration: Calibration, collections: list[Collection]) -> l
     rows, guessed = [], []
     for collection in collections:
         thresholds = CalibratedThresholds(calibration, collection.scores)
-        guessed.append(float(thresholds.probabilities(collection.scores).mean()))
+        guessed.append(float(thresholds.of_raw(collection.scores).mean()))
         for share in KEPT[:-1]:
             score = collection.keeping(share)
             rows.append(measured(thresholds, score, collection.scores, collection.relevant))

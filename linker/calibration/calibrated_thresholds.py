@@ -5,14 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from linker.calibration.calibration import Calibration
-from linker.calibration.probabilities import prior_by_em
 from linker.calibration.thresholds import Share, Thresholds, percent
 from linker.models.score_scale import UNSCALED, ScoreScale
 
 _SEED = 13
-# The share of relevant posts by the calibration is reported if it is off by this factor, over this number of posts.
-_APART = 2.0
-_ENOUGH = 50
 
 
 class CalibratedThresholds(Thresholds):
@@ -40,24 +36,10 @@ class CalibratedThresholds(Thresholds):
         self._totals = self._of_bins @ counts  # expected relevant posts: (samples,)
         self.basis = (
             f"by a calibration on {calibration.articles:,} articles and {calibration.posts:,} posts, of whose pairs "
-            f"{100 * calibration.prior:.2g} % were relevant, an average for articles and posts like those: "
-            f"{self._share_of(calibration, counts)} of these posts are relevant. Labels of some of these posts are "
-            "more reliable (--labels)"
+            f"{100 * calibration.prior:.2g} % were relevant, an average for articles and posts like those: by their "
+            f"scores, {percent(float(self._totals[0]) / len(self))} % of these posts are relevant. Labels of some of "
+            "these posts are more reliable (--labels), above all where posts were collected for the article"
         )
-
-    def _share_of(self, calibration: Calibration, counts: np.ndarray) -> str:
-        """Return the share of relevant posts, and what their scores suggest instead if it is far from that."""
-        share = float(self._totals[0]) / len(self)
-        text = f"by their scores, {percent(share)} %"
-        odds = self._of_bins[:1] / (1 - self._of_bins[:1])
-        ratios = odds * (1 - calibration.prior) / calibration.prior
-        suggested = float(prior_by_em(ratios, np.maximum(counts, 1e-12)[None])[0])
-        if len(self) >= _ENOUGH and not share / _APART <= suggested <= share * _APART:
-            text += (
-                f" (or {percent(suggested)} %, if relevance is not as rare as there: posts collected for the article "
-                "differ from those of the calibration)"
-            )
-        return text
 
     def of_raw(self, scores: np.ndarray) -> np.ndarray:
         """Return probabilities by the dev set's rising curve."""

@@ -146,24 +146,23 @@ class Calibration:
             )
         try:
             quality = values["reliability"]
-            bins = [Bin(**bin_) for bin_ in quality["bins"]]
-            arrays: dict[str, Any] = {
-                name: np.array(values[name], np.float64) for name in ("edges", "relevant", "others")
-            }
-            fields: dict[str, Any] = {name: str(values[name]) for name in ("model", "fingerprint")}
-            fields |= {name: int(values[name]) for name in ("articles", "posts", "pairs", "relevant_pairs")}
+            arrays = [np.array(values[name], np.float64) for name in ("edges", "relevant", "others")]
             calibration = cls(
-                **fields,
-                **arrays,
-                reliability=Reliability(
-                    bins, float(quality["calibration_error"]), float(quality["brier_score"])
+                str(values["model"]),
+                str(values["fingerprint"]),
+                *(int(values[name]) for name in ("articles", "posts", "pairs", "relevant_pairs")),
+                *arrays,
+                Reliability(
+                    [Bin(**bin_) for bin_ in quality["bins"]],
+                    float(quality["calibration_error"]),
+                    float(quality["brier_score"]),
                 ),
-                scale=ScoreScale.from_json(values["scale"]),
-                words={name: WordStatistics.from_json(words) for name, words in values["words"].items()},
+                ScoreScale.from_json(values["scale"]),
+                {name: WordStatistics.from_json(words) for name, words in values["words"].items()},
             )
             shape = (max(2, len(calibration.relevant)), len(calibration.edges) + 1)
             whole = calibration.relevant.shape == calibration.others.shape == shape
-            finite = all(np.isfinite(array).all() for array in arrays.values())
+            finite = all(np.isfinite(array).all() for array in arrays)
             if not whole or not finite or not 0 < calibration.relevant_pairs < calibration.pairs:
                 raise ValueError
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, DataError) as error:

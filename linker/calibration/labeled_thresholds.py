@@ -77,8 +77,7 @@ class LabeledThresholds(Thresholds):
         """Compute the probability of each distinct score, from the labels, those used for a logistic curve first."""
         of_labeled = self._descending[self._at].astype(np.float64)
         curve = platt(of_labeled[used], relevant[used])
-        self.rising = bool(np.diff(curve(of_labeled[used][[-1, 0]]))[0] >= 0)
-        if self.rising:
+        if np.diff(curve(of_labeled[used][[-1, 0]]))[0] >= 0:
             expected = curve(self._descending.astype(np.float64))
         else:
             self.basis += "; higher scores do not go with relevance among them"

@@ -139,30 +139,6 @@ def smoothed_rates(relevant: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     return np.asarray(rates[np.maximum(np.cumsum(filled) - 1, 0)])
 
 
-def prior_by_em(ratios: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Estimate the share of relevant posts in new data by expectation maximization (Saerens et al. 2002).
-
-    Assumes that relevant posts score as in the data that the curve was fitted to, and so do irrelevant ones.
-
-    Args:
-        ratios: likelihood ratio of relevant to irrelevant posts: fits × bins.
-        counts: number of new posts: fits × bins.
-
-    Returns:
-        The share by each fit, between 0 and 1.
-    """
-    total = counts.sum(axis=1)
-    share = np.full(len(ratios), 0.1)
-    for _ in range(1000):
-        odds = ratios * (share / (1 - share))[:, None]
-        new = np.clip((counts * (odds / (1 + odds))).sum(axis=1) / total, 1e-9, 1 - 1e-9)
-        done = np.abs(np.log(new / share)).max() < 1e-4
-        share = new
-        if done:
-            break
-    return share
-
-
 def reliability_of(probabilities: np.ndarray, relevant: np.ndarray, bins: int = 10) -> Reliability:
     """Compare probabilities with the truth in equal-width bins, without empty bins."""
     edges = np.linspace(0, 1, bins + 1)

@@ -120,15 +120,6 @@ class Thresholds:
     def __len__(self) -> int:
         return len(self._descending)
 
-    def probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """Return the probability of relevance of posts with these scores: float64."""
-        raw = self.scale.least_raw(scores)
-        # Raw scores that are shown alike can differ in the last digit: the one that a post has counts.
-        reached = np.searchsorted(-self._descending, -raw, side="right")
-        lowest = self._descending[np.maximum(reached - 1, 0)]
-        raw = np.where(self.scale(lowest) == scores, lowest, raw)
-        return self.of_raw(np.clip(raw, self._descending[-1], self._descending[0]))
-
     def of_raw(self, scores: np.ndarray) -> np.ndarray:
         """Return the probability of relevance of posts with these raw scores: float64, rising with the score.
 

@@ -17,7 +17,6 @@ from linker.calibration.calibrate import calibrate
 from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.calibration import Calibration
 from linker.calibration.labeled_thresholds import LabeledThresholds
-from linker.calibration.probabilities import prior_by_em
 from linker.calibration.thresholds import Thresholds
 from linker.common.errors import DataError, LinkerError
 from linker.models.score_scale import ScoreScale
@@ -157,14 +156,14 @@ def test_the_order_of_posts_and_labels_is_of_no_account() -> None:
     backwards = dict(reversed(labels.items())) | {"elsewhere": True}
     got = LabeledThresholds.by_scores(scores[order], dict(reversed(of_labeled.items())), backwards)
     assert got.table() == expected.table()
-    assert (got.probabilities(scores) == expected.probabilities(scores)).all()
+    assert (got.of_raw(scores) == expected.of_raw(scores)).all()
     assert got.basis.endswith("; 1 labels are of other posts")
 
 
 def test_probabilities_are_those_of_the_truth() -> None:
     scores, relevant = pile(5, posts=20_000)
     labeled = chosen("random", 5, len(scores), 3000)
-    got = LabeledThresholds(scores, labeled, relevant[labeled]).probabilities(scores)
+    got = LabeledThresholds(scores, labeled, relevant[labeled]).of_raw(scores)
     assert (np.diff(got) <= 0).all()
     np.testing.assert_allclose(got, 1 / (1 + np.exp(4 - 2 * scores)), atol=0.06)
 
@@ -179,7 +178,7 @@ def test_labels_without_information_are_refused_or_reported() -> None:
         CalibratedThresholds(calibrate(*dev_set(1, articles=3)), np.zeros(0))
     upside_down = LabeledThresholds(scores, np.arange(40), np.arange(40) >= 20)
     assert "do not go with relevance" in upside_down.basis
-    assert upside_down.probabilities(scores).tolist() == [0.5] * 100
+    assert upside_down.of_raw(scores).tolist() == [0.5] * 100
 
 
 def dev_set(seed: int, articles: int = 40, posts: int = 300) -> tuple[np.ndarray, np.ndarray]:
@@ -208,17 +207,6 @@ def test_a_calibration_estimates_recall_and_precision_of_other_articles() -> Non
             )
             assert one.kept == kept.sum()
     assert np.mean(held, axis=0) == pytest.approx(1, abs=0.12)
-
-
-def test_another_share_of_relevant_posts_is_reported() -> None:
-    scores, relevance = dev_set(1, articles=200)
-    calibration = calibrate(scores, relevance)
-    scores, relevance = dev_set(2, articles=200)
-    assert "(or " not in CalibratedThresholds(calibration, scores.ravel()).basis
-    kept = relevance | (np.random.default_rng(0).random(relevance.shape) < 0.03)
-    basis = CalibratedThresholds(calibration, scores[kept]).basis
-    suggested = float(basis.split("(or ")[1].split(" %")[0]) / 100
-    assert suggested == pytest.approx(float(relevance[kept].mean()), rel=0.15)
 
 
 def test_a_calibrated_probability_does_not_depend_on_other_posts() -> None:
@@ -255,7 +243,6 @@ def test_thresholds_are_sums_of_probabilities(
     assert (probabilities >= 0).all()
     assert (probabilities <= 1).all()
     shown = scale(raw)
-    np.testing.assert_allclose(thresholds.probabilities(shown), probabilities)
     found = [*thresholds.table(), thresholds.for_recall(target)]
     with contextlib.suppress(LinkerError):
         found.append(thresholds.for_precision(target))
@@ -272,15 +259,6 @@ def test_thresholds_are_sums_of_probabilities(
             else:
                 assert share.low <= share.value <= share.high
             assert share.interval not in ("0 to 100", "100 to 100")
-
-
-def test_prior_by_em_against_the_likelihood_on_a_grid() -> None:
-    rng = np.random.default_rng(0)
-    ratios = np.exp(rng.normal(0, 2, (1, 30)))
-    counts = rng.integers(1, 50, (1, 30)).astype(float)
-    grid = np.linspace(0.0005, 0.9995, 1999)[:, None]
-    likelihood = (counts * np.log(grid * ratios + 1 - grid)).sum(axis=1)
-    assert prior_by_em(ratios, counts)[0] == pytest.approx(float(grid[likelihood.argmax(), 0]), abs=2e-3)
 
 
 def test_the_table_of_a_dev_set_is_counted() -> None:

@@ -34,8 +34,8 @@ def test_labels_give_probabilities_and_a_target_cuts() -> None:
     assert everything.threshold is None
     assert everything.thresholds is not None
     assert everything.thresholds.basis == expected.basis
-    scores = np.array([ranked.score for ranked in everything])
-    assert [ranked.probability for ranked in everything] == expected.probabilities(scores).tolist()
+    raw = np.sort(ranker.model.score_independently([ARTICLE], TOY.posts)[0])[::-1]
+    assert [ranked.probability for ranked in everything] == expected.of_raw(raw).tolist()
     for name, chosen in (("recall", expected.for_recall(0.5)), ("precision", expected.for_precision(0.5))):
         kept = ranker.rank(ARTICLE, TOY.posts, labels=LABELS, **{name: 0.5}, copies=True)  # type: ignore[arg-type]
         assert kept.threshold == chosen

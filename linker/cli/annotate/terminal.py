@@ -44,16 +44,6 @@ def plain(text: str) -> Text:
     return Text("\n".join(printable(line) for line in text.splitlines()))
 
 
-def left(status: Status) -> str:
-    """Return the estimate of relevant posts left, in a few words."""
-    estimate = status.estimate
-    if not estimate.known:
-        return "not known yet"
-    if estimate.low == estimate.high:
-        return f"{estimate.low:,}"
-    return f"about {estimate.middle:,} ({estimate.low:,} to {estimate.high:,})"
-
-
 def and_copies(copies: int) -> str:
     """Return the end of a line on posts to label; empty if none has near-duplicates."""
     return f", and {copies:,} near-duplicate{'' if copies == 1 else 's'} of them" if copies else ""
@@ -71,13 +61,7 @@ def status_text(session: Session, status: Status) -> str:
             if status.copies_labeled
             else ""
         ),
-        f"left       {left(status)}"
-        + (
-            f", {status.estimate.confidence:.0%} sure"
-            if status.estimate.high > 0 and status.estimate.known
-            else ""
-        )
-        + f": {status.estimate.basis}",
+        f"left       {status.estimate.sentence}: {status.estimate.basis}",
         f"rule       {'stop' if status.decision.stop else 'continue'}: {status.decision.reason}",
     ]
     if status.annotators:
@@ -277,7 +261,7 @@ class AnnotationLoop:
 
     def _report_progress(self) -> None:
         status = self.session.status()
-        line = f"{status.labeled:,} labeled · {status.relevant:,} relevant · left: {left(status)}"
+        line = f"{status.labeled:,} labeled · {status.relevant:,} relevant"
         self.console.rule(Text(line, "dim"), style="dim", align="left")
         if status.decision.stop and not self._stop_shown:
             self._stop_shown = True

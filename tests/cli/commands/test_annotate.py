@@ -120,7 +120,7 @@ def test_status_to_read(run: Run) -> None:
     lines = out.splitlines()
     assert lines[0] == "job: 40 posts to label, and 1 near-duplicate of them"
     assert lines[1].startswith("labeled    19 (48%), 5 relevant, 1 skipped; with near-duplicates 20")
-    assert lines[2].startswith("left       not known yet: no random sample yet")
+    assert lines[2].startswith("left       Not known yet how many relevant posts are left: no random sample")
     assert lines[3].startswith("rule       continue: ")
     assert "lee" in lines[4]
 

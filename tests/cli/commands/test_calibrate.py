@@ -59,14 +59,12 @@ def test_labels_give_probabilities_and_a_table(run: Run) -> None:
     assert lines[0].startswith(f"by {len(TOY.posts[::2])} labels (12 relevant)")
     assert lines[1].split()[:4] == ["score", ">=", "posts", "kept"]
     assert lines[-1].split()[:2] == ["0.0", f"{len(TOY.posts)}"]
-    thresholds = linker.load("tfidf").thresholds(
-        TOY.articles[0], TOY.posts, {post.id: relevant(post) for post in TOY.posts[::2]}
-    )
+    labels = {post.id: relevant(post) for post in TOY.posts[::2]}
+    expected = linker.load("tfidf").rank(TOY.articles[0], TOY.posts, labels=labels)
     assert run(*RANK, "--labels", "labels.csv", "--out", "all.csv")[0] == 0
     rows = ranked("all.csv")
     got = np.array([float(row["probability"]) for row in rows])
-    scores = np.array([float(row["score"]) for row in rows])
-    np.testing.assert_allclose(got, thresholds.probabilities(scores), rtol=1e-5)
+    np.testing.assert_allclose(got, [one.probability for one in expected], rtol=1e-5)
     assert (np.diff(got) <= 0).all()
 
 
