@@ -8,7 +8,6 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from linker.data.io.dates import AmbiguousDateError, day_first, is_serial, parse_date
-from linker.data.platforms.clocks import Clock, time_in_address
 
 #: No post is older: 1970 is what programs write for a time that they do not know.
 _OLDEST = datetime(1971, 1, 1, tzinfo=timezone.utc)
@@ -16,7 +15,6 @@ _OLDEST = datetime(1971, 1, 1, tzinfo=timezone.utc)
 _TOLERANCE = timedelta(days=1)
 #: Tables may have times that were shifted, so that nobody is recognized by them.
 _SHIFTED = timedelta(days=3653)
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _ISO = re.compile(r"\s*\d{4}-\d\d-\d\dT", re.ASCII)
 
 
@@ -24,8 +22,8 @@ class ImpossibleTimeError(ValueError):
     """A time at which no post was written, such as one in the year 1."""
 
 
-def _check_time_of_post(at: datetime, since: datetime = _OLDEST, tolerance: timedelta = _TOLERANCE) -> None:
-    if not since <= at <= datetime.now(timezone.utc) + tolerance:
+def _check_time_of_post(at: datetime, tolerance: timedelta) -> None:
+    if not _OLDEST <= at <= datetime.now(timezone.utc) + tolerance:
         raise ImpossibleTimeError(f"{at.isoformat()} is no possible time of a post")
 
 
@@ -39,15 +37,15 @@ class DateStyle:
 
     def __init__(self, day_first: bool | None = None, of_posts: bool = False) -> None:
         self.day_first, self._of_posts = day_first, of_posts
-        self._unread = self._serials = self._by_address = 0
+        self._unread = self._serials = 0
         self._example, self._problem = "", ""
 
-    def read(self, value: Any, since: datetime = _OLDEST) -> datetime | None:
-        """Return a date; None if it cannot be read, or is of a post and before `since`, which is counted."""
+    def read(self, value: Any, tolerance: timedelta = _SHIFTED) -> datetime | None:
+        """Return a date; None if it cannot be read, or is of a post and impossible, which is counted."""
         try:
             moment = parse_date(value, self.day_first)
             if self._of_posts:
-                _check_time_of_post(moment, since, _SHIFTED)
+                _check_time_of_post(moment, tolerance)
         except ValueError as error:
             if not self._unread:
                 self._example, self._problem = f"{str(value)[:40]!r}", self._problem_of(value, error)
@@ -55,14 +53,6 @@ class DateStyle:
             return None
         self._serials += is_serial(value)
         return moment
-
-    def read_address(self, address: str | None) -> datetime | None:
-        """Return the time in the address of a post whose date was not read, which is counted; None if it has none."""
-        milliseconds = None if address is None else time_in_address(address)
-        if milliseconds is None:
-            return None
-        self._by_address += 1
-        return _EPOCH + timedelta(milliseconds=milliseconds)
 
     def _problem_of(self, value: Any, error: ValueError) -> str:
         if isinstance(error, AmbiguousDateError):
@@ -77,7 +67,6 @@ class DateStyle:
         """Describe what was not read, or converted, in the column `name`, and what to do; empty if there is nothing."""
         parts = (
             (self._unread, f'in "{name}" left out: {self._example} {self._problem}'),
-            (self._by_address, "from the addresses of these posts"),
             (self._serials, f'in "{name}" read as days since 1900, as Excel counts them'),
         )
         return [f"{count:,} date{'' if count == 1 else 's'} {rest}" for count, rest in parts if count]
@@ -95,27 +84,23 @@ class PostTimes:
         self._replaced = 0
         self._example: Any = None
 
-    def of(self, written: Any, clock: Clock | None) -> datetime | None:
+    def of(self, written: Any, received: Any) -> datetime | None:
         """Return the time of a post; None if neither its record nor the platform's clock shows it.
 
         Args:
             written: the time that the record states; None: none.
-            clock: the platform's clock; None: it has none.
+            received: when the platform received the post; None: it does not say.
         """
-        is_written = not (written is None or written != written or str(written).strip() == "")
-        if clock is None:
-            return self._unread.read(written) if is_written else None
-        received, at = _possible(clock.received, clock), None
-        if received is None or (isinstance(written, str) and _ISO.match(written)):
-            at = _possible(written, clock)
-        if at is not None and (received is None or at <= received):
+        limit = _possible(received)
+        if limit is None:
+            is_written = not (written is None or written != written or str(written).strip() == "")
+            return self._unread.read(written, _TOLERANCE) if is_written else None
+        at = _possible(written) if isinstance(written, str) and _ISO.match(written) else None
+        if at is not None and at <= limit:
             return at
-        moments = (received, *(_possible(milliseconds, clock) for milliseconds in clock.of_id))
-        if (at := next((moment for moment in moments if moment is not None), None)) is not None:
-            self._example = written if self._example is None else self._example
-            self._replaced += 1
-            return at
-        return self._unread.read(written, clock.since) if is_written else None
+        self._example = written if self._example is None else self._example
+        self._replaced += 1
+        return limit
 
     def notes(self) -> list[str]:
         """Describe which times are the platform's, and which were not read; empty if there is nothing."""
@@ -127,9 +112,9 @@ class PostTimes:
         return notes
 
 
-def _possible(value: Any, clock: Clock) -> datetime | None:
+def _possible(value: Any) -> datetime | None:
     if value is not None:
         with contextlib.suppress(ValueError):
-            _check_time_of_post(at := parse_date(value), clock.since)
+            _check_time_of_post(at := parse_date(value), _TOLERANCE)
             return at
     return None

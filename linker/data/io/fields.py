@@ -38,8 +38,6 @@ _SPACE = r"[\s\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u2069]+"
 _AROUND_IDS = re.compile(f"^{_SPACE}|{_SPACE}$")
 #: Keys under which MongoDB writes an id.
 _OF_MONGODB = ("$oid", "$numberLong", "$numberInt")
-#: Columns with the address of a post.
-_ADDRESSES = ("uri", "id", "url", "link", "permalink", "tweet_url", "post_url")
 #: Characters of a text at most. In CSV, a quotation mark that is never closed takes the rest of the file.
 MAX_TEXT = 10_000_000
 
@@ -168,11 +166,7 @@ def date_of(values: Values, columns: Columns, ours: str) -> datetime | None:
                 return parse_date(value)
             except ValueError as error:
                 raise LineError("unreadable date", f'"{name}": {error}') from error
-        at = style.read(value)
-        if at is None and ours == "created_at":
-            addresses = (values.get(name) for name in _ADDRESSES)
-            return style.read_address(next((a for a in addresses if isinstance(a, str) and "://" in a), None))
-        return at
+        return style.read(value)
     return None
 
 

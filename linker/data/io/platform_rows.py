@@ -21,7 +21,7 @@ from linker.data.io.column_detection import open_records
 from linker.data.io.columns import Columns, PostColumns
 from linker.data.io.date_styles import PostTimes
 from linker.data.platforms.paths import nested
-from linker.data.platforms.platform import AROUND, CLOCK, Record, UnknownShapeError, hashed
+from linker.data.platforms.platform import AROUND, RECEIVED, Record, UnknownShapeError, hashed
 from linker.data.platforms.recognition import BY_COLUMNS, HEAD, MixedFormats, platforms_of
 
 #: What is counted beside the records of a format. Lines of CSV may be in the middle of a record.
@@ -96,7 +96,7 @@ def post_rows(
                 if isinstance(values, str):
                     file.left_out[values] += 1
                     continue
-                values["created_at"] = times.of(values.get("created_at"), values.pop(CLOCK, None))
+                values["created_at"] = times.of(values.get("created_at"), values.pop(RECEIVED))
                 values |= {key: row.values[key] for key in columns.copied if key in row.values}
                 if columns.authors == "hashed":
                     values.pop("author_name", None)

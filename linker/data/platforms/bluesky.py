@@ -1,4 +1,4 @@
-"""Bluesky: events of Jetstream, posts and threads of the API, records of repositories and of Tap.
+"""Bluesky: events of Jetstream and Tap, posts and threads of the API.
 
 Sources: lexicons/app/bsky/feed/post.json, defs.json and getPostThread.json, embed/external.json and
 unspecced/defs.json of bluesky-social/atproto; README of bluesky-social/jetstream.
@@ -7,132 +7,118 @@ unspecced/defs.json of bluesky-social/atproto; README of bluesky-social/jetstrea
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from typing_extensions import override
 
-from linker.data.platforms.clocks import began, of_tid
-from linker.data.platforms.platform import (
-    Platform,
-    Record,
-    first,
-    html_links,
-    html_text,
-    only,
-    table,
-    where,
-    without,
-)
+from linker.data.platforms.platform import Field, Platform, Record, html_links, html_text, table
 
 _POST = "app.bsky.feed.post"
 _URI = re.compile(rf"at://(?P<author>[^/]+)/{re.escape(_POST)}/(?P<key>[^/]+)")
-_LEFT_OUT = {
-    "app_bsky_feed_like": "likes",
-    "app_bsky_feed_repost": "reposts",
-    "app_bsky_graph_follow": "follows",
-    "app_bsky_graph_block": "blocks",
-    "app_bsky_actor_profile": "profiles",
-}
-
-
-def _of_record(path: str, **fields: Any) -> tuple[Mapping[str, Any], str, tuple[Any, ...]]:
-    """Return fields, texts beside the text, and links, of posts whose record is at a path.
-
-    Beside the text are hashtags that are not in it, and descriptions of pictures and videos.
-    """
-    whole, embed = f"{path}.bridgyOriginalText", f"{path}.embed"
-    card = f"{embed}.external.{{0}}|{embed}.media.external.{{0}}".format
-    beside = ("images[].alt", "alt", "media.images[].alt", "media.alt")
-    return (
-        table(
-            **fields,
-            # Bridgy Fed cuts posts of other networks, and keeps the whole text as HTML.
-            text=first(html_text(whole), f"{path}.text"),
-            lang=f"{path}.langs[]",
-            reply_to=f"{path}.reply.parent.uri",
-            thread=f"{path}.reply.root.uri",
-            quote_of=f"{embed}.record.record.uri|{embed}.record.uri",
-            card_url=card("uri"),
-            card_title=card("title"),
-            card_description=card("description"),
-        ),
-        " ".join([f"{path}.tags[]", *(f"{embed}.{name}" for name in beside)]),
-        (f"{path}.facets[].features[].uri", html_links(whole)),
-    )
-
-
-def _from_uri(template: str) -> Callable[[Record], str | None]:
-    """A text with author and key of a post, from its at:// address."""
-
-    def filled(record: Record) -> str | None:
-        match = _URI.fullmatch(str(record.get("uri")))
-        return template.format(**match.groupdict()) if match else None
-
-    return filled
-
-
-_WEB = _from_uri("https://bsky.app/profile/{author}/post/{key}")
+_WHOLE = "record.bridgyOriginalText"
 
 
 class _Bluesky(Platform):
-    # People bring their posts on X, whose times stay what they were.
-    since = began(2006, 3, 21)
+    """Posts whose record of the AT Protocol is under the key `record`."""
+
+    # Beside the text are hashtags that are not in it, and descriptions of pictures and videos.
+    below = (
+        "record.tags[] record.embed.images[].alt record.embed.alt "
+        "record.embed.media.images[].alt record.embed.media.alt"
+    )
+    links = ("record.facets[].features[].uri", html_links(_WHOLE))
+
+
+def _fields(**fields: Field) -> Mapping[str, Field]:
+    card = "record.embed.external.{0}|record.embed.media.external.{0}".format
+    return table(
+        **fields,
+        # Bridgy Fed cuts posts of other networks, and keeps the whole text as HTML.
+        text=(html_text(_WHOLE), "record.text"),
+        created_at="record.createdAt|record.created_at",
+        lang="record.langs[]",
+        reply_to="record.reply.parent.uri",
+        thread="record.reply.root.uri",
+        quote_of="record.embed.record.record.uri|record.embed.record.uri",
+        card_url=card("uri"),
+        card_title=card("title"),
+        card_description=card("description"),
+    )
+
+
+class _Events(_Bluesky):
+    """Events with `did`, `collection`, `operation`, `rkey` and `record`, or the `status` of an account."""
+
+    fields = _fields(
+        id=f"at://{{did}}/{_POST}/{{rkey}}", url="https://bsky.app/profile/{did}/post/{rkey}", author="did"
+    )
+    left_out = (
+        lambda record: None if "collection" in record else _event_name(record),
+        (
+            "collection",
+            {
+                _POST: "",
+                "app.bsky.feed.like": "likes",
+                "app.bsky.feed.repost": "reposts",
+                "app.bsky.graph.follow": "follows",
+                "app.bsky.graph.block": "blocks",
+                "app.bsky.actor.profile": "profiles",
+                "*": "other records",
+            },
+        ),
+        ("operation|action", {"create": "", "delete": "deletions", "update": "edits", "*": "other records"}),
+    )
+    deletions = (
+        ("operation=delete", str(fields["id"])),
+        ("action=delete", str(fields["id"])),
+        ("status=deleted", "did"),
+        ("status=takendown", "did"),
+    )
+
+
+def _event_name(record: Record) -> str | None:
+    """The name of an event without a record, as versions of Jetstream and Tap write it; None: it is none."""
+    kind = record.get("kind", record.get("type", "account" if "seq" in record else None))
+    return None if kind is None else f"{kind} events" if kind in ("account", "identity") else "other events"
 
 
 @Platform.register("bluesky_jetstream")
-class Jetstream(_Bluesky):
+class Jetstream(_Events):
     """Bluesky, events of Jetstream 1."""
 
     title = "Bluesky Jetstream"
     received = "time_us"
-    numbered = (of_tid("commit.rkey"),)
     signs = ("did + time_us + kind",)
-    fields, below, links = _of_record(
-        "commit.record",
-        id=f"at://{{did}}/{_POST}/{{commit.rkey}}",
-        url="https://bsky.app/profile/{did}/post/{commit.rkey}",
-        author="did",
-        created_at="commit.record.createdAt",
-    )
-    left_out = (
-        only("kind", "commit", identity="identity events", account="account events", other="other events"),
-        only("commit.collection", _POST, **_LEFT_OUT),
-        only("commit.operation", "create", delete="deletions", update="edits"),
-    )
-    deletions = (
-        where("commit.operation", "delete", fields["id"]),
-        where("account.status", "deleted", "did"),
-        where("account.status", "takendown", "did"),
-    )
+
+    @override
+    def opened(self, record: Record) -> Record:
+        inside = record.get("commit") or record.get("account")
+        return {**record, **inside} if isinstance(inside, dict) else record
 
 
 @Platform.register("bluesky_jetstream_2")
-class Jetstream2(_Bluesky):
+class Jetstream2(_Events):
     """Bluesky, events of Jetstream 2."""
 
     title = "Bluesky Jetstream 2"
     received = "time"
-    numbered = (of_tid("rkey"),)
     signs = ("did + seq + collection", "did + seq + account", "did + seq + handle", "did + seq + $type")
     envelope = "payload"
-    fields, below, links = _of_record(
-        "record",
-        id=f"at://{{did}}/{_POST}/{{rkey}}",
-        url="https://bsky.app/profile/{did}/post/{rkey}",
-        author="did",
-        created_at="record.createdAt",
-    )
-    left_out = (
-        lambda record: None if "collection" in record else "account events",
-        only("collection", _POST, **_LEFT_OUT),
-        only("operation", "create", delete="deletions", update="edits"),
-    )
-    deletions = (
-        where("operation", "delete", fields["id"]),
-        where("status", "deleted", "did"),
-        where("status", "takendown", "did"),
-    )
+
+
+@Platform.register("bluesky_tap")
+class Tap(_Events):
+    """Bluesky, records of Tap."""
+
+    title = "Bluesky Tap"
+    signs = ("type + record.did + record.collection + record.action", "type=identity + identity.did")
+
+    @override
+    def opened(self, record: Record) -> Record:
+        inside = record.get("record") if "type" in record else None
+        inside = inside or record.get("identity")
+        return {"type": record.get("type"), **inside} if isinstance(inside, dict) else record
 
 
 #: Items of threads (getPostThreadV2) that are no posts.
@@ -141,6 +127,12 @@ _UNSEEN = {
     "threadItemBlocked": "blocked posts",
     "threadItemNoUnauthenticated": "hidden posts",
 }
+_REPOST = {"app.bsky.feed.defs#reasonRepost": "reposts"}
+
+
+def _address(record: Record) -> str | None:
+    match = _URI.fullmatch(str(record.get("uri")))
+    return f"https://bsky.app/profile/{match['author']}/post/{match['key']}" if match else None
 
 
 @Platform.register("bluesky_api")
@@ -149,7 +141,6 @@ class Api(_Bluesky):
 
     title = "Bluesky API"
     received = "indexedAt|indexed_at"
-    numbered = (of_tid("uri"),)
     signs = (
         "post.uri + post.record",
         "uri + cid + author.did + record",
@@ -158,13 +149,11 @@ class Api(_Bluesky):
         "thread.blocked",
         "uri + depth + value",
     )
-    fields, below, links = _of_record(
-        "record",
+    fields = _fields(
         id="uri",
         author="author.did",
         author_name="author.handle",
-        created_at="record.createdAt|record.created_at",
-        url=_WEB,
+        url=_address,
         quoted_text="embed.record.value.text|embed.record.record.value.text",
     )
     context = (
@@ -172,12 +161,10 @@ class Api(_Bluesky):
         "bookmarkCount|bookmark_count"
     )
     left_out = (
-        *(
-            without(kind, "reposts", "app.bsky.feed.defs#reasonRepost")
-            for kind in ("reason.$type", "reason.py_type")
-        ),
-        *(without(key, "posts not found") for key in ("notFound", "not_found")),
-        without("blocked", "blocked posts"),
+        ("reason.$type", _REPOST),
+        ("reason.py_type", _REPOST),
+        ("notFound|not_found", "posts not found"),
+        ("blocked", "blocked posts"),
         lambda record: _UNSEEN.get(str(record.get("$type", record.get("py_type"))).rpartition("#")[2]),
     )
 
@@ -206,29 +193,3 @@ def _nodes(thread: Record) -> list[Record]:
             replies = node.get("replies")
             waiting += [*(reversed(replies) if isinstance(replies, list) else ()), node.get("parent")]
     return all_nodes
-
-
-@Platform.register("bluesky_tap")
-class Tap(_Bluesky):
-    """Bluesky, records of Tap."""
-
-    title = "Bluesky Tap"
-    numbered = (of_tid("record.rkey"),)
-    signs = ("type + record.did + record.collection + record.action", "type=identity + identity.did")
-    fields, below, links = _of_record(
-        "record.record",
-        id=f"at://{{record.did}}/{_POST}/{{record.rkey}}",
-        url="https://bsky.app/profile/{record.did}/post/{record.rkey}",
-        author="record.did",
-        created_at="record.record.createdAt",
-    )
-    left_out = (
-        only("type", "record", identity="identity events", other="other events"),
-        only("record.collection", _POST, **_LEFT_OUT),
-        only("record.action", "create", delete="deletions", update="edits"),
-    )
-    deletions = (
-        where("record.action", "delete", fields["id"]),
-        where("identity.status", "deleted", "identity.did"),
-        where("identity.status", "takendown", "identity.did"),
-    )

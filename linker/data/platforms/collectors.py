@@ -6,31 +6,24 @@ modules/twitter.py and telegram.py of JustAnotherArchivist/snscrape.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from typing_extensions import override
 
-from linker.data.platforms.clocks import began, of_x
-from linker.data.platforms.linkedin import LinkedIn
-from linker.data.platforms.mastodon import Gab, Mastodon
-from linker.data.platforms.meta import Facebook, Instagram, InstagramComments, Threads
 from linker.data.platforms.paths import getter
-from linker.data.platforms.platform import (
-    Platform,
-    Record,
-    UnknownShapeError,
-    joined,
-    other_than,
-    separated,
-    table,
-    unescaped,
-    without,
-)
-from linker.data.platforms.tiktok import Comments, Videos
-from linker.data.platforms.x import GraphQL
+from linker.data.platforms.platform import Platform, Record, UnknownShapeError, row_inside, table
 
-_listed = separated("urls", "links", "link_url", "url_original")
-_single = separated("link", "url", "post_url", "tiktok_url")
+_BETWEEN = re.compile(r"[,|;\s]+(?=https?://)")
+_LISTED = ("urls", "links", "link_url", "url_original")
+_SINGLE = ("link", "url", "post_url", "tiktok_url")
+
+
+def _addresses(record: Record, names: Sequence[str]) -> list[str]:
+    """The addresses in cells with several, separated by commas, bars or spaces."""
+    cells = [cell for name in names if isinstance(cell := record.get(name), str)]
+    return [address for cell in cells for address in _BETWEEN.split(cell.strip()) if "://" in address]
 
 
 def _is_own(address: str, record: Record) -> bool:
@@ -40,13 +33,13 @@ def _is_own(address: str, record: Record) -> bool:
 
 
 def _links(record: Record) -> list[str]:
-    if any(name in record for name in ("urls", "links", "link_url", "url_original")):
-        return _listed(record)
-    return [address for address in _single(record) if not _is_own(address, record)]
+    if any(name in record for name in _LISTED):
+        return _addresses(record, _LISTED)
+    return [address for address in _addresses(record, _SINGLE) if not _is_own(address, record)]
 
 
 def _address(record: Record) -> str | None:
-    return next((address for address in _single(record) if _is_own(address, record)), None)
+    return next((address for address in _addresses(record, _SINGLE) if _is_own(address, record)), None)
 
 
 def _language(record: Record) -> str | None:
@@ -71,37 +64,29 @@ class FourCat(Platform):
     )
     fields = table(
         id="id",
-        text=unescaped(joined("subject", "body")),
+        text="{subject}\n\n{body}|subject|body",
         created_at="unix_timestamp|timestamp",
         lang=_language,
-        author=other_than("author_id|account_id|author", "[deleted]"),
+        author="author_id|account_id|author",
         author_name="author|account_username",
         reply_to="replied_to_post|reply_to",
         quote_of="quoted_post",
         thread="thread_id",
         url=_address,
     )
+    has_entities = True
     is_table = True
     links = (_links,)
     left_out = (
-        without("is_retweet", "reposts", "yes", "True", "true", "1"),
-        without("body", "deleted posts", "[deleted]"),
-        without("body", "removed posts", "[removed]"),
+        ("is_retweet", dict.fromkeys(("yes", "True", "true", "1"), "reposts")),
+        ("body", {"[deleted]": "deleted posts", "[removed]": "removed posts"}),
     )
 
 
-_INSIDE: dict[str, type[Platform]] = {
-    "x_graphql": GraphQL,
-    "tiktok": Videos,
-    "tiktok_comments": Comments,
-    "threads": Threads,
-    "instagram": Instagram,
-    "instagram_comments": InstagramComments,
-    "facebook": Facebook,
-    "linkedin": LinkedIn,
-    "truth_social": Mastodon,
-    "gab": Gab,
-}
+_INSIDE = (
+    *("x_graphql", "tiktok", "tiktok_comments", "threads", "instagram", "instagram_comments"),
+    *("facebook", "linkedin", "truth_social", "gab"),
+)
 
 
 @Platform.register("zeeschuimer")
@@ -112,20 +97,13 @@ class Zeeschuimer(Platform):
     signs = ("source_platform + item_id + data",)
     fields: ClassVar[Any] = {"id": "item_id", "text": "data.text"}
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._inside = {name: platform() for name, platform in _INSIDE.items()}
-
     @override
     def row(self, record: Record) -> dict[str, Any] | str:
         inside, source = record.get("data"), record.get("source_platform")
         if not isinstance(inside, dict) or not isinstance(source, str):
             raise UnknownShapeError("no source_platform and data")
-        for name, platform in self._inside.items():
-            if platform.recognizes(inside):
-                row = platform.row(platform.opened(inside))
-                return {**row, "platform": name} if isinstance(row, dict) else row
-        return f"records of {source}"
+        row = row_inside(_INSIDE, inside)
+        return f"records of {source}" if row is None else row
 
 
 @Platform.register("snscrape")
@@ -133,8 +111,6 @@ class Tweets(Platform):
     """X, tweets of snscrape."""
 
     title = "snscrape (X)"
-    since = began(2006, 3, 21)
-    numbered = (of_x("id"),)
     signs = (
         "_type=snscrape.modules.twitter.Tweet",
         "id + date + rawContent",
@@ -142,7 +118,7 @@ class Tweets(Platform):
     )
     fields = table(
         id="id",
-        text=unescaped("rawContent|content"),
+        text="rawContent|content",
         created_at="date",
         lang="lang",
         author="user.id|user.username",
@@ -156,10 +132,11 @@ class Tweets(Platform):
         card_description="card.description",
         quoted_text="quotedTweet.rawContent|quotedTweet.content",
     )
+    has_entities = True
     below = "media[].altText"
     context = "likeCount retweetCount replyCount quoteCount viewCount sourceLabel"
     links = ("links[].url", "outlinks[]")
-    left_out = (without("retweetedTweet", "reposts"),)
+    left_out = (("retweetedTweet", "reposts"),)
 
 
 @Platform.register("snscrape_telegram")
@@ -167,7 +144,6 @@ class Telegram(Platform):
     """Telegram, messages of snscrape."""
 
     title = "snscrape (Telegram)"
-    since = began(2013, 8, 14)
     signs = ("_type=snscrape.modules.telegram.TelegramPost", "url + date + content + outlinks + linkPreview")
     fields = table(
         id="url",

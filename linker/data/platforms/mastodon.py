@@ -6,18 +6,13 @@ and truth of 4CAT; modules/gab.js of Zeeschuimer.
 
 from __future__ import annotations
 
-from linker.data.platforms.clocks import began, of_mastodon
 from linker.data.platforms.platform import (
     Platform,
     html_links,
     html_text,
-    only,
     table,
-    without,
 )
 
-# The networks before Mastodon that are part of it.
-_SINCE = began(2008)
 _FAVORITES = "favourites_count"
 
 
@@ -27,8 +22,6 @@ class Mastodon(Platform):
     """Mastodon and Truth Social, statuses of the API and their contexts."""
 
     title = "Mastodon"
-    since = _SINCE
-    numbered = (of_mastodon("id"),)
     signs = (
         "content + created_at + in_reply_to_id",
         "content + created_at + reblog",
@@ -59,7 +52,7 @@ class Mastodon(Platform):
     )
     links = (html_links("content"),)
     left_out = (
-        without("reblog", "reposts"),
+        ("reblog", "reposts"),
         lambda record: "empty contexts" if "ancestors" in record else None,
     )
 
@@ -69,7 +62,6 @@ class Outbox(Platform):
     """Mastodon, an account's own archive (outbox.json)."""
 
     title = "Mastodon archive"
-    since = _SINCE
     signs = ("type=Create + object.content + actor", "type=Announce + object + actor")
     fields = table(
         id="object.id",
@@ -85,7 +77,7 @@ class Outbox(Platform):
     below = "object.oneOf[].name object.anyOf[].name object.attachment[].name"
     context = "object.sensitive"
     links = (html_links("object.content"),)
-    left_out = (only("type", "Create", Announce="reposts", other="other activities"),)
+    left_out = (("type", {"Create": "", "Announce": "reposts", "*": "other activities"}),)
 
 
 @Platform.register("gab")
@@ -93,7 +85,6 @@ class Gab(Platform):
     """Gab, posts of its web page and of its API (Zeeschuimer, 4CAT)."""
 
     title = "Gab"
-    since = _SINCE
     signs = (
         "i + c + ca + ul",
         *(
@@ -122,7 +113,6 @@ class Gab(Platform):
     context = f"{_FAVORITES}|fbc reblogs_count|rbc replies_count|rc reaction_count"
     links = (html_links("c|content"),)
     left_out = (
-        without("reblog", "reposts"),
-        without("type", "groups", "group"),
-        without("type", "profiles", "user"),
+        ("reblog", "reposts"),
+        ("type", {"group": "groups", "user": "profiles"}),
     )

@@ -9,12 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
-from linker.data.platforms.clocks import began, snowflake
 from linker.data.platforms.paths import getter
-from linker.data.platforms.platform import Platform, Record, table, without
-
-_FACEBOOK, _INSTAGRAM, _THREADS = began(2004, 2, 4), began(2010, 10, 6), began(2023, 7, 5)
-_OF_ID = snowflake("pk|id", 23, 1314220021721, least=10**15)
+from linker.data.platforms.platform import Platform, Record, table
 
 
 def _unwrapped(path: str) -> Callable[[Record], str | None]:
@@ -38,8 +34,6 @@ class Threads(Platform):
     """Threads, posts (Zeeschuimer, 4CAT)."""
 
     title = "Threads"
-    since = _THREADS
-    numbered = (_OF_ID,)
     signs = ("code + caption + text_post_app_info",)
     envelope = "data"
     fields = table(
@@ -58,7 +52,7 @@ class Threads(Platform):
         "like_count text_post_app_info.direct_reply_count text_post_app_info.repost_count "
         "text_post_app_info.quote_count"
     )
-    left_out = (without("text_post_app_info.share_info.reposted_post", "reposts"),)
+    left_out = (("text_post_app_info.share_info.reposted_post", "reposts"),)
 
 
 @Platform.register("instagram")
@@ -66,8 +60,6 @@ class Instagram(Platform):
     """Instagram, posts (Zeeschuimer, 4CAT, instaloader)."""
 
     title = "Instagram"
-    since = _INSTAGRAM
-    numbered = (_OF_ID,)
     signs = ("code + caption + user + !text_post_app_info", "shortcode + edge_media_to_caption")
     envelope = "data|node"  # instaloader's is node
     fields = table(
@@ -89,7 +81,6 @@ class InstagramComments(Platform):
     """Instagram, comments (Zeeschuimer, 4CAT)."""
 
     title = "Instagram comments"
-    since = _INSTAGRAM
     signs = ("comment_id + text + post_id + user",)
     envelope = "data"
     fields = table(
@@ -115,7 +106,6 @@ class Facebook(Platform):
     """Facebook, posts (Zeeschuimer, 4CAT)."""
 
     title = "Facebook"
-    since = _FACEBOOK
     signs = (f"{_STORY}.post_id",)
     envelope = "data"
     fields = table(
@@ -135,7 +125,6 @@ class CrowdTangle(Platform):
     """Facebook and Instagram, exports of CrowdTangle, CSV."""
 
     title = "CrowdTangle"
-    since = _FACEBOOK
     signs = ("Message + Post Created + URL", "Description + Post Created + URL")
     fields = table(
         id="URL",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 Getter = Callable[[Mapping[str, Any]], Any]
@@ -18,9 +18,10 @@ Getter = Callable[[Mapping[str, Any]], Any]
 #: Maximum number of characters of a cell that is parsed.
 _LONGEST_CELL = 1_000_000
 
-_STEP = re.compile(r"([^\[\]]+)(?:\[(?:(\d+)|([^\[\]=]+)=([^\[\]]*))?\])?")
+_STEP = re.compile(
+    r"(?P<key>[^\[\]]+)(?P<list>\[(?:(?P<index>\d+)|(?P<name>[^\[\]=]+)=(?P<value>[^\[\]]*))?\])?"
+)
 _PLACE = re.compile(r"\{([^{}]+)\}")
-_Step = tuple[str, Callable[[Any], Iterator[Any]] | None]
 
 
 def getter(expression: str) -> Getter:
@@ -31,7 +32,7 @@ def getter(expression: str) -> Getter:
     Raises:
         ValueError: if the expression is malformed.
     """
-    paths = [_template(path) if "{" in path else _first(_steps(path)) for path in expression.split("|")]
+    paths = [_template(path) if "{" in path else _first(path) for path in expression.split("|")]
     if len(paths) == 1:
         return paths[0]
     return lambda record: next((value for path in paths if (value := path(record)) is not None), None)
@@ -43,8 +44,8 @@ def lister(expression: str) -> Callable[[Mapping[str, Any]], list[Any]]:
     Raises:
         ValueError: if the expression is malformed.
     """
-    paths = [_steps(path) for path in expression.split("|")]
-    return lambda record: [value for steps in paths for value in _walk(record, steps, 0) if _is_filled(value)]
+    paths = [_values(path) for path in expression.split("|")]
+    return lambda record: [value for values_in in paths for value in values_in(record)]
 
 
 def has_path(path: str) -> Callable[[Mapping[str, Any]], bool]:
@@ -77,9 +78,7 @@ def nested(values: Mapping[str, Any]) -> dict[str, Any]:
         *above, last = name.split(".")
         inside: Any = result
         for key in above:
-            inside = inside.setdefault(key, {})
-            if not isinstance(inside, dict):
-                break
+            inside = inside.setdefault(key, {}) if isinstance(inside, dict) else None
         if isinstance(inside, dict) and last not in inside:
             inside[last] = value
         else:
@@ -104,36 +103,41 @@ def parsed(text: str) -> Any:
     return value
 
 
-def _steps(path: str) -> list[_Step]:
-    steps: list[_Step] = []
-    for piece in path.split("."):
-        match = _STEP.fullmatch(piece)
-        if match is None:
-            raise ValueError(f"{path!r} is not a path; write it like a.b, a[].b, a[0].b or a[type=link].b")
-        key, number, name, wanted = match.groups()
-        steps.append((key, _selector(number, name, wanted) if piece.endswith("]") else None))
-    return steps
+def _values(path: str) -> Callable[[Mapping[str, Any]], list[Any]]:
+    """Return a function that returns all values at a path, in order."""
+    steps = [_STEP.fullmatch(piece) for piece in path.split(".")]
+    if None in steps:
+        raise ValueError(f"{path!r} is not a path; write it like a.b, a[].b, a[0].b or a[type=link].b")
+    keys = [(step["key"], step if step["list"] else None) for step in steps if step]
+
+    def values_in(record: Mapping[str, Any]) -> list[Any]:
+        values: list[Any] = [record]
+        for key, step in keys:
+            values = [value[key] for value in values if isinstance(value, dict) and key in value]
+            if step:
+                values = [item for value in values for item in _items(value, step)]
+        return list(filter(_is_filled, values))
+
+    return values_in
 
 
-def _selector(number: str | None, name: str | None, wanted: str | None) -> Callable[[Any], Iterator[Any]]:
-    def select(items: Any) -> Iterator[Any]:
-        if isinstance(items, str) and items.startswith("["):
-            items = parsed(items)
-        if not isinstance(items, list):
-            return iter(())
-        if number is not None:
-            return iter(items[int(number) : int(number) + 1])
-        if name is not None:
-            return (item for item in items if isinstance(item, dict) and item.get(name) == wanted)
-        return iter(items)
-
-    return select
+def _items(value: Any, step: re.Match[str]) -> list[Any]:
+    """The items of a list that a step of a path selects."""
+    if isinstance(value, str) and value.startswith("["):
+        value = parsed(value)
+    if not isinstance(value, list):
+        return []
+    if step["index"]:
+        return value[int(step["index"]) :][:1]
+    name = step["name"]
+    return [i for i in value if isinstance(i, dict) and i.get(name) == step["value"]] if name else value
 
 
-def _first(steps: list[_Step]) -> Getter:
-    if any(select for _, select in steps):
-        return lambda record: next(filter(_is_filled, _walk(record, steps, 0)), None)
-    keys = [key for key, _ in steps]
+def _first(path: str) -> Getter:
+    """Return a function that returns the first value at a path; most have keys alone, for which this is fast."""
+    values_in, keys = _values(path), path.split(".")
+    if "[" in path:
+        return lambda record: next(iter(values_in(record)), None)
 
     def value_of(record: Mapping[str, Any]) -> Any:
         value: Any = record
@@ -144,17 +148,6 @@ def _first(steps: list[_Step]) -> Getter:
         return value if _is_filled(value) else None
 
     return value_of
-
-
-def _walk(value: Any, steps: list[_Step], at: int) -> Iterator[Any]:
-    if at == len(steps):
-        yield value
-        return
-    key, select = steps[at]
-    if not isinstance(value, dict) or key not in value:
-        return
-    for item in (value[key],) if select is None else select(value[key]):
-        yield from _walk(item, steps, at + 1)
 
 
 def _is_filled(value: Any) -> bool:

@@ -6,28 +6,48 @@ import hashlib
 import html
 import re
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from linker.config import Registrable
 from linker.data.html_text import anchors, text_of_html
-from linker.data.platforms.clocks import Clock, Numbered, began
 from linker.data.platforms.paths import Getter, getter, has_path, lister
 
 Record = Mapping[str, Any]
-Rule = Callable[[Record], "str | None"]
+#: A path, several of which the first with a value counts, or a function of the record.
+Field = str | tuple["Field", ...] | Getter
+#: A path and the names by its values (`*`: others, empty: kept), or the name of any value; or a function.
+Rule = tuple[str, "str | Mapping[str, str]"] | Callable[[Record], "str | None"]
 
 #: Columns of posts that a table may fill, beside `id`, `text` and `created_at`.
 KEPT = (
     *("lang", "author", "author_name", "reply_to", "quote_of", "repost_of", "thread"),
     *("card_url", "card_title", "card_description", "url"),
 )
-_BETWEEN = re.compile(r"[,|;\s]+(?=https?://)")
-#: Codes of languages that are none: not identified, several, none, and those of X for tweets without words.
-_NO_LANGUAGE = frozenset(
-    ("und", "mul", "zxx", "qme", "qht", "qam", "qct", "qst", "art", "un", "unknown", "n/a", "none", "null")
-)
+#: Values that mean none: languages not identified, several, and those of X for tweets without words; deleted authors.
+_NONE = {
+    "lang": frozenset(
+        (
+            "und",
+            "mul",
+            "zxx",
+            "qme",
+            "qht",
+            "qam",
+            "qct",
+            "qst",
+            "art",
+            "un",
+            "unknown",
+            "n/a",
+            "none",
+            "null",
+        )
+    ),
+    "author": frozenset(("[deleted]", "[removed]")),
+    "reply_to": frozenset(("0", "root")),
+}
 #: Characters of a text in a column `x_…` at most: of one that a format names, and of a cell of its tables.
 _LONGEST_CONTEXT, _LONGEST_CELL = 10_000, 500
 #: Names of columns with people, or with texts and addresses that are in other columns.
@@ -38,8 +58,8 @@ _OF_PEOPLE = re.compile(
 )
 #: Key under which a record has the scalar values of the document around its list, such as the chat of a message.
 AROUND = "^"
-#: Key of the platform's `Clock` in the columns of a post.
-CLOCK = "^clock"
+#: Key in the columns of a post of the time at which its platform received it.
+RECEIVED = "^received"
 
 
 class UnknownShapeError(ValueError):
@@ -55,44 +75,42 @@ class Platform(Registrable):
             enough.
         envelope: path of the object that all other paths start from, in records that have it.
         posts: paths of the posts in a record with several; empty: the record is one post.
-        fields: our column → where its value is: an expression, or a function of the record. `quoted_text` stays in
-            the column `x_quoted_text`.
+        fields: our column → where its value is. `quoted_text` stays in the column `x_quoted_text`.
         above: paths, separated by spaces, of what else the author wrote, put above the text, such as content warnings.
         below: the same, put below it, such as the options of polls and descriptions of pictures.
+        has_entities: whether `&` is `&amp;` in texts.
         context: paths, separated by spaces, of numbers and texts that stay in columns named `x_` and the last key, such
             as `x_like_count`, or `name=path` in one named otherwise. Never names of people.
         is_table: whether all columns of the format's tables, but for people's names, stay in columns named so.
         links: where addresses are, in order; `card_url` is put before them.
-        since: when the platform began; earlier times of posts are impossible.
         received: path of the time at which the platform received a post; empty: records do not have it.
-        numbered: functions that return the time, in milliseconds since 1970, in an id; see `clocks`.
         left_out: rules, in order, that name a record which is not kept.
-        deletions: rules that return the id of a post, or the author of all posts, that a record deletes.
+        deletions: signs of a record that deletes something, each with the path of the post's id, or of the author of
+            all posts.
     """
 
     title: ClassVar[str] = ""
     signs: ClassVar[tuple[str, ...]] = ()
     envelope: ClassVar[str] = ""
     posts: ClassVar[tuple[str, ...]] = ()
-    fields: ClassVar[Mapping[str, Any]] = {}
+    fields: ClassVar[Mapping[str, Field]] = {}
     above: ClassVar[str] = ""
     below: ClassVar[str] = ""
+    has_entities: ClassVar[bool] = False
     context: ClassVar[str] = ""
     is_table: ClassVar[bool] = False
     links: ClassVar[tuple[Any, ...]] = ()
-    since: ClassVar[datetime] = began(1971)
     received: ClassVar[str] = ""
-    numbered: ClassVar[tuple[Numbered, ...]] = ()
     left_out: ClassVar[tuple[Rule, ...]] = ()
-    deletions: ClassVar[tuple[Callable[[Record], Any], ...]] = ()
+    deletions: ClassVar[tuple[tuple[str, str], ...]] = ()
 
     def __init__(self) -> None:
         self._signs = [[has_path(path) for path in sign.split(" + ")] for sign in self.signs]
         self._envelope = getter(self.envelope) if self.envelope else None
         self._posts = [lister(path) for path in self.posts]
         values = {name: _compiled(field) for name, field in self.fields.items()}
-        self._id, self._text = values.pop("id"), values.pop("text")
-        self._created_at = values.pop("created_at", None)
+        self._id, self._text = values["id"], values["text"]
+        self._created_at = values.get("created_at", lambda record: None)
         self._received = getter(self.received) if self.received else None
         self._kept = [(name, values[name]) for name in KEPT if name in values]
         self._above, self._below = (
@@ -105,6 +123,8 @@ class Platform(Registrable):
         if "quoted_text" in values:
             self._context.append(("x_quoted_text", values["quoted_text"]))
         self._links = [lister(field) if isinstance(field, str) else field for field in self.links]
+        self._left_out = [rule if callable(rule) else _rule(*rule) for rule in self.left_out]
+        self._deletions = [(has_path(sign), getter(path)) for sign, path in self.deletions]
 
     def recognizes(self, record: Record) -> bool:
         """Return whether a record has the signs of this format."""
@@ -121,17 +141,15 @@ class Platform(Registrable):
     def posts_of(self, record: Record) -> list[Record]:
         """Return the posts of a record, as records; usually the one record itself."""
         inside = self.opened(record)
-        if not self._posts:
-            return [inside]
-        inner_posts: list[Record] = [
-            post for posts in self._posts for post in posts(inside) if isinstance(post, dict)
-        ]
-        return inner_posts or [inside]
+        posts = (post for posts_in in self._posts for post in posts_in(inside))
+        inner: list[Record] = [post for post in posts if isinstance(post, dict)]
+        return inner or [inside]
 
     def deleted_by(self, record: Record) -> list[str]:
         """Return the ids of posts, and authors, that a record deletes."""
         inside = self.opened(record)
-        return [str(value) for rule in self.deletions if (value := rule(inside)) is not None]
+        deleted = [value_of(inside) for has, value_of in self._deletions if has(inside)]
+        return [str(value) for value in deleted if value is not None]
 
     def row(self, record: Record) -> dict[str, Any] | str:
         """Return the columns of a post, with its author in the clear; or the name that the record is left out by.
@@ -139,38 +157,33 @@ class Platform(Registrable):
         Raises:
             UnknownShapeError: if a record is neither.
         """
-        for rule in self.left_out:
-            if (name := rule(record)) is not None:
+        for rule in self._left_out:
+            if name := rule(record):
                 return name
         id_, text = self._id(record), self._whole_text(record)
         if id_ is None:
             path = self.fields["id"]
             path = path if isinstance(path, str) else "id"
             raise UnknownShapeError(f"no {self.title} id ({path}); keys: {_keys(record)}")
-        if isinstance(text, str):
-            text = text.replace("\x00", "").strip()
         if not text and text != 0:
             if self.recognizes(record):
                 return "posts without text"
             raise UnknownShapeError(f"no {self.title} text; keys: {_keys(record)}")
-        row: dict[str, Any] = {"id": id_, "text": text}
-        row["created_at"] = None if self._created_at is None else self._created_at(record)
-        of_id = (at for time_of in self.numbered if (at := time_of(record)) is not None)
-        row[CLOCK] = Clock(self.since, self._received and self._received(record), of_id)
+        row: dict[str, Any] = {"id": id_, "text": text, "created_at": self._created_at(record)}
+        row[RECEIVED] = self._received and self._received(record)
         for name, value_of in self._kept:
             value = value_of(record)
-            if isinstance(value, str):
-                if name != "lang" or value.lower() not in _NO_LANGUAGE:
+            if isinstance(value, (str, int)) and not isinstance(value, bool):
+                value = str(value)
+                if name not in _NONE or value.lower() not in _NONE[name]:
                     row[name] = value
-            elif isinstance(value, int) and not isinstance(value, bool):
-                row[name] = str(value)
         links = [row["card_url"]] if "card_url" in row else []
         for urls_of in self._links:
             links += [url for url in urls_of(record) if isinstance(url, str)]
         if links:
             row["links"] = list(dict.fromkeys(links))
         for name, value_of in self._context:
-            if (value := value_of(record)) is not None and _is_short(value, _LONGEST_CONTEXT):
+            if (value := self._decoded(value_of(record))) is not None and _is_short(value, _LONGEST_CONTEXT):
                 row[name] = value
         if self.is_table:
             row.update(_other_columns(record, row))
@@ -178,15 +191,25 @@ class Platform(Registrable):
 
     def _whole_text(self, record: Record) -> Any:
         """Return all that the author wrote: content warning, text, options of a poll, descriptions of pictures."""
-        text = self._text(record)
+        text = self._decoded(self._text(record))
+        text = text.replace("\x00", "").strip() if isinstance(text, str) else text
         above, below = (
-            [piece.strip() for texts_of in listers for piece in texts_of(record) if isinstance(piece, str)]
+            [
+                self._decoded(piece).strip()
+                for texts_of in listers
+                for piece in texts_of(record)
+                if isinstance(piece, str)
+            ]
             for listers in (self._above, self._below)
         )
         if not above and not below:
             return text
-        middle = [text.strip()] if isinstance(text, str) else []
-        return "\n\n".join(piece for piece in dict.fromkeys([*above, *middle, *below]) if piece)
+        return "\n\n".join(
+            filter(None, dict.fromkeys([*above, text if isinstance(text, str) else "", *below]))
+        )
+
+    def _decoded(self, value: Any) -> Any:
+        return html.unescape(value) if self.has_entities and isinstance(value, str) else value
 
 
 def _is_short(value: Any, most: int) -> bool:
@@ -206,8 +229,8 @@ def _other_columns(record: Record, row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def table(**fields: Any) -> Mapping[str, Any]:
-    """Return the fields of a format: our column → an expression, or a function of the record."""
+def table(**fields: Field) -> Mapping[str, Field]:
+    """Return the fields of a format: our column → where its value is."""
     return MappingProxyType(fields)
 
 
@@ -216,51 +239,10 @@ def hashed(author: str) -> str:
     return hashlib.sha256(author.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-def only(path: str, *kept: str, other: str = "other records", **names: str) -> Rule:
-    """Return a rule that keeps records with one of some values, and names those with others.
-
-    Args:
-        path: where the value is.
-        *kept: the values to keep.
-        other: name of records with any value that is not in `names`.
-        **names: value → name; `.` and `-` in values are written `_`.
-    """
-    value_of = getter(path)
-
-    def rule(record: Record) -> str | None:
-        value = value_of(record)
-        if value in kept:
-            return None
-        if value is None:
-            raise UnknownShapeError(f"no {path}; keys: {_keys(record)}")
-        return names.get(str(value).replace(".", "_").replace("-", "_"), other)
-
-    return rule
-
-
-def without(path: str, name: str, *values: Any) -> Rule:
-    """Return a rule that leaves out records with one of these values; without values, with any that is not empty."""
-    value_of = getter(path)
-    if values:
-        return lambda record: name if value_of(record) in values else None
-    return lambda record: name if value_of(record) else None
-
-
-def beginning(path: str, start: str, name: str) -> Rule:
-    """Return a rule that leaves out records with a text that begins with `start`."""
-    value_of = getter(path)
-    return lambda record: name if str(value_of(record) or "").startswith(start) else None
-
-
-def where(path: str, value: Any, found: str) -> Callable[[Record], Any]:
-    """Return a function that returns the value of `found` in records with a value at a path, else None."""
-    value_of, found_of = getter(path), getter(found)
-    return lambda record: found_of(record) if value_of(record) == value else None
-
-
-def html_text(path: str) -> Callable[[Record], Any]:
+def html_text(path: str) -> Getter:
     """Return a function that returns a text in HTML as plain text."""
-    return _on_text(path, text_of_html)
+    value_of = getter(path)
+    return lambda record: text_of_html(value) if isinstance(value := value_of(record), str) else value
 
 
 def html_links(path: str) -> Callable[[Record], list[str]]:
@@ -269,62 +251,39 @@ def html_links(path: str) -> Callable[[Record], list[str]]:
     return lambda record: anchors(value) if isinstance(value := value_of(record), str) else []
 
 
-def unescaped(field: str | Callable[[Record], Any]) -> Callable[[Record], Any]:
-    """Return a function that returns a text with its HTML entities (`&amp;`) decoded."""
-    return _on_text(field, html.unescape)
+def row_inside(names: Iterable[str], record: Record) -> dict[str, Any] | str | None:
+    """Return the row of a record, by the first of some formats that recognizes it; None: none does."""
+    for name in names:
+        platform = _named(name)
+        if platform.recognizes(record):
+            row = platform.row(platform.opened(record))
+            return {**row, "platform": name} if isinstance(row, dict) else row
+    return None
 
 
-def first(*fields: str | Callable[[Record], Any]) -> Callable[[Record], Any]:
-    """Return a function that returns the value of the first field that has one."""
-    getters = [_compiled(field) for field in fields]
-    return lambda record: next((value for field in getters if (value := field(record)) is not None), None)
+@cache
+def _named(name: str) -> Platform:
+    return Platform.by_name(name)()
 
 
-def other_than(path: str, *values: Any) -> Callable[[Record], Any]:
-    """Return a function that returns the value at a path unless it is one of some placeholders."""
+def _rule(path: str, names: str | Mapping[str, str]) -> Callable[[Record], str | None]:
     value_of = getter(path)
-    return lambda record: None if (value := value_of(record)) in values else value
 
-
-def each(path: str, *keys: str) -> Callable[[Record], list[Any]]:
-    """Return a function that returns one value of each object at a path: that of the first key that it has."""
-    objects_of, value_of = lister(path), getter("|".join(keys))
-    return lambda record: [value_of(item) for item in objects_of(record) if isinstance(item, dict)]
-
-
-def separated(*paths: str) -> Callable[[Record], list[str]]:
-    """Return a function that returns the addresses in cells with several, separated by commas, bars or spaces."""
-    listers = [lister(path) for path in paths]
-
-    def addresses(record: Record) -> list[str]:
-        cells = [cell for values in listers for cell in values(record) if isinstance(cell, str)]
-        return [address for cell in cells for address in _BETWEEN.split(cell.strip()) if "://" in address]
-
-    return addresses
-
-
-def joined(*paths: str) -> Callable[[Record], Any]:
-    """Return a function that joins the texts at some paths; all values of a path with lists."""
-    listers = [lister(path) for path in paths]
-
-    def join(record: Record) -> str | None:
-        texts = [text for values in listers for text in values(record) if isinstance(text, str)]
-        return "\n\n".join(texts) or None
-
-    return join
-
-
-def _on_text(field: str | Callable[[Record], Any], change: Callable[[str], str]) -> Callable[[Record], Any]:
-    value_of = _compiled(field)
-
-    def changed(record: Record) -> Any:
+    def rule(record: Record) -> str | None:
         value = value_of(record)
-        return change(value) if isinstance(value, str) else value
+        if isinstance(names, str):
+            return names if value else None
+        if value is None and "*" in names:
+            raise UnknownShapeError(f"no {path}; keys: {_keys(record)}")
+        return names.get(str(value), names.get("*"))
 
-    return changed
+    return rule
 
 
-def _compiled(field: Any) -> Getter:
+def _compiled(field: Field) -> Getter:
+    if isinstance(field, tuple):
+        getters = [_compiled(each) for each in field]
+        return lambda record: next((value for get in getters if (value := get(record)) is not None), None)
     return getter(field) if isinstance(field, str) else field
 
 

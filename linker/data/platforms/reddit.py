@@ -9,16 +9,14 @@ from typing import Any, ClassVar
 
 from typing_extensions import override
 
-from linker.data.platforms.clocks import began
 from linker.data.platforms.paths import lister
-from linker.data.platforms.platform import Platform, Record, joined, other_than, table, unescaped, without
+from linker.data.platforms.platform import Platform, Record, row_inside, table
 
-_SINCE = began(2005, 6, 23)
-_NOBODY = ("[deleted]", "[removed]")
+_DELETED = {"[deleted]": "deleted posts", "[removed]": "removed posts"}
 _DELETED_LATER = (
-    without("_meta.was_deleted_later", "posts deleted later"),
-    without("_meta.removal_type", "removed posts"),
-    without("author", "AutoModerator posts", "AutoModerator"),
+    ("_meta.was_deleted_later", "posts deleted later"),
+    ("_meta.removal_type", "removed posts"),
+    ("author", {"AutoModerator": "AutoModerator posts"}),
 )
 _URLS = lister("url_overridden_by_dest|url")
 
@@ -50,25 +48,25 @@ class Submissions(Platform):
     """Reddit, submissions (RS dumps, API)."""
 
     title = "Reddit submissions"
-    since = _SINCE
     signs = ("selftext + title + subreddit",)
     envelope = "data"
     fields = table(
         id="name|t3_{id}",
-        text=unescaped(joined("title", "selftext")),
+        text="{title}\n\n{selftext}|title|selftext",
         created_at="created_utc",
-        author=other_than("author", *_NOBODY),
+        author="author",
         repost_of="crosspost_parent",
         url="https://www.reddit.com{permalink}",
-        quoted_text=unescaped(joined("crosspost_parent_list[0].title", "crosspost_parent_list[0].selftext")),
+        quoted_text="{crosspost_parent_list[0].title}\n\n{crosspost_parent_list[0].selftext}"
+        "|crosspost_parent_list[0].title",
     )
+    has_entities = True
     below = "poll_data.options[].text gallery_data.items[].caption"
     context = "subreddit score num_comments upvote_ratio num_crossposts link_flair_text over_18 domain"
     links = (_links,)
     left_out = (
-        without("selftext", "deleted posts", "[deleted]"),
-        without("selftext", "removed posts", "[removed]"),
-        without("removed_by_category", "removed posts"),
+        ("selftext", _DELETED),
+        ("removed_by_category", "removed posts"),
         *_DELETED_LATER,
     )
 
@@ -78,22 +76,21 @@ class Comments(Platform):
     """Reddit, comments (RC dumps, API)."""
 
     title = "Reddit comments"
-    since = _SINCE
-    signs = ("body + link_id + subreddit", "body + link_id + parent_id", "kind=more + data.children")
+    signs = ("body + link_id + subreddit", "body + link_id + parent_id", "children + id + !title")
     envelope = "data"
     fields = table(
         id="name|t1_{id}",
-        text=unescaped("body"),
+        text="body",
         created_at="created_utc",
-        author=other_than("author", *_NOBODY),
+        author="author",
         reply_to="parent_id",
         thread="link_id",
         url="https://www.reddit.com{permalink}",
     )
+    has_entities = True
     context = "subreddit score controversiality"
     left_out = (
-        without("body", "deleted posts", "[deleted]"),
-        without("body", "removed posts", "[removed]"),
+        ("body", _DELETED),
         # Counts of comments that the API did not send.
         lambda record: "unloaded comments" if "children" in record and "body" not in record else None,
         *_DELETED_LATER,
@@ -114,10 +111,6 @@ class Listing(Platform):
     signs = ("kind=Listing + data.children",)
     fields: ClassVar[Any] = {"id": "name", "text": "title"}
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._submissions, self._comments = Submissions(), Comments()
-
     @override
     def posts_of(self, record: Record) -> list[Record]:
         return _things(record) or [record]
@@ -126,7 +119,5 @@ class Listing(Platform):
     def row(self, record: Record) -> dict[str, Any] | str:
         if record.get("kind") == "Listing":
             return "empty listings"
-        is_submission = self._submissions.recognizes(record)
-        row = (self._submissions if is_submission else self._comments).row(record)
-        name = "reddit_submissions" if is_submission else "reddit_comments"
-        return {**row, "platform": name} if isinstance(row, dict) else row
+        row = row_inside(("reddit_submissions", "reddit_comments"), record)
+        return super().row(record) if row is None else row

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from linker.data.platforms.clocks import began
 from linker.data.platforms.paths import lister
-from linker.data.platforms.platform import Platform, Record, first, only, other_than, table, without
+from linker.data.platforms.platform import Platform, Record, table
 
-_SINCE = began(2013, 8, 14)
 _ENTITIES = lister("text_entities[].text")
 
 
@@ -29,7 +27,6 @@ class Desktop(Platform):
     """Telegram Desktop, result.json: one chat or all."""
 
     title = "Telegram Desktop"
-    since = _SINCE
     signs = (
         "type=message + text + date",
         "type=service + date + actor",
@@ -39,7 +36,7 @@ class Desktop(Platform):
         # A number is unique in its chat only.
         id="{^.id}/{id}|id",
         text=_text,
-        created_at=first(other_than("date_unixtime", "0"), "date"),
+        created_at="date_unixtime|date",
         author="from_id|from",
         author_name="from",
         reply_to="{^.id}/{reply_to_message_id}|reply_to_message_id",
@@ -50,7 +47,7 @@ class Desktop(Platform):
         "text_entities[type=text_link].href|text_entities[type=link].text",
         "text[type=text_link].href|text[type=link].text",
     )
-    left_out = (only("type", "message", service="service messages", other="other records"),)
+    left_out = (("type", {"message": "", "service": "service messages", "*": "other records"}),)
 
 
 @Platform.register("telegram")
@@ -58,7 +55,6 @@ class Telethon(Platform):
     """Telegram, messages of Telethon (4CAT and others), one a line."""
 
     title = "Telegram (Telethon)"
-    since = _SINCE
     signs = (
         "id + date + message + _chat",
         "id + date + message + peer_id",
@@ -86,7 +82,7 @@ class Telethon(Platform):
     )
     context = "views forwards replies=replies.replies"
     links = ("entities[].url",)
-    left_out = (without("_", "service messages", "MessageService"),)
+    left_out = (("_", {"MessageService": "service messages"}),)
 
 
 @Platform.register("telegram_minet")
@@ -94,7 +90,6 @@ class Minet(Platform):
     """Telegram, channel messages of minet, CSV."""
 
     title = "Telegram (minet)"
-    since = _SINCE
     signs = ("link_to_message + text + datetime + user",)
     fields = table(
         id="link_to_message",

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from linker.data.platforms.clocks import Numbered, began, snowflake
-from linker.data.platforms.platform import Platform, other_than, table
-
-# Musical.ly, whose videos it has.
-_SINCE = began(2014, 8)
-
-
-def _of_id(path: str) -> Numbered:
-    """The time in an id: seconds since 1970."""
-    return snowflake(path, 32, units=1000, least=6 * 10**18)
+from linker.data.platforms.platform import Platform, table
 
 
 @Platform.register("tiktok")
@@ -19,8 +10,6 @@ class Videos(Platform):
     """TikTok, descriptions of videos (Zeeschuimer, 4CAT)."""
 
     title = "TikTok"
-    since = _SINCE
-    numbered = (_of_id("id"),)
     signs = ("id + desc + createTime",)
     envelope = "data"
     fields = table(
@@ -45,8 +34,6 @@ class Comments(Platform):
     """TikTok, comments (Zeeschuimer, 4CAT)."""
 
     title = "TikTok comments"
-    since = _SINCE
-    numbered = (_of_id("cid"),)
     signs = ("cid + text + aweme_id",)
     envelope = "data"
     fields = table(
@@ -56,7 +43,7 @@ class Comments(Platform):
         lang="comment_language",
         author="user.uid|user.unique_id",
         author_name="user.unique_id",
-        reply_to=other_than("reply_id", "0", 0),
+        reply_to="reply_id",
         thread="aweme_id",
     )
     context = "digg_count reply_comment_total"
@@ -67,8 +54,6 @@ class Research(Platform):
     """TikTok, videos of the Research API."""
 
     title = "TikTok (Research API)"
-    since = _SINCE
-    numbered = (_of_id("id"),)
     signs = ("id + video_description + create_time",)
     fields = table(
         id="id",
@@ -85,8 +70,6 @@ class ResearchComments(Platform):
     """TikTok, comments of the Research API."""
 
     title = "TikTok comments (Research API)"
-    since = _SINCE
-    numbered = (_of_id("id"),)
     signs = ("id + video_id + text + parent_comment_id + create_time",)
     fields = table(
         id="id", text="text", created_at="create_time", reply_to="parent_comment_id", thread="video_id"

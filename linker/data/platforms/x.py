@@ -6,22 +6,13 @@ analysis/mod.export_tweets.php of DMI-TCAT.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from typing_extensions import override
 
-from linker.data.platforms.clocks import began, of_x
 from linker.data.platforms.paths import getter, lister
-from linker.data.platforms.platform import (
-    AROUND,
-    Platform,
-    Record,
-    beginning,
-    each,
-    table,
-    unescaped,
-    without,
-)
+from linker.data.platforms.platform import AROUND, Platform, Record, table
 
 _URL = "https://x.com/i/status/"
 _ALL_URLS = "entities.urls[]|note_tweet.entities.urls[]"
@@ -43,6 +34,12 @@ def _card(*keys: str) -> Any:
     return value_of
 
 
+def _each(path: str, expression: str) -> Callable[[Record], list[Any]]:
+    """Return a function that returns one value of each object at a path."""
+    objects_of, value_of = lister(path), getter(expression)
+    return lambda record: [value_of(item) for item in objects_of(record) if isinstance(item, dict)]
+
+
 def _of_ids(ids: Any, records: Any, key: str) -> list[Record]:
     """The records beside a tweet, such as pictures, with one of the ids that it names."""
     ids = ids if isinstance(ids, list) else [ids]
@@ -58,8 +55,7 @@ def _unbroken(record: Record) -> Any:
 
 
 class _X(Platform):
-    since = began(2006, 3, 21)
-    numbered = (of_x("id"),)
+    has_entities = True
 
 
 @Platform.register("x")
@@ -77,7 +73,7 @@ class V2(_X):
     envelope = "data"
     fields = table(
         id="id",
-        text=unescaped(_unbroken),
+        text=_unbroken,
         created_at="created_at",
         lang="lang",
         author="author_id",
@@ -99,10 +95,10 @@ class V2(_X):
         "possibly_sensitive reply_settings source"
     )
     # twarc writes the addresses alone.
-    links = (each(_ALL_URLS, "unwound_url", "expanded_url"), "entities.urls[]")
+    links = (_each(_ALL_URLS, "unwound_url|expanded_url"), "entities.urls[]")
     left_out = (
         lambda record: "notices" if "errors" in record and "text" not in record else None,
-        without("referenced_tweets[type=retweeted].id|referenced_tweets.retweeted.id", "reposts"),
+        ("referenced_tweets[type=retweeted].id|referenced_tweets.retweeted.id", "reposts"),
     )
 
     @override
@@ -123,22 +119,10 @@ class V2(_X):
         }
 
 
-@Platform.register("x_1")
-class V1(_X):
-    """X, API 1.1: tweets and streams."""
-
-    title = "X (API 1.1)"
-    numbered = (of_x("id_str"),)
-    signs = (
-        "id_str + full_text",
-        "id_str + text + user",
-        "id_str + text + entities",
-        "delete.status.id_str",
-        *("limit.track", "scrub_geo.user_id", "status_withheld.id", "user_withheld.id", "warning.code"),
-    )
+class _V1(_X):
     fields = table(
         id="id_str",
-        text=unescaped("extended_tweet.full_text|full_text|text"),
+        text="extended_tweet.full_text|full_text|text",
         created_at="created_at",
         lang="lang",
         author="user.id_str|user.id|user.screen_name",
@@ -150,30 +134,37 @@ class V1(_X):
     )
     below = "extended_tweet.extended_entities.media[].ext_alt_text extended_entities.media[].ext_alt_text"
     context = "favorite_count retweet_count reply_count quote_count possibly_sensitive place=place.full_name"
-    links = (each("extended_tweet.entities.urls[]|entities.urls[]", "unwound.url", "expanded_url"),)
-    left_out = (
-        without("delete", "deletions"),
-        *(
-            without(name, "notices")
-            for name in ("limit", "scrub_geo", "status_withheld", "user_withheld", "warning")
-        ),
-        without("retweeted_status", "reposts"),
+    links = (_each("extended_tweet.entities.urls[]|entities.urls[]", "unwound.url|expanded_url"),)
+
+
+@Platform.register("x_1")
+class V1(_V1):
+    """X, API 1.1: tweets and streams."""
+
+    title = "X (API 1.1)"
+    signs = (
+        "id_str + full_text",
+        "id_str + text + user",
+        "id_str + text + entities",
+        "delete.status.id_str",
+        *("limit.track", "scrub_geo.user_id", "status_withheld.id", "user_withheld.id", "warning.code"),
     )
-    deletions = (getter("delete.status.id_str"),)
+    left_out = (
+        ("delete", "deletions"),
+        ("limit|scrub_geo|status_withheld|user_withheld|warning", "notices"),
+        ("retweeted_status", "reposts"),
+    )
+    deletions = (("delete", "delete.status.id_str"),)
 
 
 @Platform.register("twitter_archive")
-class Archive(_X):
+class Archive(_V1):
     """X, a person's own archive (data/tweets.js)."""
 
     title = "Twitter archive"
-    numbered = (of_x("id_str"),)
     signs = ("tweet.id_str + tweet.full_text",)
     envelope = "tweet"
-    fields = V1.fields
-    below, context = V1.below, V1.context
-    links = V1.links
-    left_out = (beginning("full_text", "RT @", "reposts"),)
+    left_out = (lambda tweet: "reposts" if str(tweet.get("full_text")).startswith("RT @") else None,)
 
 
 @Platform.register("x_graphql")
@@ -181,12 +172,11 @@ class GraphQL(_X):
     """X, GraphQL of the web page, as Zeeschuimer and 4CAT save it."""
 
     title = "X (GraphQL)"
-    numbered = (of_x("rest_id|legacy.id_str"),)
     signs = ("rest_id + legacy.full_text", "legacy.id_str + legacy.full_text", "__typename=TweetTombstone")
     envelope = "data.tweet|tweet|data"
     fields = table(
         id="rest_id|legacy.id_str",
-        text=unescaped("note_tweet.note_tweet_results.result.text|legacy.full_text"),
+        text="note_tweet.note_tweet_results.result.text|legacy.full_text",
         created_at="legacy.created_at",
         lang="legacy.lang",
         author="core.user_results.result.rest_id|legacy.user_id_str|user.id_str"
@@ -216,6 +206,6 @@ class GraphQL(_X):
     )
     links = ("legacy.entities.urls[].expanded_url",)
     left_out = (
-        without("__typename", "tombstones", "TweetTombstone"),
-        without("legacy.retweeted_status_result", "reposts"),
+        ("__typename", {"TweetTombstone": "tombstones"}),
+        ("legacy.retweeted_status_result", "reposts"),
     )

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from typing_extensions import override
 
-from linker.data.platforms.clocks import began
-from linker.data.platforms.platform import (
-    Platform,
-    Record,
-    first,
-    html_links,
-    html_text,
-    other_than,
-    table,
-)
-
-_SINCE = began(2005, 4, 23)
+from linker.data.platforms.platform import Platform, Record, html_links, html_text, table
 
 
 @Platform.register("youtube")
@@ -23,12 +12,11 @@ class Api(Platform):
     """YouTube, comments and threads of comments of the Data API 3."""
 
     title = "YouTube comments"
-    since = _SINCE
     signs = ("snippet.topLevelComment", "snippet.textDisplay + snippet.publishedAt", "snippet.textOriginal")
     posts = ("snippet.topLevelComment", "replies.comments[]")
     fields = table(
         id="id",
-        text=first("snippet.textOriginal", html_text("snippet.textDisplay")),
+        text=("snippet.textOriginal", html_text("snippet.textDisplay")),
         created_at="snippet.publishedAt",
         author="snippet.authorChannelId.value|snippet.authorDisplayName",
         author_name="snippet.authorDisplayName",
@@ -45,7 +33,6 @@ class DataTools(Platform):
     """YouTube, comments of the YouTube Data Tools, CSV."""
 
     title = "YouTube Data Tools"
-    since = _SINCE
     signs = ("id + isReplyTo + authorName + text + publishedAt",)
     fields = table(
         id="id",
@@ -64,7 +51,6 @@ class Minet(Platform):
     """YouTube, comments of minet, CSV."""
 
     title = "YouTube comments (minet)"
-    since = _SINCE
     signs = ("comment_id + video_id + text + parent_comment_id",)
     fields = table(
         id="comment_id",
@@ -84,7 +70,6 @@ class YtDlp(Platform):
     """YouTube and other sites, comments in the info.json of yt-dlp."""
 
     title = "YouTube comments (yt-dlp)"
-    since = _SINCE
     signs = ("comments + webpage_url + extractor", "id + parent + text + author_is_uploader")
     posts = ("comments[]",)
     fields = table(
@@ -93,7 +78,7 @@ class YtDlp(Platform):
         created_at="timestamp",
         author="author_id|author",
         author_name="author",
-        reply_to=other_than("parent", "root"),
+        reply_to="parent",
         thread="video",
         url="https://www.youtube.com/watch?v={video}&lc={id}",
     )

@@ -100,7 +100,9 @@ def test_duplicates_are_counted_across_files(tmp_path: Path, capsys: pytest.Capt
 
 def test_unknown_records_in_a_stream_are_reported(tmp_path: Path) -> None:
     path = file(tmp_path / "p.jsonl", POST, '{"id": "1", "text": "of another format"}', LIKE)
-    with pytest.raises(DataError, match="line 2: not a record of Bluesky Jetstream: no kind; keys: id, text"):
+    with pytest.raises(
+        DataError, match="line 2: not a record of Bluesky Jetstream: no collection; keys: id, text"
+    ):
         read_posts(path)
     assert len(read_posts(path, on_error="skip")) == 1
     side = json.loads((tmp_path / "p.jsonl.errors.jsonl").read_text())
@@ -162,31 +164,6 @@ def test_impossible_times_of_authors_are_those_of_the_platform(
     assert (
         f"1 post of 1 line, 1 time from the platform's clock (the record {says})" in capsys.readouterr().err
     )
-
-
-@pytest.mark.parametrize(
-    ("record", "expected"),
-    [
-        (
-            {"id": "1636000000000000001", "text": "a", "edit_history_tweet_ids": [], "created_at": ""},
-            "2023-03-15",
-        ),
-        ({"id": "20", "text": "a", "edit_history_tweet_ids": [], "created_at": "1970-01-01T00:00:00Z"}, None),
-        (
-            {"id": "111782410000000000", "content": "a", "created_at": "2106-02-07", "in_reply_to_id": None},
-            "2024-01-19",
-        ),
-        ({"id": "7312345678901234567", "desc": "a", "createTime": 0}, "2023-12-14"),
-    ],
-)
-def test_ids_hold_times(
-    record: dict[str, Any], expected: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (post,) = read_posts(file(tmp_path / "p.jsonl", json.dumps(record)))
-    assert (None if post.created_at is None else str(post.created_at.date())) == expected
-    shown = "from the platform's clock" if expected else "is no possible time of a post"
-    assert f"1 post of 1 line, 1 {'time' if expected else 'date'}" in (err := capsys.readouterr().err)
-    assert shown in err
 
 
 @pytest.mark.parametrize("window", [17 << 3, WINDOW_2_31])

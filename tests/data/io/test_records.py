@@ -81,24 +81,6 @@ def test_posts_whose_dates_cannot_be_read_stay(
     assert f'{path}: 1 date in "created_at" left out: {str(written)!r} is no' in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("address", "day"),
-    [
-        ({"url": "https://twitter.com/kari/status/1636000000000000001#m"}, "2023-03-15"),
-        ({"uri": "at://did:plc:a/app.bsky.feed.post/3lbwn4s4qqc2k"}, "2024-11-27"),
-        ({"url": "https://a.example/status/1636000000000000001"}, None),
-        ({"reply_to": "https://x.com/kari/status/1636000000000000001"}, None),
-    ],
-)
-def test_the_address_of_a_post_may_hold_its_time(
-    tmp_path: Path, address: dict[str, str], day: str | None, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = write(tmp_path / "p.jsonl", {"id": "a", "text": "fine", "created_at": "2h", **address})
-    (post,) = read_posts(path)
-    assert (None if post.created_at is None else str(post.created_at.date())) == day
-    assert ("1 date from the addresses of these posts" in capsys.readouterr().err) == (day is not None)
-
-
 @pytest.mark.parametrize(("line", "reason"), BAD_LINES)
 def test_bad_line(tmp_path: Path, line: bytes, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path / "p.jsonl", {"id": "ok", "text": "fine"}, line, {"id": "ok2", "text": "fine"})
