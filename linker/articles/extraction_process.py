@@ -16,13 +16,14 @@ from typing import Any
 from linker.articles.html.extraction import HtmlText, text_of_html
 from linker.articles.html.incomplete_pages import Fault
 from linker.articles.page import PageError
-from linker.articles.pdf import MAX_SECONDS as PDF_SECONDS
 from linker.articles.pdf import PdfText, text_of_pdf
 from linker.common.concurrency import cores
 from linker.common.limited_process import LimitedProcess
 
 SECONDS = 8.0
 """Maximum time for a page in HTML: with reading and ending it, ten seconds are kept on a busy machine."""
+PDF_SECONDS = 30.0
+"""Maximum time for a PDF."""
 MEGABYTES = 1024
 """Maximum memory beyond that of an idle process, in MiB (on Linux)."""
 _START_SECONDS = 120.0
@@ -53,7 +54,7 @@ def read_pdf(body: bytes) -> PdfText:
     """Extract title and text of a PDF.
 
     Raises:
-        LimitError: if it takes more than `linker.articles.pdf.MAX_SECONDS` or `MEGABYTES`.
+        LimitError: if it takes more than `PDF_SECONDS` or `MEGABYTES`.
         PageError: if it has no text that can be read (see `text_of_pdf`).
     """
     return PdfText(**_ask({"kind": "pdf"}, body, PDF_SECONDS))

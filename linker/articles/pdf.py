@@ -5,22 +5,16 @@ from __future__ import annotations
 import io
 import logging
 import re
-import time
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from linker.articles.page import PageError
 
-if TYPE_CHECKING:
-    from pypdf import PdfReader
-
 MAGIC = b"%PDF-"
 MAX_PAGES = 50
-MAX_SECONDS = 30.0
-MAX_PAGE = 8 << 20
 
 # What pypdf raises for damaged files, besides errors of its own.
-_DAMAGED = (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+_DAMAGED = (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 _COPY = "copy the article's text into a .txt file and give that"
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])(?:\u00ad|-)[ \t]*\n(?=[a-zß-öø-ÿ])")
 # Browsers print the address and the page number at the foot of each page.
@@ -47,11 +41,13 @@ def is_pdf(body: bytes) -> bool:
 def text_of_pdf(body: bytes) -> PdfText:
     """Extract text in reading order, without lines that repeat on the pages; words split at line ends are joined.
 
+    Time and memory are unbounded; see `extraction_process`.
+
     Raises:
-        PageError: if it is damaged, needs a password, has more than `MAX_PAGES` pages, takes too long or has no text.
+        PageError: if it is damaged, needs a password, has more than `MAX_PAGES` pages, or has no text.
     """
     from pypdf import PdfReader
-    from pypdf.errors import DependencyError, PyPdfError
+    from pypdf.errors import PyPdfError
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it warns about every recoverable fault
     try:
@@ -65,69 +61,39 @@ def text_of_pdf(body: bytes) -> PdfText:
                 f"is a PDF of {count:,} pages; an article has at most {MAX_PAGES}: save the pages of the article "
                 "as a PDF of their own (print to PDF)"
             )
-        pages, title = _pages(reader), _title(reader)
-    except PageError:
-        raise
-    except DependencyError as error:
-        raise PageError(
-            "is an encrypted PDF (AES): pip install cryptography, or print it to a new PDF"
-        ) from error
-    except RecursionError as error:
-        raise PageError(f"is a PDF that cannot be read (nested too deeply); {_COPY}") from error
+        pages = [page.extract_text().strip().splitlines() for page in reader.pages]
+        title = reader.metadata.title if reader.metadata else None
     except (PyPdfError, *_DAMAGED) as error:
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise PageError(f"is a damaged PDF ({reason}); save or download it again, or {_COPY}") from error
     # If all lines repeat, none of them is a running header.
-    text = _joined(_without_running_lines(pages)) or _joined([line for page in pages for line in page])
+    lines = _without_running_lines(pages)
+    lines = lines if any(lines) else [line for page in pages for line in page]
+    text = _HYPHENATED.sub("", "\n".join(lines)).strip()
     if not text:
         raise PageError(
             "is a PDF without text, most likely scanned pages; run OCR on it (for example with ocrmypdf), "
             f"or {_COPY}"
         )
+    title = " ".join(title.split()) if isinstance(title, str) else ""
+    title = "" if _NO_TITLE.match(title) or _PRINTED_ADDRESS.match(title) else title
     if title and text.casefold().startswith(title.casefold()):
         text = text[len(title) :].lstrip()
     return PdfText(title, text)
 
 
-def _pages(reader: PdfReader) -> list[list[str]]:
-    """Return the lines of each page, without blank ones at the top and bottom."""
-    end = time.monotonic() + MAX_SECONDS
-    pages = []
-    for page in reader.pages:
-        if time.monotonic() > end:
-            raise PageError(f"is a PDF that takes more than {MAX_SECONDS:g} seconds to read; {_COPY}")
-        content = page.get_contents()
-        if content is not None and len(content.get_data()) > MAX_PAGE:
-            raise PageError(
-                f"is a PDF with a page that is too large ({MAX_PAGE >> 20} MiB unpacked); {_COPY}"
-            )
-        pages.append(page.extract_text().strip().splitlines())
-    return pages
-
-
-def _title(reader: PdfReader) -> str:
-    title = reader.metadata.title if reader.metadata else None
-    title = " ".join(title.split()) if isinstance(title, str) else ""
-    return "" if _NO_TITLE.match(title) or _PRINTED_ADDRESS.match(title) else title
-
-
 def _without_running_lines(pages: list[list[str]]) -> list[str]:
     """Return the lines without running headers and footers: on most pages, up to digits."""
 
-    counts = Counter(line for page in pages for line in {_bare(line) for line in (*page[:2], *page[-2:])})
-    running = {line for line, count in counts.items() if count > 1 and count > len(pages) / 2}
+    def bare(line: str) -> str:
+        return re.sub(r"\d+", "0", line.strip())
+
+    counts = Counter(line for page in pages for line in set(map(bare, (*page[:2], *page[-2:]))))
     lines = []
     for page in pages:
         for number, line in enumerate(page):
-            at_end = number < 2 or number >= len(page) - 2
-            if not at_end or not (_bare(line) in running or _PRINTED_ADDRESS.fullmatch(line.strip())):
+            count = counts[bare(line)] if number < 2 or number >= len(page) - 2 else 0
+            is_running = count > 1 and count > len(pages) / 2
+            if not is_running and not (count and _PRINTED_ADDRESS.fullmatch(line.strip())):
                 lines.append(line.rstrip())
     return lines
-
-
-def _bare(line: str) -> str:
-    return re.sub(r"\d+", "0", line.strip())
-
-
-def _joined(lines: list[str]) -> str:
-    return _HYPHENATED.sub("", "\n".join(lines)).strip()

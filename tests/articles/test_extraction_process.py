@@ -17,6 +17,7 @@ from linker.articles.extraction_process import LimitError, read_html, read_pdf
 from linker.articles.loading import load_articles
 from linker.articles.page import PageError
 from linker.common.errors import FetchError
+from tests.helpers.pdfs import pdf
 
 STORY = "<html><head><title>Otters</title></head><body><article>" + (
     "<p>Two otters were filmed on Tuesday below the weir at Marrow, the first seen on the river.</p>" * 30
@@ -77,6 +78,12 @@ def test_a_process_that_was_killed_while_it_waited_harms_no_page() -> None:
     time.sleep(0.2)
     assert "Two otters" in read_html(STORY, None).text
     assert processes() != [pid]
+
+
+def test_a_pdf_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extraction_process, "PDF_SECONDS", 0.2)
+    with pytest.raises(LimitError, match=r"takes more than 0\.2 seconds"):
+        read_pdf(pdf(b"BT (otters) Tj ET " * 300_000, pack=True))
 
 
 def test_faults_of_pdfs_come_back_as_they_are() -> None:

@@ -63,7 +63,7 @@ def text_of_html(html: str, url: str | None) -> HtmlText:
     about = Metadata(tree, url)
     if about.is_list or not about.is_article:
         is_article = about.is_article or about.meta("og:type").lower() in ("article", "news")
-        if stories := stories_of(tree, text, about.host, is_article, about.is_list):
+        if stories := stories_of(tree, text, about.host, is_article):
             return HtmlText(title, text, date, address, list_fault(stories), [])
     extracted, title = title, about.title(title)
     if title != extracted and key_of(text.partition("\n")[0]) == key_of(title):
