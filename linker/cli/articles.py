@@ -49,7 +49,7 @@ class ArticleSources:
         """Show the first status and start the process that reads pages, if any, before slow imports."""
         count = len(self.article)
         verb = "fetching" if "://" in self.article[0] else "reading"
-        status.begin(f"{verb} the article" if count == 1 else f"reading {count} articles")
+        status.say(f"{verb} the article ..." if count == 1 else f"reading {count} articles ...")
         if any(_PAGE.search(source) for source in self.article):
             from linker.articles import extraction_process
 

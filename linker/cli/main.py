@@ -7,12 +7,10 @@ import importlib
 import io
 import os
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
-from linker.cli import status
 from linker.cli.annotate import commands as annotate
 from linker.cli.command import App
 from linker.cli.commands import (
@@ -34,25 +32,12 @@ from linker.common.files import NO_ROOM
 from linker.version import __version__
 
 # Groups of `linker --help`, in order.
-_GROUPS = _RANK, _LABEL, _TRAIN, _MEASURE, _TOOLS = "Rank", "Label", "Train", "Measure", "Tools"
-
-
-class _Grouped(TyperGroup):
-    """Commands in the order of their groups; Typer alone lists subcommand groups after all commands."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the commands."""
-        panels = {name: getattr(command, "rich_help_panel", None) for name, command in self.commands.items()}
-        return sorted(
-            panels, key=lambda name: _GROUPS.index(panels[name]) if panels[name] in _GROUPS else len(_GROUPS)
-        )
-
+_RANK, _LABEL, _TRAIN, _MEASURE, _TOOLS = "Rank", "Label", "Train", "Measure", "Tools"
 
 #: Number of characters shown of a path that the system refuses.
 _SHOWN = 200
 
 app = App(
-    cls=_Grouped,
     help="Rank social-media posts by whether they discuss a given news article.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -105,7 +90,6 @@ def main() -> None:
         try:
             app()
         finally:
-            status.end()
             sys.stdout.flush()
     except LinkerError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -56,10 +56,8 @@ class PostReading:
     sheet: Annotated[
         str | None,
         typer.Option(
-            "--sheet",
             metavar="NAME",
             help="Sheet of a workbook with the posts; default: recognized.",
-            show_default=False,
             hidden=True,  # the line on a workbook with several sheets names it
         ),
     ] = None

@@ -11,7 +11,6 @@ from typing import IO, TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from linker.cli import status
 from linker.cli.status import say
 from linker.common.errors import LinkerError
 
@@ -29,46 +28,27 @@ class RankingOptions:
 
     top: Annotated[
         int | None,
-        typer.Option(
-            "--top",
-            min=1,
-            metavar="N",
-            help="List N posts (20 in tables, 1,000 in HTML, else all).",
-            show_default=False,
-        ),
+        typer.Option(min=1, metavar="N", help="List N posts (20 in tables, 1,000 in HTML, else all)."),
     ] = None
     since: Annotated[
-        str | None,
-        typer.Option("--since", metavar="TIME", help="Rank only posts on or after this date or time."),
+        str | None, typer.Option(metavar="TIME", help="Rank only posts on or after this date or time.")
     ] = None
     until: Annotated[
-        str | None, typer.Option("--until", metavar="TIME", help="Rank only posts before this date or time.")
+        str | None, typer.Option(metavar="TIME", help="Rank only posts before this date or time.")
     ] = None
     lang: Annotated[
         list[str] | None,
-        typer.Option(
-            "--lang",
-            metavar="LANG",
-            help="Rank only posts in this language (en, English); repeatable.",
-            show_default=False,
-        ),
+        typer.Option(metavar="LANG", help="Rank only posts in this language (en, English); repeatable."),
     ] = None
     labels: Annotated[
-        Path | None,
-        typer.Option("--labels", metavar="FILE", help="Relevance labels of some posts, in any format."),
+        Path | None, typer.Option(metavar="FILE", help="Relevance labels of some posts, in any format.")
     ] = None
     calibration: Annotated[
-        Path | None,
-        typer.Option("--calibration", metavar="FILE", help="Calibration file written by `linker calibrate`."),
+        Path | None, typer.Option(metavar="FILE", help="Calibration file written by `linker calibrate`.")
     ] = None
     threshold: Annotated[
         str | None,
-        typer.Option(
-            "--threshold",
-            metavar="SCORE",
-            help="Leave out posts below SCORE, precision=0.8 or recall=0.9.",
-            show_default=False,
-        ),
+        typer.Option(metavar="SCORE", help="Leave out posts below SCORE, precision=0.8 or recall=0.9."),
     ] = None
     copies: Annotated[bool, typer.Option("--copies", metavar="", help="List near-duplicates one by one.")] = (
         False
@@ -89,8 +69,7 @@ class RankingOptions:
         ),
     ] = None
     out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="File to write; its ending chooses the format."),
+        Path | None, typer.Option(metavar="FILE", help="File to write; its ending chooses the format.")
     ] = None
 
     @property
@@ -150,7 +129,6 @@ class RankingOptions:
     def show(self, ranking: Ranking, request: RankRequest) -> None:
         """Report thresholds on standard error, then write the ranking."""
         _report(ranking, request)
-        status.end()
         ranking.write(self.out, self.format)
 
 

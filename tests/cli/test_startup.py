@@ -12,7 +12,6 @@ import pytest
 
 from tests.helpers.forked import run_linker
 
-ERASE = "\r\x1b[2K"
 ROOT = Path(__file__).parents[2]
 SAMPLE = ("--article", str(ROOT / "data" / "article.html"), "--posts", str(ROOT / "data" / "posts.jsonl"))
 
@@ -116,41 +115,3 @@ def test_the_first_line_comes_before_anything_slow_is_loaded(model: str, tmp_pat
     assert first == "reading the article ..."
     assert loaded == []
     assert done.stderr.splitlines()[0] == first
-
-
-def on_terminal(folder: Path, *arguments: str) -> tuple[int, str, str]:
-    """Exit code of a command, its results, and what it writes to a terminal as standard error."""
-    import pty
-
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "linker.cli.main", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"}
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, cwd=folder, env=environment)
-    os.close(theirs)
-    shown = os.read(ours, 1 << 16).decode()
-    os.close(ours)
-    return done.returncode, done.stdout.decode(), shown
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-def test_on_a_terminal_the_status_gives_way_to_messages_and_results(tmp_path: Path) -> None:
-    code, out, shown = on_terminal(tmp_path, "rank", *SAMPLE, "--model", "bm25", "--format", "trec")
-    assert code == 0
-    pieces = shown.replace("\r\n", "\n").split(ERASE)
-    assert pieces[1:3] == ["reading the article ...", pieces[2]]
-    assert pieces[2].startswith('article: "Headliner was never booked')
-    assert pieces[2].endswith("\n")
-    steps = ["reading the posts ...", "loading bm25 ...", "scoring 1,095 posts ...", ""]
-    assert pieces[3:] == steps
-    assert "\x1b" not in out
-    assert "..." not in out.splitlines()[0]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-def test_on_a_terminal_the_status_gives_way_to_an_error(tmp_path: Path) -> None:
-    code, out, shown = on_terminal(tmp_path, "rank", "--article", "none.html", "--posts", "none.jsonl")
-    assert (code, out) == (2, "")
-    head, posts, article = shown.split(ERASE)[-1].splitlines()
-    assert head == "error: 2 problems:"
-    assert posts.startswith("  none.jsonl: file not found")
-    assert article.startswith("  none.html: file not found")

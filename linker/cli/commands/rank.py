@@ -20,12 +20,7 @@ def rank(
     sources: ArticleSources,
     posts: Annotated[
         list[str] | None,
-        typer.Option(
-            "--posts",
-            metavar="FILE",
-            help="Posts: files, folders, URLs or -; default: those found here.",
-            show_default=False,
-        ),
+        typer.Option(metavar="FILE", help="Posts: files, folders, URLs or -; default: those found here."),
     ] = None,
     reading: PostReading,
     model: ModelName = None,
