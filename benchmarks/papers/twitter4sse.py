@@ -36,8 +36,7 @@ from benchmarks.papers.twitter4sse_figures import (
 )
 from linker.common.files import atomic_write
 from linker.config import build, load_config
-from linker.contrib.twitter4sse.cleaning import TweetFilter
-from linker.contrib.twitter4sse.tweets import Tweet, tweets_in
+from linker.contrib.twitter4sse.tweets import Tweet, TweetFilter, tweets_in
 from linker.data.types import LinkedPosts, Post
 from linker.models.files.archive import load_model
 from linker.models.model import Model
@@ -131,19 +130,15 @@ def every_pair(archives: list[Path], out: Path) -> None:
         with gzip.open(archive, "rt", encoding="utf-8") as file:
             for line in file:
                 tweets |= {tweet.id: tweet for tweet in tweets_in(json.loads(line))}
-    usable = {
-        number: judged
-        for number, tweet in tweets.items()
-        if not isinstance(judged := accepted.judge(tweet), str)
-    }
+    usable = {number: tweet for number, tweet in tweets.items() if accepted.fault(tweet) is None}
     pairs = {}
     for tweet in tweets.values():
         for kind, parent in (("quote", tweet.quotes), ("reply", tweet.replies_to)):
             if parent not in usable or tweet.id not in usable:
                 continue
             anchor, other = usable[parent], usable[tweet.id]
-            if anchor.hash != other.hash:
-                pairs[anchor.hash, other.hash] = {
+            if anchor.text != other.text:
+                pairs[anchor.text, other.text] = {
                     "kind": kind,
                     "parent_id": parent,
                     "anchor_id": parent,

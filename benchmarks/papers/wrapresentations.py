@@ -59,7 +59,6 @@ PAPER = {
 }
 # Texts of the train part whose pairs give the threshold, and pairs of a part that are measured.
 THRESHOLD_TEXTS, MEASURED_PAIRS = 600, 200_000
-BLOCK_TEXTS = 20
 HEAD = (
     "| held out | vectors | trained topics: F1 at the threshold of train | AP | best F1 | AP, CLS | held-out topic: F1"
     " at the threshold of train | AP | best F1 | AP, CLS | classifier: trained topics"
@@ -83,7 +82,6 @@ def config_of(options: argparse.Namespace, data: Labeled, held_out: str, texts: 
         f"data.splitter.held_out={json.dumps(held_out)}",
         f"model.path={options.network}",
         f"data.reader.classes={json.dumps(data.classes)}",
-        f"trainer.batches.block_texts={BLOCK_TEXTS}",
         f"trainer.batches.max_pairs={options.pairs // options.epochs}",
         f"trainer.epochs={options.epochs}",
         f"trainer.optimizer.lr={options.rate}",
@@ -315,7 +313,7 @@ def report(
         "",
         *(size(topic.held_out, topic.splits) for topic in seen),
         f"- Training: {options.pairs:,} pairs in {options.epochs} epoch{'s' if options.epochs > 1 else ''}, batches of"
-        f" all pairs of two blocks of {BLOCK_TEXTS} tweets, learning rate {options.rate:g}, at most"
+        f" 32 pairs, learning rate {options.rate:g}, at most"
         f" {options.max_tokens} tokens.",
         f"- The head that guesses words: {how}.",
         *filter(None, (topic.augmentation() for topic in seen)),

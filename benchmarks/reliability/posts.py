@@ -116,7 +116,7 @@ def functions() -> dict[str, Callable[[str], object]]:
     """Return what reads texts, by name."""
     from linker.articles.extraction import article_from_text
     from linker.articles.links.text_links import links_in
-    from linker.contrib.twitter4sse.cleaning import clean
+    from linker.contrib.twitter4sse.tweets import clean
     from linker.data.html_text import anchors, plain_text
     from linker.data.languages import language_of
     from linker.data.near_duplicates import duplicate_groups, signatures

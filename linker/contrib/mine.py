@@ -11,8 +11,8 @@ from linker.common.concurrency import cores
 from linker.common.errors import LinkerError
 
 if TYPE_CHECKING:
-    from linker.contrib.twitter4sse.cleaning import TweetFilter
-    from linker.contrib.twitter4sse.report import Report
+    from linker.contrib.twitter4sse.links import Report
+    from linker.contrib.twitter4sse.tweets import TweetFilter
 
 app = typer.Typer(
     help="Extract training pairs and benchmarks from archives of tweet objects.", no_args_is_help=True
@@ -29,12 +29,6 @@ Workers = Annotated[
     int | None,
     typer.Option("--workers", min=1, help="Number of processes.", show_default="number of cores"),
 ]
-MaxPairs = Annotated[
-    int | None,
-    typer.Option(
-        "--max-pairs", min=1, metavar="N", help="Write a random sample of N pairs.", show_default="all"
-    ),
-]
 MinLength = Annotated[
     int,
     typer.Option("--min-length", min=1, help="Minimum length of a tweet's cleaned text, in characters."),
@@ -43,13 +37,6 @@ Languages = Annotated[
     list[str],
     typer.Option(
         "--lang", help="Language of the tweets (their `lang` field), or any for all languages; repeatable."
-    ),
-]
-Texts = Annotated[
-    Literal["cleaned", "original"],
-    typer.Option(
-        "--texts",
-        help="Write texts in lower case without links and mentions (cleaned), or as posted (original).",
     ),
 ]
 OnError = Annotated[
@@ -65,21 +52,26 @@ def _command(name: str, help_: str) -> None:
     def mine(
         archives: Archives,
         out: Annotated[Path, typer.Option("--out", help="File for the pairs, such as pairs.jsonl.gz.")],
-        max_pairs: MaxPairs = None,
+        max_pairs: Annotated[
+            int | None,
+            typer.Option(
+                "--max-pairs",
+                min=1,
+                metavar="N",
+                help="Write a random sample of N pairs.",
+                show_default="all",
+            ),
+        ] = None,
         min_length: MinLength = 20,
         lang: Languages = ["en"],  # noqa: B006  (typer copies it)
-        texts: Texts = "cleaned",
         workers: Workers = None,
         on_error: OnError = "strict",
     ) -> None:
-        from linker.common.files import check_writable
         from linker.contrib.twitter4sse.mine_pairs import mine_pairs
 
-        check_writable(out, archives)
-        _check_outside(out, archives)
-        filter = _filter(min_length, lang, texts)
-        _print(mine_pairs(archives, name, out, filter, max_pairs, workers or cores(), on_error))
-        print(out)
+        _check_output(out, archives)
+        filter = _filter(min_length, lang)
+        _print(mine_pairs(archives, name, out, filter, max_pairs, workers or cores(), on_error), out)
 
 
 for _name, _help in {
@@ -106,26 +98,28 @@ def benchmarks(
     queries: Annotated[
         int, typer.Option("--queries", min=1, help="Maximum number of queries in each benchmark.")
     ] = 5000,
-    positives: Annotated[
-        int, typer.Option("--positives", min=1, help="Number of relevant candidates per query.")
-    ] = 5,
-    negatives: Annotated[
-        int, typer.Option("--negatives", min=1, help="Number of other candidates per query.")
-    ] = 25,
     min_length: MinLength = 20,
     lang: Languages = ["en"],  # noqa: B006
-    texts: Texts = "cleaned",
     workers: Workers = None,
     on_error: OnError = "strict",
 ) -> None:
     """Build the reranking benchmarks DQ, DR, CQ and CR, and training sets that exclude their tweets."""
     from linker.contrib.twitter4sse.mine_benchmarks import mine_benchmarks
 
-    filter = _filter(min_length, lang, texts)
-    _check_folder(out, archives, train or [])
-    numbers = (queries, positives, negatives, workers or cores())
-    _print(mine_benchmarks(archives, out, train or [], filter, *numbers, on_error))
-    print(out)
+    filter, train = _filter(min_length, lang), train or []
+    if out.exists() and not out.is_dir():
+        raise LinkerError(f"{out}: is a file; give a folder to write to")
+    _check_output(out / "benchmarks.report.json", archives)
+    for path in train:
+        if not path.is_file():
+            raise LinkerError(f"{path}: file not found; give training pairs of `linker mine`")
+        if [other.name for other in train].count(path.name) > 1:
+            raise LinkerError(f"--train: several files are named {path.name}; rename one")
+        _check_output(out / "train" / path.name, [*archives, *train])
+    report = mine_benchmarks(
+        archives, out, train, filter, queries, workers=workers or cores(), on_error=on_error
+    )
+    _print(report, out)
 
 
 @app.command()
@@ -160,10 +154,6 @@ def augmented(
             "--keep-topic", help="Topic whose texts are left unchanged; repeatable.", show_default=False
         ),
     ] = None,
-    share: Annotated[
-        float,
-        typer.Option("--share", min=0, max=1, help="Share of the words that the model replaces, 0 to 1."),
-    ] = 0.1,
     seed: Annotated[int, typer.Option("--seed", help="Random seed for the choice of words.")] = 0,
     on_error: Annotated[
         Literal["strict", "skip"],
@@ -180,7 +170,7 @@ def augmented(
 
     check_writable(out, [labels, *([texts] if texts else [])])
     reader = LabeledTexts(str(labels), str(texts) if texts else None, classes=None, on_error=on_error)
-    counts = augment(reader.read().posts, model, out, set(keep_topic or []), share, seed)
+    counts = augment(reader.read().posts, model, out, set(keep_topic or []), seed)
     info(
         f"{counts.texts:,} texts: {counts.topic_words:,} topic words and {counts.entities:,} names, hashtags and "
         f"mentions replaced, {counts.filled:,} words filled in by the model; {counts.kept:,} texts unchanged"
@@ -188,42 +178,28 @@ def augmented(
     print(out)
 
 
-def _print(report: Report) -> None:
-    from linker.common.console import stderr, warn
+def _print(report: Report, out: Path) -> None:
+    from linker.common.console import stderr, table_of_counts, warn
 
-    stderr.print(report.table())
+    stderr.print(table_of_counts(report.sections()))
     for damage in report.damaged:
         warn(damage)
+    print(out)
 
 
-def _filter(min_length: int, lang: list[str], texts: Literal["cleaned", "original"]) -> TweetFilter:
-    from linker.contrib.twitter4sse.cleaning import TweetFilter
+def _filter(min_length: int, lang: list[str]) -> TweetFilter:
+    from linker.contrib.twitter4sse.tweets import TweetFilter
 
     if "any" in lang and len(lang) > 1:
         raise LinkerError(f"--lang any excludes other languages (given: {', '.join(lang)})")
-    return TweetFilter(min_length, [] if lang == ["any"] else sorted(set(lang)), texts)
+    return TweetFilter(min_length, () if lang == ["any"] else tuple(sorted(set(lang))))
 
 
-def _check_outside(out: Path, archives: list[Path]) -> None:
-    """Refuse outputs among the archives: the next run would read them as archives."""
-    from linker.common.files import real_path
+def _check_output(out: Path, archives: list[Path]) -> None:
+    """Refuse outputs that cannot be written, and those among the archives: the next run would read them."""
+    from linker.common.files import check_writable, real_path
 
+    check_writable(out, archives)
     for archive in archives:
         if archive.is_dir() and real_path(out).is_relative_to(real_path(archive)):
             raise LinkerError(f"{out}: inside {archive}, among the archives; write it to another folder")
-
-
-def _check_folder(out: Path, archives: list[Path], train: list[Path]) -> None:
-    from linker.common.files import check_writable
-
-    if out.exists() and not out.is_dir():
-        raise LinkerError(f"{out}: is a file; give a folder to write to")
-    _check_outside(out, archives)
-    check_writable(out / "benchmarks.report.json", archives)
-    names = [path.name for path in train]
-    for path in train:
-        if not path.is_file():
-            raise LinkerError(f"{path}: file not found; give training pairs of `linker mine`")
-        if names.count(path.name) > 1:
-            raise LinkerError(f"--train: several files are named {path.name}; rename one")
-        check_writable(out / "train" / path.name, [*archives, *train])

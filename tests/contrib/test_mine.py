@@ -49,19 +49,18 @@ def test_the_table_on_standard_error(
     table = {row[0]: row[1:] for row in rows}
     assert table["lines read"] == ["57"]
     assert table["broken JSON"] == ["1", "1.8%"]
-    assert table["further quote of the same tweet"] == ["40", "83.3%"]
+    assert table["surplus of the same tweet"] == ["40", "83.3%"]
 
 
 def test_options_are_heeded(folder: Path) -> None:
     common = ["quotes", "tweets/a.json.bz2", "--out", "pairs.jsonl", "--workers", "1"]
-    run(*common, "--max-pairs", "3", "--texts", "original")
+    run(*common, "--max-pairs", "3")
     pairs = read_pairs(folder / "pairs.jsonl")
     assert len(pairs) == 3
     assert json.loads((folder / "pairs.report.json").read_text())["settings"] == {
         "kind": "quotes",
         "min_length": 20,
         "languages": ["en"],
-        "texts": "original",
         "max_pairs": 3,
     }
     run(*common, "--lang", "fr")
@@ -75,15 +74,15 @@ def test_options_are_heeded(folder: Path) -> None:
 def test_benchmarks(folder: Path) -> None:
     run("quotes", "tweets", "--out", "train.jsonl.gz", "--workers", "1")
     run(
-        *("benchmarks", "tweets", "--out", "sets", "--train", "train.jsonl.gz", "--queries", "3"),
-        *("--positives", "2", "--negatives", "4", "--workers", "1"),
+        *("benchmarks", "tweets", "--out", "sets", "--train", "train.jsonl.gz", "--queries", "6"),
+        *("--workers", "1"),
     )
     assert sorted(path.name for path in (folder / "sets").iterdir()) == [
         *("benchmarks.report.json", "cq.jsonl.gz", "cr.jsonl.gz", "dq.jsonl.gz", "dr.jsonl.gz", "train"),
     ]
     kept = read_pairs(folder / "sets" / "train" / "train.jsonl.gz")
     queries = {query["query_id"] for query in read_pairs(folder / "sets" / "dq.jsonl.gz")}
-    assert len(queries) == 3
+    assert len(queries) == 6
     assert kept
     assert not queries & {pair["parent_id"] for pair in kept}
 
@@ -98,7 +97,7 @@ def test_benchmarks(folder: Path) -> None:
         (["quotes", "tweets", "--out", "p.jsonl", "--lang", "any", "--lang", "en"], "--lang any"),
         (["benchmarks", "tweets", "--out", "tweets/a.json.bz2"], "is a file"),
         (["benchmarks", "tweets", "--out", "s", "--train", "no.jsonl"], r"no\.jsonl: file not found"),
-        (["benchmarks", "tweets", "--out", "s", "--positives", "7"], "no reranking set can be made"),
+        (["benchmarks", "tweets", "--out", "s", "--min-length", "60"], "no reranking set can be made"),
     ],
 )
 def test_wrong_input_is_reported_before_any_file_is_written(

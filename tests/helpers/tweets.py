@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import json
-import tarfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ LONG = "there is quite a lot to say about {}"
 
 
 def v1(number: int, text: str | None = None, **more: Any) -> dict[str, Any]:
-    """A v1.1 tweet; `quotes=` another object, `replies_to=` an id, `retweets=` another object."""
+    """A tweet; `quotes=` another object, `replies_to=` an id, `retweets=` another object."""
     value: dict[str, Any] = {
         "created_at": "Thu Jan 02 16:52:48 +0000 2014",
         "id": number,
@@ -40,19 +38,6 @@ def v1(number: int, text: str | None = None, **more: Any) -> dict[str, Any]:
     return value | more
 
 
-def v2(number: int, text: str | None = None, **references: int) -> dict[str, Any]:
-    """A v2 tweet; `quoted=`, `replied_to=`, `retweeted=` ids."""
-    value: dict[str, Any] = {
-        "id": str(number),
-        "text": LONG.format(f"number {number}") if text is None else text,
-        "lang": "en",
-        "created_at": "2021-05-06T07:08:09.000Z",
-    }
-    if references:
-        value["referenced_tweets"] = [{"type": kind, "id": str(i)} for kind, i in references.items()]
-    return value
-
-
 def lines(objects: Iterable[Any]) -> bytes:
     """JSON lines; what is bytes already is a line as it is."""
     return b"".join((one if isinstance(one, bytes) else json.dumps(one).encode()) + b"\n" for one in objects)
@@ -73,16 +58,6 @@ def write(path: Path, objects: Iterable[Any]) -> Path:
     """An archive of these objects, packed by its name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(pack(lines(objects), path.name))
-    return path
-
-
-def write_tar(path: Path, members: dict[str, bytes]) -> Path:
-    """A tar file; packed where its name says so."""
-    with tarfile.open(path, "w:gz" if path.name.endswith("gz") else "w") as tar:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            tar.addfile(info, io.BytesIO(content))
     return path
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
@@ -17,11 +17,11 @@ from linker.common.concurrency import in_processes
 from linker.common.console import track
 from linker.common.databases import open_database
 from linker.common.errors import DataError
-from linker.contrib.twitter4sse.archives import lines_of, parse_line
-from linker.contrib.twitter4sse.cleaning import TweetFilter, Usable
-from linker.contrib.twitter4sse.report import Report
-from linker.contrib.twitter4sse.tweets import Tweet
+from linker.common.files import write_json
+from linker.contrib.twitter4sse.tweets import Tweet, TweetFilter, tweets_of_line
+from linker.data.files.line_errors import OnError
 from linker.data.files.paths import check_inputs
+from linker.data.files.streams import open_bytes
 
 # A reply and its tweet may be months apart, and memory must not grow with the archives: SQLite sorts the links.
 _TABLE = """
@@ -53,21 +53,44 @@ PAIR_KINDS = {
     "coquotes": PairKind("quote", False),
     "coreplies": PairKind("reply", False),
 }
+_LINKS = {"quote": "links to quotes", "reply": "links to replies"}
+
+
+class Report:
+    """Counts of what happened to lines, links and pairs; those of a section add up to all of its kind.
+
+    Attributes:
+        counts: section → fate → number.
+        damaged: messages about archives that could not be read to the end.
+    """
+
+    def __init__(self) -> None:
+        self.counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.damaged: list[str] = []
+
+    def links(self, child: str) -> Counter[str]:
+        """Return the fates of the links to quotes or replies."""
+        return self.counts[_LINKS[child]]
+
+    def sections(self) -> dict[str, dict[str, int]]:
+        """Return each section: first the total, then its parts in descending order."""
+        totals = {"lines": "read", **dict.fromkeys(_LINKS.values(), "found")}
+        return {
+            section: {totals.get(section, "in all"): counts.total()}
+            | {name: n for name, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n}
+            for section, counts in self.counts.items()
+        }
+
+    def write(self, path: Path, settings: Mapping[str, Any]) -> None:
+        """Write the report and the settings of the run as JSON."""
+        write_json(path, {"settings": settings, **self.sections(), "damaged archives": self.damaged})
 
 
 class Member(NamedTuple):
-    """A tweet of a group that passed the filter.
-
-    Attributes:
-        id: the tweet's id.
-        text: the text to write.
-        hash: 64-bit hash of the cleaned text.
-        created_at: date and time as in the object.
-    """
+    """A tweet of a group that passed the filter: id, cleaned text, date and time as in the object."""
 
     id: str
     text: str
-    hash: int
     created_at: str | None = None
 
 
@@ -78,7 +101,7 @@ class Group(NamedTuple):
         key: prefix of the kind and id of the tweet.
         parent: the tweet; None if it is not in the archives, or was rejected.
         fault: why it was rejected.
-        children: the first few, in the order of a hash of their ids, with different cleaned texts.
+        children: the first few, in the order of a hash of their ids, with different texts.
     """
 
     key: str
@@ -94,9 +117,9 @@ def linked_tweets(
     filter: TweetFilter,
     path: Path,
     workers: int,
-    on_error: Literal["strict", "skip"],
+    on_error: OnError,
 ) -> Iterator[tuple[sqlite3.Connection, Report]]:
-    """Provide the links of archives in a temporary database, for `read_groups`, and the counts of all lines and links.
+    """Provide the links of archives in a temporary database, for `read_groups`, and the counts of lines and links.
 
     Args:
         archives: files and folders.
@@ -113,28 +136,29 @@ def linked_tweets(
     files = check_inputs([str(archive) for archive in archives])
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)  # of a run that was killed
+    report, damage = Report(), dict[int, str]()
+    sections = ["lines", *(_LINKS[kind.child] for kind in kinds.values())]
+    report.counts.update({section: Counter() for section in sections})
     try:
         with open_database(path) as database:
             database.executescript(_TABLE)
-            counts_of: dict[int, Any] = {}
-            tasks = in_processes(extract, (kinds, filter, on_error), [(file,) for file in files], workers)
-            for number, (counts, links) in track(tasks, "reading archives", len(files)):
-                counts_of[number] = counts
+            tasks = in_processes(_extracted, (kinds, filter, on_error), [(file,) for file in files], workers)
+            for number, (counts, links, problem) in track(tasks, "reading archives", len(files)):
+                for section, of_section in counts.items():
+                    report.counts[section].update(of_section)
+                if problem is not None:
+                    damage[number] = problem
                 rows = (
                     (hash_of(key).to_bytes(8, "big"), key, role, number, row, record)
                     for row, (key, role, record) in enumerate(links)
                 )
                 database.executemany("INSERT INTO link VALUES (?, ?, ?, ?, ?, ?)", rows)
-            report = Report(links={kind.child: Counter() for kind in kinds.values()})
-            for _, (lines, fates, damage) in sorted(counts_of.items()):
-                report.lines.update(lines)
-                for child, fates_of in fates.items():
-                    report.links[child].update(fates_of)
-                report.damaged += damage
-            if not any(name.startswith("tweets") for name in report.lines):
-                reasons = ", ".join(f"{n} {name}" for name, n in report.lines.most_common()) or "no lines"
+            report.damaged = [damage[number] for number in sorted(damage)]
+            lines = report.counts["lines"]
+            if not any(name.startswith("tweets") for name in lines):
+                reasons = ", ".join(f"{n} {name}" for name, n in lines.most_common()) or "no lines"
                 raise DataError(
-                    f"{files[0]}{' and others' if len(files) > 1 else ''}: no tweets in {report.lines.total()} lines "
+                    f"{files[0]}{' and others' if len(files) > 1 else ''}: no tweets in {lines.total()} lines "
                     f"({reasons}); expected are JSON lines of tweet objects"
                 )
             yield database, report
@@ -142,53 +166,41 @@ def linked_tweets(
         path.unlink(missing_ok=True)
 
 
-def extract(
-    settings: tuple[Mapping[str, PairKind], TweetFilter, Literal["strict", "skip"]], file: str
-) -> tuple[tuple[Counter[str], dict[str, Counter[str]], list[str]], list[tuple[str, str, str]]]:
-    """Return the counts of a file (lines, fates of links, damage), and its links: key, role and record.
+def _extracted(
+    settings: tuple[Mapping[str, PairKind], TweetFilter, OnError], file: str
+) -> tuple[dict[str, Counter[str]], list[tuple[str, str, str]], str | None]:
+    """Return the counts of a file by section, its links (key, role and record), and its damage.
 
-    The record of a tweet is its id, text, hash and date as JSON; of a parent that the filter rejects, its id and the
-    reason.
-
-    Raises:
-        DataError: if the file cannot be read or, in strict mode, is damaged.
+    The record of a tweet is its id, text and date as JSON; of a parent that the filter rejects, its id and the reason.
     """
     kinds, filter, on_error = settings
-    lines: Counter[str] = Counter()
-    fates: dict[str, Counter[str]] = {kind.child: Counter() for kind in kinds.values()}
-    damage: list[str] = []
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     links: list[tuple[str, str, str]] = []
+    damage = None
     try:
-        for line in lines_of(file):
-            tweets = parse_line(line)
-            if isinstance(tweets, str):
-                lines[tweets] += 1
-                continue
-            judged: dict[str, Usable | str] = {}
-            is_linked = False
-            for prefix, kind in kinds.items():
-                for target, role, tweet in _links(tweets, kind):
-                    if tweet.id not in judged:
-                        judged[tweet.id] = filter.judge(tweet)
-                    verdict = judged[tweet.id]
-                    if role == "child":
-                        is_linked = True
-                        fates[kind.child]["found"] += 1
-                    if not isinstance(verdict, str):
-                        record = [tweet.id, verdict.text, verdict.hash, tweet.created_at]
-                    elif role == "child":
-                        fates[kind.child][verdict] += 1
-                        continue
-                    else:
-                        record = [tweet.id, verdict]
-                    links.append((prefix + target, role, json.dumps(record)))
-            lines["tweets, with links" if is_linked else "tweets, without links"] += 1
+        with open_bytes(file) as lines:
+            for line in lines:
+                tweets = tweets_of_line(line)
+                if isinstance(tweets, str):
+                    counts["lines"][tweets] += 1
+                    continue
+                is_linked = False
+                for prefix, kind in kinds.items():
+                    for target, role, tweet in _links(tweets, kind):
+                        is_linked |= role == "child"
+                        fault = filter.fault(tweet)
+                        if fault and role == "child":
+                            counts[_LINKS[kind.child]][fault] += 1
+                            continue
+                        record = [tweet.id, fault] if fault else [tweet.id, tweet.text, tweet.created_at]
+                        links.append((prefix + target, role, json.dumps(record)))
+                counts["lines"]["tweets, with links" if is_linked else "tweets, without links"] += 1
     except DataError as error:
         if on_error == "strict":
             raise DataError(f"{error}; --on-error skip uses the lines before a damage") from error
-        used = f"the {lines.total():,} lines before are used"
-        damage.append(str(error).replace("nothing was read from it", used))
-    return (lines, fates, damage), links
+        used = f"the {counts['lines'].total():,} lines before are used"
+        damage = str(error).replace("nothing was read from it", used)
+    return dict(counts), links, damage
 
 
 def _links(tweets: Sequence[Tweet], kind: PairKind) -> Iterator[tuple[str, str, Tweet]]:
@@ -241,12 +253,12 @@ def _distinct(children: Sequence[Member], size: int, fates: Counter[str]) -> lis
     by_id: dict[str, Member] = {}
     for child in children:
         by_id[child.id] = max(child, by_id.get(child.id, child), key=_length)
-    by_text: dict[int, Member] = {}
+    by_text: dict[str, Member] = {}
     for child in sorted(by_id.values(), key=lambda child: (hash_of(child.id), child.id)):
-        by_text.setdefault(child.hash, child)
+        by_text.setdefault(child.text, child)
     fates["met again"] += len(children) - len(by_id)
-    fates["same text as another {} of the tweet"] += len(by_id) - len(by_text)
-    fates["further {} of the same tweet"] += max(len(by_text) - size, 0)
+    fates["same text as another of its tweet"] += len(by_id) - len(by_text)
+    fates["surplus of the same tweet"] += max(len(by_text) - size, 0)
     return list(by_text.values())[:size]
 
 
@@ -254,6 +266,6 @@ def _length(member: Member) -> tuple[int, str]:
     return len(member.text), member.text
 
 
-def hash_of(key: str) -> int:
-    """Return 64 bits of a key's hash, which put groups in a random but reproducible order."""
-    return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "big")
+def hash_of(text: str) -> int:
+    """Return 64 bits of a hash, which put keys in a random but reproducible order, and identify texts."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")

@@ -8,16 +8,23 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Literal
 
 from linker.common.console import track
 from linker.common.errors import DataError
 from linker.common.files import write_lines
 from linker.common.locks import only_writer
-from linker.contrib.twitter4sse.cleaning import TweetFilter, clean, text_hash
-from linker.contrib.twitter4sse.links import PAIR_KINDS, Group, Member, hash_of, linked_tweets, read_groups
-from linker.contrib.twitter4sse.report import Report
+from linker.contrib.twitter4sse.links import (
+    PAIR_KINDS,
+    Group,
+    Member,
+    Report,
+    hash_of,
+    linked_tweets,
+    read_groups,
+)
 from linker.contrib.twitter4sse.reranking import Candidate, Reranking
+from linker.contrib.twitter4sse.tweets import TweetFilter, clean
+from linker.data.files.line_errors import OnError
 from linker.data.files.streams import open_bytes
 
 _KINDS = {"q": PAIR_KINDS["quotes"], "r": PAIR_KINDS["replies"]}
@@ -34,7 +41,7 @@ def mine_benchmarks(
     positives: int = 5,
     negatives: int = 25,
     workers: int = 1,
-    on_error: Literal["strict", "skip"] = "strict",
+    on_error: OnError = "strict",
 ) -> Report:
     """Write dq, dr, cq, cr.jsonl.gz to a folder, and training sets without their tweets to its `train/`.
 
@@ -61,29 +68,31 @@ def mine_benchmarks(
         only_writer(out),
         linked_tweets(archives, _KINDS, filter, work, workers, on_error) as (database, report),
     ):
-        builders = [SetBuilder(name, queries, positives, negatives) for name in SETS]
-        links = {prefix: report.links[kind.child] for prefix, kind in _KINDS.items()}
+        builders = [
+            SetBuilder(name, queries, positives, negatives, report.counts[f"queries of {name}"])
+            for name in SETS
+        ]
+        links = {prefix: report.links(kind.child) for prefix, kind in _KINDS.items()}
         for group in track(read_groups(database, positives + 1, links), "grouping tweets"):
             links[group.key[0]]["kept in groups"] += len(group.children)
             for builder in builders:
                 builder.offer(group)
         sets = {builder.name: builder.build() for builder in builders}
         if not any(sets.values()):
-            groups = ", ".join(f"{builder.name}: {builder.counts['made']}" for builder in builders)
+            groups = ", ".join(f"{builder.name}: {builder.counts.total()}" for builder in builders)
             raise DataError(
                 f"no reranking set can be made: too few tweets with enough quotes or replies ({groups}); give more "
-                "archives, or fewer --positives and --negatives"
+                "archives"
             )
-        for builder in builders:
-            report.results[f"queries of {builder.name}"] = builder.counts
-            path = out / f"{builder.name}.jsonl.gz"
+        for name, of_set in sets.items():
+            path = out / f"{name}.jsonl.gz"
             path.unlink(missing_ok=True)  # From an earlier run.
-            if of_set := sets[builder.name]:
+            if of_set:
                 write_lines(path, (json.dumps(asdict(query), ensure_ascii=False) + "\n" for query in of_set))
         excluded = [query for of_set in sets.values() for query in of_set]
         for path in map(Path, train):
-            counts = report.results[f"training set {path.name}"] = Counter()
-            write_lines(out / "train" / path.name, _other_pairs(path, excluded, counts))
+            lines = _other_pairs(path, excluded, report.counts[f"training set {path.name}"])
+            write_lines(out / "train" / path.name, lines)
         settings = {"queries": queries, "positives": positives, "negatives": negatives, **vars(filter)}
         report.write(out / "benchmarks.report.json", settings)
     return report
@@ -97,31 +106,31 @@ class SetBuilder:
         queries: maximum number of queries.
         positives: number of relevant candidates per query.
         negatives: number of other candidates per query, which are relevant to other queries.
+        counts: receives the fates of the queries.
     """
 
-    def __init__(self, name: str, queries: int, positives: int, negatives: int) -> None:
+    def __init__(self, name: str, queries: int, positives: int, negatives: int, counts: Counter[str]) -> None:
         self.name, (self._prefix, self._with_parent) = name, SETS[name]
         self._queries, self._positives, self._negatives = queries, positives, negatives
-        self.counts: Counter[str] = Counter()
+        self.counts = counts
         self._chosen: list[tuple[str, Member, list[Member]]] = []
-        self._texts: set[int] = set()
+        self._texts: set[str] = set()
 
     def offer(self, group: Group) -> None:
         """Add a query if the group has enough children and no text of an earlier query."""
         query = group.parent if self._with_parent else group.children[0]
         if query is None or not group.key.startswith(self._prefix):
             return
-        relevant = [child for child in group.children if child.hash != query.hash][: self._positives]
+        relevant = [child for child in group.children if child.text != query.text][: self._positives]
         if len(relevant) < self._positives:
             return
-        self.counts["made"] += 1
-        hashes = {query.hash, *(child.hash for child in relevant)}
+        texts = {query.text, *(child.text for child in relevant)}
         if len(self._chosen) == self._queries:
             self.counts["more than --queries"] += 1
-        elif hashes & self._texts:
+        elif texts & self._texts:
             self.counts["a text of it in another query"] += 1
         else:
-            self._texts |= hashes
+            self._texts |= texts
             self._chosen.append((group.key[1:], query, relevant))
 
     def build(self) -> list[Reranking]:
@@ -145,26 +154,23 @@ class SetBuilder:
 
 def _other_pairs(path: Path, excluded: Sequence[Reranking], counts: Counter[str]) -> Iterator[str]:
     """Yield the lines of a file of pairs without tweets of reranking sets, by id and cleaned text; count all fates."""
-    ids_of_sets, texts_of_sets = set[str](), set[int]()
+    ids_of_sets, texts_of_sets = set[str](), set[str]()
     for query in excluded:
         ids_of_sets |= {query.query_id, query.parent_id, *(candidate.id for candidate in query.candidates)}
-        texts = [query.query, *(candidate.text for candidate in query.candidates)]
-        texts_of_sets |= {text_hash(clean(text)) for text in texts}
+        texts_of_sets |= {query.query, *(candidate.text for candidate in query.candidates)}
     with open_bytes(str(path)) as file:
         for number, line in enumerate(file, 1):
             try:
                 pair = json.loads(line)
                 ids = {str(pair[name]) for name in ("id", "anchor_id", "parent_id") if name in pair}
-                texts = [pair[name] for name in ("text", "anchor_text", "parent_text") if name in pair]
-                hashes = {text_hash(clean(text)) for text in texts}
-            except (ValueError, TypeError, AttributeError) as error:
-                raise DataError(f"{path}, line {number}: not a pair of tweets") from error
-            if len(texts) < 2:
-                raise DataError(f"{path}, line {number}: a pair has two texts, this line has {len(texts)}")
-            counts["made"] += 1
+                texts = {clean(pair["text"]), clean(pair["anchor_text"])}
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                raise DataError(
+                    f"{path}, line {number}: not a pair of tweets with text and anchor_text"
+                ) from error
             if ids & ids_of_sets:
                 counts["a tweet of a benchmark"] += 1
-            elif hashes & texts_of_sets:
+            elif texts & texts_of_sets:
                 counts["a text of a benchmark"] += 1
             else:
                 counts["written"] += 1

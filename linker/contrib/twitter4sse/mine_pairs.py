@@ -6,14 +6,22 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
 
 from linker.common.console import track
 from linker.common.files import write_lines
 from linker.common.locks import only_writer
-from linker.contrib.twitter4sse.cleaning import TweetFilter
-from linker.contrib.twitter4sse.links import PAIR_KINDS, Group, Member, PairKind, linked_tweets, read_groups
-from linker.contrib.twitter4sse.report import Report
+from linker.contrib.twitter4sse.links import (
+    PAIR_KINDS,
+    Group,
+    Member,
+    PairKind,
+    Report,
+    hash_of,
+    linked_tweets,
+    read_groups,
+)
+from linker.contrib.twitter4sse.tweets import TweetFilter
+from linker.data.files.line_errors import OnError
 from linker.data.io.dates import parse_date
 
 
@@ -24,7 +32,7 @@ def mine_pairs(
     filter: TweetFilter | None = None,
     max_pairs: int | None = None,
     workers: int = 1,
-    on_error: Literal["strict", "skip"] = "strict",
+    on_error: OnError = "strict",
 ) -> Report:
     """Write the pairs of archives in a reproducible random order, and a report beside them.
 
@@ -48,11 +56,10 @@ def mine_pairs(
         only_writer(out),
         linked_tweets(archives, {"": pair_kind}, filter, work, workers, on_error) as (database, report),
     ):
-        links = report.links[pair_kind.child]
+        links = report.links(pair_kind.child)
         # Two children with different texts: one of them may have the text of the tweet.
         groups = track(read_groups(database, 2, {"": links}), "pairing tweets")
-        report.results["pairs"] = Counter()
-        write_lines(out, _lines(groups, pair_kind, max_pairs, links, report.results["pairs"]))
+        write_lines(out, _lines(groups, pair_kind, max_pairs, links, report.counts["pairs"]))
         report.write(report_path(out), {"kind": kind, **vars(filter), "max_pairs": max_pairs})
     return report
 
@@ -70,9 +77,8 @@ def _lines(
         pair = _pair(group, kind, links)
         if pair is None:
             continue
-        counts["made"] += 1
         anchor, other = pair
-        texts = {anchor.hash, other.hash}
+        texts = {hash_of(anchor.text), hash_of(other.text)}
         if texts & met:
             counts["a text of it in another pair"] += 1
         elif max_pairs is not None and counts["written"] >= max_pairs:
@@ -96,19 +102,16 @@ def _lines(
 
 def _pair(group: Group, kind: PairKind, links: Counter[str]) -> tuple[Member, Member] | None:
     """Return the pair of a group: at most one, so that popular tweets do not count more."""
-    children, fate = group.children, "the only {} of its tweet"
+    children, fate = group.children, "the only one of its tweet"
     if not kind.with_parent:
         pair = (children[0], children[1]) if len(children) > 1 else None
     elif group.parent is None:
         pair, fate = None, f"its tweet: {group.fault or 'not in the archives'}"
     else:
-        others = [child for child in children if child.hash != group.parent.hash]
+        others = [child for child in children if child.text != group.parent.text]
         pair, fate = (group.parent, others[0]) if others else None, "same text as the tweet itself"
-    if pair is None:
-        links[fate] += len(children)
-        return None
-    used = 2 - kind.with_parent
-    links["further {} of the same tweet"] += len(children) - used
+    used = 0 if pair is None else 2 - kind.with_parent
+    links[fate if pair is None else "surplus of the same tweet"] += len(children) - used
     links["in pairs"] += used
     return pair
 

@@ -1,24 +1,28 @@
-"""Tweets from the JSON objects of the Twitter API, versions 1.1 and 2."""
+"""Tweets of the Twitter API, version 1.1, with cleaned texts, and the filter of those that are paired."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+import json
+import re
+from typing import Any, NamedTuple
 
+from linker.common.errors import ConfigError
 from linker.data.characters import unescaped
+from linker.data.tokenizers.patterns import URL
 
-# Old clients truncated texts at 140 characters and appended an ellipsis.
-_CUT_LENGTH = 135
+_URL = re.compile(URL)
+_MENTION = re.compile(r"(?<!\w)(?:[@＠]\w+)+")
+_HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair, which UTF-8 cannot encode
+# Old clients truncated texts at 140 characters and appended an ellipsis, before links at the end.
+_CUT_LENGTH, _CUT = 135, re.compile(r"…(?:\s+http\S*)?\s*$")
 
 
-@dataclass(frozen=True, slots=True)
-class Tweet:
+class Tweet(NamedTuple):
     """The parts of a tweet that mining needs.
 
     Attributes:
         id: digits.
-        text: the full text if the object has it, with HTML entities resolved.
+        text: the full text if the object has it, cleaned.
         cut: whether the text is truncated.
         language: Twitter's guess (`en`, `und`, …), or None.
         created_at: date and time as in the object, any string.
@@ -35,80 +39,59 @@ class Tweet:
     replies_to: str | None = None
 
 
-def tweets_in(value: dict[str, Any]) -> list[Tweet]:
-    """Return each tweet of an object once: itself, and those that it quotes, retweets or includes.
+def clean(text: str) -> str:
+    """Return a text in lower case without links and mentions, with single spaces.
 
-    A retweet counts as the original tweet; a retweet without its original yields nothing.
-
-    Args:
-        value: a v1.1 tweet, a v2 tweet, or a v2 response with `data` (a tweet or a list) and `includes`.
+    This is the cleaning of Di Giovanni & Brambilla 2021.
     """
-    tweets: dict[str, Tweet] = {}
-    for tweet in _from_v2(value) if _is_v2(value) else _from_v1(value):
-        previous = tweets.get(tweet.id)
-        # The same tweet may be nested in several places, in some of them truncated.
-        if previous is None or (previous.cut, -len(previous.text)) > (tweet.cut, -len(tweet.text)):
-            tweets[tweet.id] = tweet
-    return list(tweets.values())
+    if "/" in text or "…" in text or "www." in text.lower():  # Every link contains one of these.
+        text = _URL.sub(" ", text)
+    if "@" in text or "＠" in text:
+        text = _MENTION.sub(" ", text)
+    return " ".join(text.lower().split())
 
 
-def _is_v2(value: dict[str, Any]) -> bool:
-    return isinstance(value.get("data"), (dict, list)) or (
-        isinstance(value.get("id"), str) and "id_str" not in value and "user" not in value
-    )
+def tweets_of_line(line: bytes) -> list[Tweet] | str:
+    """Return the tweets of a line, at least one, or the reason why it has none."""
+    try:
+        text = line.decode().strip().removeprefix("\ufeff")
+        value = json.loads(text) if text else None
+    except UnicodeDecodeError:
+        return "invalid UTF-8"
+    except (ValueError, RecursionError):  # Also for a number of more than 4,300 digits.
+        return "broken JSON"
+    if not isinstance(value, dict):
+        return "not a JSON object" if text else "blank"
+    return tweets_in(value) or ("notice of a deletion" if "delete" in value else "no tweet in it")
 
 
-def _from_v1(value: dict[str, Any]) -> Iterator[Tweet]:
+def tweets_in(value: dict[str, Any]) -> list[Tweet]:
+    """Return the tweet of an object and the one that it quotes; a retweet counts as the original tweet."""
     original = _object(value, "retweeted_status") or value
     # In a retweet of a quote, some objects have the quoted tweet next to the quote, not in it.
-    quoted = _object(original, "quoted_status") or _object(value, "quoted_status")
-    parent = _v1_tweet(quoted, None)
-    yield from (tweet for tweet in (_v1_tweet(original, parent), parent) if tweet is not None)
+    quoted = _tweet(_object(original, "quoted_status") or _object(value, "quoted_status"))
+    tweet = _tweet(original)
+    if tweet is not None and quoted is not None:
+        tweet = tweet._replace(quotes=tweet.quotes or quoted.id)
+    return list({one.id: one for one in (quoted, tweet) if one is not None}.values())
 
 
-def _v1_tweet(value: dict[str, Any], parent: Tweet | None) -> Tweet | None:
-    full = _string(_object(value, "extended_tweet").get("full_text")) or _string(value.get("full_text"))
-    quotes = _id(value, "quoted_status_id") or (parent.id if parent else None)
-    return _tweet(value, full, value.get("truncated") is True, quotes, _id(value, "in_reply_to_status_id"))
-
-
-def _from_v2(value: dict[str, Any]) -> Iterator[Tweet]:
-    data, included = value.get("data", value), _object(value, "includes").get("tweets")
-    objects = list(data) if isinstance(data, list) else [data]
-    objects += included if isinstance(included, list) else []
-    for item in objects:  # The list grows in the loop.
-        if not isinstance(item, dict):
-            continue
-        references = item.get("referenced_tweets")
-        references = [r for r in references if isinstance(r, dict)] if isinstance(references, list) else []
-        # Flattened responses contain the tweets themselves instead of references to `includes`.
-        objects += [reference for reference in references if "text" in reference]
-        targets = {r["type"]: _id(r, "id") for r in references if isinstance(r.get("type"), str)}
-        full = _string(_object(item, "note_tweet").get("text"))
-        tweet = _tweet(item, full, False, targets.get("quoted"), targets.get("replied_to"))
-        if tweet is not None and "retweeted" not in targets:
-            yield tweet
-
-
-def _tweet(
-    value: dict[str, Any], full: str | None, flagged_cut: bool, quotes: str | None, replies_to: str | None
-) -> Tweet | None:
-    """Read the fields that both versions share; `full` is a separate full text, `flagged_cut` the truncation flag."""
-    text, number = full or _string(value.get("text")), _id(value, "id")
+def _tweet(value: dict[str, Any]) -> Tweet | None:
+    full = _string(_object(value, "extended_tweet"), "full_text") or _string(value, "full_text")
+    text, number = full or _string(value, "text"), _id(value, "id")
     if number is None or text is None:
         return None
     text = unescaped(text)
-    cut = full is None and (flagged_cut or _looks_cut(text))
-    language, created_at = _string(value.get("lang")), _string(value.get("created_at"))
-    return Tweet(number, text, cut, language, created_at, quotes, replies_to)
-
-
-def _looks_cut(text: str) -> bool:
-    if len(text) < _CUT_LENGTH or "…" not in text[-40:]:
-        return False
-    before_links = text.rstrip()
-    head, _, last = before_links.rpartition(" ")
-    return before_links.endswith("…") or (last.startswith("http") and head.rstrip().endswith("…"))
+    looks_cut = len(text) >= _CUT_LENGTH and _CUT.search(text) is not None
+    return Tweet(
+        number,
+        clean(text),
+        full is None and (value.get("truncated") is True or looks_cut),
+        _string(value, "lang"),
+        _string(value, "created_at"),
+        _id(value, "quoted_status_id"),
+        _id(value, "in_reply_to_status_id"),
+    )
 
 
 def _id(value: dict[str, Any], name: str) -> str | None:
@@ -126,5 +109,30 @@ def _object(value: dict[str, Any], name: str) -> dict[str, Any]:
     return inner if isinstance(inner, dict) else {}
 
 
-def _string(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
+def _string(value: dict[str, Any], name: str) -> str | None:
+    text = value.get(name)
+    return text if isinstance(text, str) and text else None
+
+
+class TweetFilter:
+    """Filter of the tweets that are paired.
+
+    Args:
+        min_length: minimum length of a cleaned text, in characters.
+        languages: accepted languages by Twitter's guess; empty for any.
+    """
+
+    def __init__(self, min_length: int = 20, languages: tuple[str, ...] = ("en",)) -> None:
+        if min_length < 1:
+            raise ConfigError(f"min_length is {min_length}; a text has at least 1 character")
+        self.min_length, self.languages = min_length, languages
+
+    def fault(self, tweet: Tweet) -> str | None:
+        """Return the first reason to reject a tweet: language, truncation, Unicode, length; None: it is accepted."""
+        if self.languages and tweet.language not in self.languages:
+            return "language unknown" if tweet.language is None else "another language"
+        if tweet.cut:
+            return "cut off"
+        if _HALF.search(tweet.text):
+            return "half a character"
+        return "too short" if len(tweet.text) < self.min_length else None

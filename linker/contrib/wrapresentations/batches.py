@@ -31,7 +31,7 @@ def count_pairs(classes: Sequence[Hashable]) -> tuple[int, int]:
 def balanced_pairs(classes: Sequence[Hashable], seed: int, max_pairs: int | None = None) -> ClassPairs:
     """Pair every text with every other; sample the more frequent kind down to the size of the other.
 
-    Pairs of one class come first.
+    Pairs of one class come first. Memory grows with the square of the number of texts: 17 bytes a pair.
 
     Args:
         classes: class of each text.
@@ -48,29 +48,15 @@ def balanced_pairs(classes: Sequence[Hashable], seed: int, max_pairs: int | None
             "needed: give texts of two classes, and two of one of them"
         )
     each = min(same, different) if max_pairs is None else min(same, different, max(max_pairs // 2, 1))
-    rng = np.random.default_rng(seed)
-    numbers = _numbers(classes)
-    by_class = np.argsort(numbers, kind="stable")
-    sizes = np.bincount(numbers)
-    # Sorted by class, texts form blocks, so that the n-th pair can be computed without a list of all pairs.
-    first_of_block = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    size_of_block = np.repeat(sizes, sizes)
-
-    def sample(partners: np.ndarray, begin: np.ndarray, skip_self: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Sample `each` pairs, where text i has `partners[i]` consecutive partners, cyclically from `begin[i]`."""
-        total = int(partners.sum())
-        chosen = np.arange(total) if each == total else np.sort(rng.choice(total, each, replace=False))
-        ends = np.cumsum(partners)
-        first = np.searchsorted(ends, chosen, "right")
-        at = chosen - (ends - partners)[first]
-        second = (begin[first] + at) % len(numbers)
-        if skip_self:
-            second += second >= first
-        return by_class[first], by_class[second]
-
-    alike = sample(size_of_block - 1, first_of_block, True)
-    unlike = sample(len(numbers) - size_of_block, first_of_block + size_of_block, False)
-    first, second = (np.concatenate(rows) for rows in zip(alike, unlike))
+    rng, numbers = np.random.default_rng(seed), _numbers(classes)
+    alike = numbers[:, None] == numbers
+    unlike = ~alike
+    np.fill_diagonal(alike, False)
+    rows = []
+    for kind in (alike, unlike):
+        pairs = np.argwhere(kind)
+        rows.append(pairs[np.sort(rng.choice(len(pairs), each, replace=False))])
+    first, second = np.concatenate(rows).T
     return ClassPairs(first, second, np.arange(2 * each) < each)
 
 
@@ -92,18 +78,12 @@ class ClassPairSampler(BatchSampler):
         pairs: number of pairs per batch.
         max_pairs: maximum number of pairs per epoch, half of each kind, sampled again for each epoch; null: all.
         seed: random seed for the choice among the pairs of the more frequent kind.
-        block_texts: make a batch of all pairs of two blocks of this many texts, so that each text is encoded once for
-            many pairs; `pairs` has no effect then, and `max_pairs` and the balance hold on average (decision 143).
-            Null: pairs in random order.
     """
 
-    def __init__(
-        self, pairs: int = 32, max_pairs: int | None = None, seed: int = 0, block_texts: int | None = None
-    ) -> None:
-        at_least(1, pairs=pairs, block_texts=block_texts)
+    def __init__(self, pairs: int = 32, max_pairs: int | None = None, seed: int = 0) -> None:
+        at_least(1, pairs=pairs)
         at_least(2, max_pairs=max_pairs)
         self.pairs, self.max_pairs, self.seed = pairs, max_pairs, seed
-        self.block_texts = block_texts
 
     def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
         """See `BatchSampler.epoch`.
@@ -113,38 +93,16 @@ class ClassPairSampler(BatchSampler):
         """
         article_of = _article_of(data)
         classes = [post.article_ids for post in data.posts]
-        rng = np.random.default_rng(seed)
-        if self.block_texts is not None:
-            pairs, blocks = self._blocks(data)
-            chosen = [blocks[i] for i in rng.permutation(len(blocks))[: self.count(data)]]
-        else:
-            pairs = balanced_pairs(classes, self.seed if self.max_pairs is None else seed, self.max_pairs)
-            order = rng.permutation(len(pairs.first))
-            chosen = [order[start : start + self.pairs] for start in range(0, len(order), self.pairs)]
-        for rows in chosen:
+        pairs = balanced_pairs(classes, self.seed if self.max_pairs is None else seed, self.max_pairs)
+        order = np.random.default_rng(seed).permutation(len(pairs.first))
+        for start in range(0, len(order), self.pairs):
+            rows = order[start : start + self.pairs]
             articles = [article_of[j] for j in pairs.first[rows].tolist()]
             yield PairBatch(articles, pairs.second[rows].tolist())
-
-    def _blocks(self, data: LinkedPosts) -> tuple[ClassPairs, list[np.ndarray]]:
-        """Return all balanced pairs, and for each pair of blocks the rows of its pairs: int64."""
-        assert self.block_texts is not None
-        texts = len(data.posts)
-        pairs = balanced_pairs([post.article_ids for post in data.posts], self.seed)
-        block = np.random.default_rng(self.seed).permutation(texts) // self.block_texts
-        keys = block[pairs.first] * texts + block[pairs.second]
-        order = np.argsort(keys, kind="stable")
-        return pairs, np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)
 
     def count(self, data: LinkedPosts) -> int:
         """See `BatchSampler.count`."""
         each = min(count_pairs([post.article_ids for post in data.posts]))
-        if self.block_texts is not None:
-            blocks = len(self._blocks(data)[1])
-            return (
-                blocks
-                if self.max_pairs is None
-                else min(blocks, max(round(self.max_pairs * blocks / (2 * each)), 1))
-            )
         if self.max_pairs is not None:
             each = min(each, self.max_pairs // 2)
         return -(-2 * each // self.pairs)

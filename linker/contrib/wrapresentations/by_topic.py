@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import Counter
 
 from linker.common.checks import between
 from linker.common.errors import DataError
-from linker.data.splitters.splitter import Splits, Splitter, require_links
-from linker.data.types import LinkedPosts, Post
+from linker.data.splitters.splitter import Splits, Splitter, part_of, require_links
+from linker.data.types import LinkedPosts
 
 
 @Splitter.register("by_topic")
@@ -47,39 +47,20 @@ class ByTopicSplitter(Splitter):
             raise DataError(
                 f"splitter by_topic: no text has the topic {', '.join(unknown)}; topics: {', '.join(topics)}"
             )
+        part_of_text = dict.fromkeys((post.id for post in data.posts), "test")
         others = [post for post in data.posts if post.extra["topic"] not in self.held_out]
-        dev = self._dev(others)
-        parts = {"train": {post.id for post in others} - dev}
-        parts |= {"dev": dev} if self.dev > 0 else {}
-        parts |= {"test": {post.id for post in data.posts} - dev - parts["train"]} if self.held_out else {}
-        return Splits(**{name: require_links(_part(data, ids), name) for name, ids in parts.items()})
-
-    def _dev(self, posts: list[Post]) -> set[str]:
-        """Return the ids of dev: the share `dev` of all texts and of each class, up to rounding."""
-        of_class: dict[str, list[str]] = defaultdict(list)
-        for post in posts:
-            of_class[post.extra["class"]].append(post.id)
-        wanted = {name: self.dev * len(ids) for name, ids in of_class.items()}
-        count = {name: int(share) for name, share in wanted.items()}
-        missing = round(self.dev * len(posts)) - sum(count.values())
-        # The largest remainders are rounded up.
-        for name in sorted(count, key=lambda name: count[name] - wanted[name])[:missing]:
-            count[name] += 1
-        return {text for name, ids in of_class.items() for text in sorted(ids, key=self._hash)[: count[name]]}
+        others.sort(key=lambda post: (post.extra["class"], self._hash(post.id)))
+        # Evenly spaced among the texts sorted by class: the share of all texts and of each class, up to rounding.
+        bounds = [round(self.dev * number) for number in range(len(others) + 1)]
+        for post, before, after in zip(others, bounds, bounds[1:]):
+            part_of_text[post.id] = "dev" if after > before else "train"
+        names = ["train"] + ["dev"] * (self.dev > 0) + ["test"] * bool(self.held_out)
+        parts = {}
+        for name in names:
+            articles = [article for article in data.articles if part_of_text[article.id] == name]
+            posts = [post for post in data.posts if part_of_text[post.id] == name]
+            parts[name] = require_links(part_of(articles, posts), name)
+        return Splits(**parts)
 
     def _hash(self, text_id: str) -> bytes:
         return hashlib.sha256(f"{self.seed}:{text_id}".encode("utf-8", "surrogatepass")).digest()
-
-
-def _part(data: LinkedPosts, ids: set[str]) -> LinkedPosts:
-    """Return the texts of a part. Posts of a class share one tuple, so that memory is linear in the texts."""
-    cut: dict[tuple[str, ...], tuple[str, ...]] = {}
-    posts = []
-    for post in data.posts:
-        if post.id in ids:
-            if post.article_ids not in cut:
-                cut[post.article_ids] = tuple(article for article in post.article_ids if article in ids)
-            posts.append(
-                Post(post.id, post.text, cut[post.article_ids], post.created_at, post.split, post.extra)
-            )
-    return LinkedPosts([article for article in data.articles if article.id in ids], posts)

@@ -31,19 +31,12 @@ class LabelColumns(Columns):
         self.id, self.topic, self.label, self.text, self.split = id, topic, label, text, split
 
 
-class LabeledColumns:
-    """Columns of the files of labels and of texts."""
-
-    def __init__(self, labels: LabelColumns | None = None, texts: PostColumns | None = None) -> None:
-        self.labels, self.texts = labels or LabelColumns(), texts or PostColumns()
-
-
 @PairReader.register("labeled_texts")
 class LabeledTexts(PairReader):
     """Reader of labels, and of the labeled texts from the same or from other files.
 
     Each text becomes an article and a post with the same id. A post is about all articles of its class, itself
-    included; all posts of a class share one tuple of ids. `extra` has `topic` and `class`, and the article's `story` is
+    included. `extra` has `topic` and `class`, and the article's `story` is
     the topic.
 
     Paper: Feger and Dietze 2024, https://aclanthology.org/2024.findings-naacl.146
@@ -53,7 +46,7 @@ class LabeledTexts(PairReader):
         texts: file or files with `id, text`; null: the files of labels have a column `text`. Texts without a label
             are left out.
         classes: valid classes, by default those of TACO; null accepts any.
-        columns: column names of the files.
+        columns: column names of the files of labels.
         on_error: "strict" refuses files with invalid lines and labels without a text, "skip" sets these lines aside.
     """
 
@@ -64,11 +57,11 @@ class LabeledTexts(PairReader):
         labels: str | list[str],
         texts: str | list[str] | None = None,
         classes: list[str] | None = ["Reason", "Statement", "Notification", "None"],  # noqa: B006
-        columns: LabeledColumns | None = None,
+        columns: LabelColumns | None = None,
         on_error: OnError = "strict",
     ) -> None:
         self.labels, self.texts, self.classes = labels, texts, classes
-        self.columns = columns or LabeledColumns()
+        self.columns = columns or LabelColumns()
         self.on_error = on_error
 
     def read(self) -> LinkedPosts:
@@ -80,13 +73,13 @@ class LabeledTexts(PairReader):
         with BadLines(self.on_error) as bad_lines:
             texts: dict[str, str] | None = None
             if self.texts is not None:
-                texts = {post.id: post.text for post in iter_posts(self.texts, self.columns.texts, bad_lines)}
+                texts = {post.id: post.text for post in iter_posts(self.texts, PostColumns(), bad_lines)}
 
             def take(row: Row, columns: Columns, source: str, ids: ContentIds) -> Post:
                 post = self._labeled(row, columns, texts)
                 return post if post.id else identified(post, ids)
 
-            labeled = list(iter_records(self.labels, self.columns.labels, bad_lines, take))
+            labeled = list(iter_records(self.labels, self.columns, bad_lines, take))
         if not labeled:
             raise empty_input_error(self.labels, "labeled text")
         members = defaultdict(list)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
 
 from linker.common.errors import DataError
-from linker.contrib.twitter4sse import archives
-from linker.contrib.twitter4sse.archives import lines_of, read_lines
 from linker.contrib.twitter4sse.mine_pairs import mine_pairs, report_path
-from tests.helpers.tweets import lines, pack, read_pairs, v1, write, write_tar
+from tests.helpers.tweets import read_pairs, v1, write
 
 
 @pytest.fixture
@@ -45,25 +42,5 @@ def test_a_damaged_archive_stops_or_is_used_as_far_as_it_goes(folder: Path) -> N
     report = mine_pairs([folder / "in"], "quotes", folder / "out.jsonl", on_error="skip")
     assert len(report.damaged) == 1
     assert "long.json.gz: damaged or truncated" in report.damaged[0]
-    assert 1000 < report.lines.total() < 3188
+    assert 1000 < report.counts["lines"].total() < 3188
     assert read_pairs(folder / "out.jsonl")
-
-
-@pytest.mark.parametrize("name", ["a.json", "a.jsonl.gz", "a.json.bz2", "a.json.zst", "no_ending"])
-def test_packed_files(tmp_path: Path, name: str) -> None:
-    parts = [lines([v1(n)]) for n in range(1, 4)]
-    (tmp_path / name).write_bytes(pack(parts[0], name) + pack(parts[1] + parts[2], name))
-    assert list(lines_of(str(tmp_path / name))) == parts
-
-
-@pytest.mark.parametrize("name", ["month.tar", "month.tar.gz"])
-def test_tar_files_must_be_unpacked(tmp_path: Path, name: str) -> None:
-    path = write_tar(tmp_path / name, {"a.json": lines([v1(1)])})
-    with pytest.raises(DataError, match=r"is a tar file; unpack it"):
-        list(lines_of(str(path)))
-
-
-def test_lines_that_are_too_long_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "MAX_LINE", 8)
-    stream = io.BytesIO(b"short\n" + b"x" * 20 + b"\n1234567\nlast one" + b"y" * 8)
-    assert list(read_lines(stream)) == [b"short\n", None, b"1234567\n", None]

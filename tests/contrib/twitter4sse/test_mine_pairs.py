@@ -12,12 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linker.common.errors import DataError
-from linker.contrib.twitter4sse.cleaning import TweetFilter
 from linker.contrib.twitter4sse.links import PAIR_KINDS, hash_of
 from linker.contrib.twitter4sse.mine_pairs import mine_pairs, report_path
 from linker.data.io.columns import SingleFileColumns
 from linker.data.readers.pairs_file import SingleFile
-from tests.helpers.tweets import read_pairs, v1, v2, write
+from tests.helpers.tweets import read_pairs, v1, write
 
 WAYS = sorted(PAIR_KINDS)
 COLUMNS = SingleFileColumns(url="anchor_id", article="anchor_text", id="id")
@@ -34,9 +33,9 @@ def mine(tmp_path: Path, way: str, objects: list[Any], **options: Any) -> list[d
 def check_report(report: dict[str, Any], pairs: list[Any], lines: int) -> None:
     """In every section the parts add up to the whole; the wholes are what was read and made."""
     assert report["lines"]["read"] == lines
-    assert report["pairs"].get("written", 0) == len(pairs)
+    assert report.get("pairs", {}).get("written", 0) == len(pairs)
     sections = [value for name, value in report.items() if name not in ("settings", "damaged archives")]
-    assert len(sections) == 3
+    assert len(sections) == (3 if pairs or "pairs" in report else 2)
     for section in sections:
         whole, *parts = section.values()
         assert whole == sum(parts), section
@@ -86,7 +85,7 @@ class TestByHand:
             "found": 5,
             "in pairs": 2,
             "another language": 1,
-            "further quote of the same tweet": 1,
+            "surplus of the same tweet": 1,
             "met again": 1,
         }
 
@@ -97,7 +96,7 @@ class TestByHand:
             "found": 5,
             "in pairs": 2,
             "its tweet: not in the archives": 2,
-            "further reply of the same tweet": 1,
+            "surplus of the same tweet": 1,
         }
 
     def test_coquotes(self, tmp_path: Path) -> None:
@@ -108,17 +107,6 @@ class TestByHand:
     def test_coreplies(self, tmp_path: Path) -> None:
         pairs = mine(tmp_path, "coreplies", [*self.objects])
         assert ids(pairs) == {tuple(first(31, 32)), tuple(first(34, 35))}
-
-    def test_version_2_gives_the_same(self, tmp_path: Path) -> None:
-        objects = [
-            {"data": v2(11, quoted=1), "includes": {"tweets": [v2(1)]}},
-            {"data": [v2(12, quoted=1), v2(21, quoted=2)], "includes": {"tweets": [v2(1), v2(2)]}},
-            {"data": v2(77, "RT", retweeted=11), "includes": {"tweets": [v2(11, quoted=1)]}},
-            v2(31, replied_to=1),
-            v2(33, replied_to=2),
-        ]
-        assert ids(mine(tmp_path, "quotes", objects)) == {("1", first(11, 12)[0]), ("2", "21")}
-        assert ids(mine(tmp_path, "replies", objects)) == {("1", "31"), ("2", "33")}
 
 
 class TestRules:
@@ -135,11 +123,6 @@ class TestRules:
                 "created_at": "2014-01-02T16:52:48+00:00",
             }
         ]
-
-    def test_original_texts(self, tmp_path: Path) -> None:
-        text = "@u I really HAVE to\ndisagree 🎉"
-        (pair,) = mine(tmp_path, "quotes", [v1(2, text, quotes=v1(1))], filter=TweetFilter(texts="original"))
-        assert pair["text"] == text
 
     def test_a_pair_says_two_things(self, tmp_path: Path) -> None:
         parent = v1(1, "Breaking: the bridge is open again")
@@ -220,7 +203,7 @@ def archives(draw: st.DrawFn) -> list[Any]:
         number, target = draw(st.integers(1, 12)), draw(st.integers(1, 6))
         text = draw(TEXTS | st.none())
         language = draw(st.sampled_from(["en", "en", "en", "fr", None]))
-        kind = draw(st.sampled_from(["plain", "quote", "reply", "both", "retweet", "v2", "rubbish"]))
+        kind = draw(st.sampled_from(["plain", "quote", "reply", "both", "retweet", "rubbish"]))
         more: dict[str, Any] = {"lang": language, "truncated": draw(st.booleans())}
         if kind in ("quote", "both", "retweet"):
             more["quotes"] = v1(target, draw(TEXTS | st.none()))
@@ -228,9 +211,6 @@ def archives(draw: st.DrawFn) -> list[Any]:
             more["replies_to"] = target
         if kind == "rubbish":
             objects.append(draw(st.sampled_from([b"", b"{", b"\xff", b"[]", {"delete": 1}, {"x": 1}])))
-        elif kind == "v2":
-            included = [v2(target, text)]
-            objects.append({"data": v2(number, quoted=target), "includes": {"tweets": included}})
         else:
             tweet = v1(number, text, **more)
             objects.append(v1(900, "RT", retweets=tweet) if kind == "retweet" else tweet)

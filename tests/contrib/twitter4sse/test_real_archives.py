@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from linker.contrib.twitter4sse.cleaning import clean
 from linker.contrib.twitter4sse.mine_pairs import mine_pairs
+from linker.contrib.twitter4sse.tweets import clean
 from tests.helpers.tweets import read_pairs
 
 DATA = Path(os.environ.get("LINKER_REAL_DATA", Path(__file__).parents[4] / "shared" / "data"))

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from linker.common.errors import DataError
-from linker.contrib.twitter4sse.cleaning import TweetFilter
 from linker.contrib.twitter4sse.mine_benchmarks import mine_benchmarks
 from linker.contrib.twitter4sse.mine_pairs import mine_pairs
 from linker.contrib.twitter4sse.reranking import Reranking, read_reranking
+from linker.contrib.twitter4sse.tweets import TweetFilter
 from tests.helpers.tweets import read_pairs, v1, write
 
 SETS = ("dq", "dr", "cq", "cr")
@@ -137,7 +137,7 @@ def test_a_training_set_that_is_none(folder: Path, line: str) -> None:
 def test_sets_that_cannot_be_made(folder: Path) -> None:
     (folder / "in" / "b.json.gz").unlink()  # now nobody has more than 4 quotes or 3 replies
     with pytest.raises(
-        DataError, match=r"no reranking set can be made.*dq: 0, dr: 0, cq: 0, cr: 0.*--positives"
+        DataError, match=r"no reranking set can be made.*dq: 0, dr: 0, cq: 0, cr: 0.*give more archives"
     ):
         build(folder)
     sets = build(folder, positives=2, negatives=10)
@@ -175,4 +175,4 @@ def test_reading_a_set_that_is_none(tmp_path: Path) -> None:
 
 def test_other_languages(folder: Path) -> None:
     with pytest.raises(DataError, match="no reranking set"):
-        build(folder, filter=TweetFilter(languages=["fr"]))
+        build(folder, filter=TweetFilter(languages=("fr",)))

@@ -30,8 +30,13 @@ def changed(one, other):
     return [(a, b) for a, b in zip(one, other) if a != b]
 
 
+def replaced(augmenter, ids=IDS, texts=TEXTS):
+    found = [augmenter.replace(text_id, text) for text_id, text in zip(ids, texts)]
+    return [text for text, _ in found], sum(count for _, count in found)
+
+
 def test_a_tenth_of_the_words_is_another_word_and_nothing_else_is_touched(network):
-    texts, count = MaskedLMAugmenter(network, seed=1).augment(IDS, TEXTS)
+    texts, count = replaced(MaskedLMAugmenter(network, seed=1))
     pairs = [changed(old, new) for old, new in zip(TEXTS, texts)]
     assert [len(own) for own in pairs[1:3]] == [1, 1]
     assert len(pairs[0]) == 1
@@ -46,7 +51,7 @@ def test_a_tenth_of_the_words_is_another_word_and_nothing_else_is_touched(networ
 def test_guesses_are_likely_ones_at_the_mask(network):
     """Of one text with one word masked, against the network's own probabilities."""
     augmenter = MaskedLMAugmenter(network, share=0.01, seed=5)
-    new = [augmenter.augment([str(k)], ["the cat sat"])[0][0] for k in range(12)]
+    new = [augmenter.replace(str(k), "the cat sat")[0] for k in range(12)]
     mask, seen = augmenter.tokenizer.mask_token, set()
     for text in new:
         old = ["the", "cat", "sat"]
@@ -62,19 +67,15 @@ def test_guesses_are_likely_ones_at_the_mask(network):
     assert len(seen) >= 3
 
 
-def test_a_texts_guesses_do_not_depend_on_the_others(network):
-    augmenter = MaskedLMAugmenter(network, share=0.5, seed=3)
-    together, _ = augmenter.augment(IDS, TEXTS)
-    alone = [augmenter.augment([own], [text])[0][0] for own, text in zip(IDS, TEXTS)]
-    backwards, _ = augmenter.augment(IDS[::-1], TEXTS[::-1])
-    assert together == alone == backwards[::-1]
-    assert MaskedLMAugmenter(network, share=0.5, seed=4).augment(IDS, TEXTS)[0] != together
-    assert MaskedLMAugmenter(network, share=0.0).augment(IDS, TEXTS) == (TEXTS, 0)
+def test_guesses_depend_on_the_seed_and_the_share(network):
+    texts, _ = replaced(MaskedLMAugmenter(network, share=0.5, seed=3))
+    assert replaced(MaskedLMAugmenter(network, share=0.5, seed=4))[0] != texts
+    assert replaced(MaskedLMAugmenter(network, share=0.0)) == (TEXTS, 0)
 
 
 def test_of_a_text_longer_than_the_network_reads_the_end_stays(network):
     text = "cat " * 400 + "sat"
-    new = MaskedLMAugmenter(network, share=1.0).augment(["x"], [text])[0][0].split()
+    new = MaskedLMAugmenter(network, share=1.0).replace("x", text)[0].split()
     assert new[0] != "cat"
     assert new[100:] == text.split()[100:]
 

@@ -73,46 +73,6 @@ def test_shorter_epochs_are_sampled_again():
     assert batches.count(data) == 3
 
 
-def test_batches_of_blocks_have_the_same_pairs_but_few_texts():
-    data, batches = labeled((30, 20, 14)), ClassPairSampler(block_texts=8)
-    found = list(batches.epoch(data, 1))
-    assert len(found) == batches.count(data) == 8 * 8
-    assert pairs_of(data, batches, 1) == pairs_of(data, ClassPairSampler(), 1)
-    assert max(len({*batch.articles}) for batch in found) <= 8
-    assert max(len({*batch.posts}) for batch in found) <= 8
-    assert list(batches.epoch(data, 2)) != found
-    shorter = ClassPairSampler(block_texts=8, max_pairs=500)
-    assert len(list(shorter.epoch(data, 1))) == shorter.count(data)
-    assert sum(pairs_of(data, shorter, 1).values()) == pytest.approx(500, rel=0.2)
-    assert pairs_of(data, shorter, 1) != pairs_of(data, shorter, 2)
-
-
-def test_a_text_of_several_pairs_is_encoded_once(monkeypatch):
-    data = labeled((30, 20, 14))
-    embedder = {"type": "word_vectors", "dim": 8, "trainable": True, "dropout": 0.0}
-    model = build(Model, {"type": "siamese", "encoder": "mean", "embedder": embedder, "min_count": 1})
-    model.prepare(data)
-    settings = {
-        "optimizer": "adam",
-        "schedule": "constant",
-        "batches": {"type": "class_pairs", "block_texts": 8},
-    }
-    run = build(Trainer, settings).start(TrainingTask(model, AlignedMiner(), ContrastiveMarginLoss(), data))
-    encoded: list[int] = []
-    encode = run._encode
-
-    def counted(texts):
-        encoded.append(len(texts))
-        return encode(texts)
-
-    monkeypatch.setattr(run, "_encode", counted)
-    batch = next(iter(run.sampler.epoch(data, 3)))
-    assert len(batch.posts) > 20
-    _, figures = run._gradients(batch)
-    assert encoded == [len({*batch.articles}) + len({*batch.posts})]
-    assert figures["pairs"] == len(batch.posts)
-
-
 def test_a_batch_teaches_its_pairs_and_nothing_else():
     """Also where a text is in several pairs of a batch."""
     data = labeled()
