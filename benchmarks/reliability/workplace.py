@@ -83,7 +83,7 @@ CASES = {
         "train small.jsonnet --posts IN --out OUT", input="posts.jsonl", folder=True
     ),
     "train --resume": _case(
-        "train small.jsonnet --out run --resume --allow-config-change -o trainer.epochs=2", own="run"
+        "train small.jsonnet --out run --resume", own="run"
     ),
     "mine fetch": _case("mine fetch IN --out OUT --contact me@lab.example", input="links.txt", folder=True),
     "model export": _case("model export hugging --out OUT", own="hugging", folder=True),

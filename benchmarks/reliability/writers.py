@@ -142,7 +142,7 @@ def two_writers(tally: Tally, folder: Path, rounds: int, chance: random.Random) 
             tally.without(_twice(CASES[name], workplace, folder), f"{name} twice")
         with fresh(folder, workplace) as place:
             _train_twice(tally, place, "--overwrite")
-            _train_twice(tally, place, "--resume", "--allow-config-change", "-o", "trainer.epochs=2")
+            _train_twice(tally, place, "--resume")
             _corpus(tally, place)
             _session(tally, place)
             _fetch(tally, place)

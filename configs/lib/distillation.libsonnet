@@ -14,7 +14,7 @@ local defaults = import 'defaults.libsonnet';
   miner: 'all_pairs',
   trainer+: {
     optimizer: { type: 'adam', lr: 4e-4 },
-    schedule: { type: 'linear_decay', warmup_steps: 30, final: 0.02 },
+    schedule: { type: 'linear', warmup: 0.02 },
     batches: { type: 'texts', size: 512 },
     epochs: 2,
     patience: null,

@@ -11,13 +11,12 @@ from filelock import BaseFileLock, FileLock, Timeout
 from linker.common.errors import LinkerError
 
 
-def acquire(path: Path, busy: str, seconds: float = 0.0) -> BaseFileLock:
+def acquire(path: Path, busy: str) -> BaseFileLock:
     """Lock a file, made if missing, against other processes; `release` or the end of the process frees it.
 
     Args:
         path: the file of the lock.
         busy: message if another process holds it.
-        seconds: how long to wait for that process.
 
     Raises:
         LinkerError: if another process holds the lock, or the file cannot be written.
@@ -25,7 +24,7 @@ def acquire(path: Path, busy: str, seconds: float = 0.0) -> BaseFileLock:
     lock = FileLock(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire(seconds, poll_interval=0.2)
+        lock.acquire(0)
     except Timeout as error:
         raise LinkerError(busy) from error
     except OSError as error:

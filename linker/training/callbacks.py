@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO
 
 from torch.utils.tensorboard import SummaryWriter
 from typing_extensions import override
 
-from linker.common.console import warn
-from linker.common.errors import LinkerError
 from linker.common.files import atomic_write
 from linker.config import Registrable
 
@@ -102,43 +99,6 @@ class JsonLines(Callback):
     @override
     def close(self) -> None:
         self._file.close()
-
-
-class Callbacks:
-    """The callbacks of a run; one that cannot write its log is dropped with a warning, and training continues.
-
-    Args:
-        callbacks: the callbacks.
-    """
-
-    def __init__(self, callbacks: Iterable[Callback]) -> None:
-        self._callbacks = list(callbacks)
-
-    def start(self, log_dir: Path, step: int, epoch: int) -> None:
-        """Start all; see `Callback.start`.
-
-        Raises:
-            LinkerError: if one cannot write its log; only those that were started are left.
-        """
-        waiting, self._callbacks = self._callbacks, []
-        try:
-            for callback in waiting:
-                callback.start(log_dir, step, epoch)
-                self._callbacks.append(callback)
-        except OSError as error:
-            raise LinkerError(f"{error.filename or log_dir}: cannot be written ({error.strerror})") from error
-
-    def call(self, method: Callable[[Callback], None]) -> None:
-        """Call a method of each callback."""
-        for callback in list(self._callbacks):
-            try:
-                method(callback)
-            except OSError as error:
-                self._callbacks.remove(callback)
-                warn(
-                    f"warning: {type(callback).__name__} cannot write its log ({error.strerror or error}); "
-                    "training continues without it"
-                )
 
 
 def _is_before(line: str, step: int, epoch: int) -> bool:

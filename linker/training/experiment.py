@@ -13,6 +13,7 @@ from linker.common.checks import between
 from linker.common.console import info, stderr
 from linker.common.errors import ConfigError
 from linker.common.files import unbroken
+from linker.common.locks import only_writer
 from linker.config import Lazy, resolve
 from linker.config.jsonnet import diff_configs
 from linker.data.data_source import DataSource
@@ -28,6 +29,8 @@ from linker.modules.losses.loss import Loss
 from linker.modules.miners import Miner
 from linker.modules.precision import lower_type
 from linker.training.checkpointing.checkpointer import Checkpointer
+from linker.training.distillation.loss import DistillationLoss
+from linker.training.distillation.teacher import CachedTeacher, Teacher
 from linker.training.distributed.context import DistributedContext
 from linker.training.distributed.process_group import device_for
 from linker.training.rng_state import seed_everything
@@ -69,7 +72,7 @@ class Experiment:
         config: dict[str, Any] | None = None,
     ) -> None:
         between(0, 2**32 - 1, seed=seed)  # numpy accepts no other seeds.
-        if not trainer.batches.has_articles and loss.counts != "texts":
+        if not trainer.batches.has_articles and not isinstance(loss, DistillationLoss):
             raise ConfigError(
                 "trainer.batches.type: `texts` makes batches without articles, for the loss `distillation`; set "
                 "`linked_posts` for a loss of pairs"
@@ -79,11 +82,7 @@ class Experiment:
         self.config = config or {}
 
     def run(
-        self,
-        out: Path,
-        resume: bool = False,
-        allow_config_change: bool = False,
-        workers: DistributedContext | None = None,
+        self, out: Path, resume: bool = False, workers: DistributedContext | None = None
     ) -> TrainingResult:
         """Train the model and write its folder.
 
@@ -91,56 +90,61 @@ class Experiment:
             out: the model folder, which contains the best model so far after every epoch. Logs and checkpoints go to
                 `OUT-log`.
             resume: continue from the newest checkpoint if there is one; otherwise an existing run is replaced.
-            allow_config_change: resume although the config has changed since the checkpoint.
             workers: the processes that share the work; None: this one alone.
 
         Returns:
             The history of the run.
 
         Raises:
-            LinkerError: if data, model or output are at fault; see `Checkpointer.open` and `Trainer.train`.
+            LinkerError: if data, model or output are at fault, or another process trains into `out`; see
+                `Checkpointer.open` and `Trainer.train`.
         """
         workers = workers or DistributedContext(device_for(0))
         checkpointer = Checkpointer(out)
-        checkpointer.open(self.config, resume, allow_config_change, workers)
-        with stderr.status("reading the data") if workers.is_main else nullcontext():
-            splits = self.data.load()
-        seed_everything(self.seed)
-        whole = self.model.construct()
-        model = _trained_part(whole)
-        with stderr.status("preparing the model") if workers.is_main else nullcontext():
-            if self.start is None:
-                whole.prepare(splits.train)
-            else:
-                load_initial_weights(whole, self.start, self.config["model"])
-        model.to(workers.device)
         if workers.is_main:
-            _describe(splits, model)
-        miner, loss = self.miner.to(workers.device), self.loss.to(workers.device)
-        task = TrainingTask(model, miner, loss, splits.train, splits.dev, self.seed, workers, whole)
-        lower = lower_type(self.trainer.precision, workers.device)
-        with torch.autocast(workers.device.type, lower, enabled=lower is not None):
-            loss.prepare(task, checkpointer.log_dir / "teacher-cache")
-        checkpointer.begin(_fingerprint(model, splits), workers.is_main)
+            checkpointer.check_places()
+        with only_writer(out) if workers.is_main else nullcontext():
+            checkpointer.open(self.config, resume, workers)
+            with stderr.status("reading the data") if workers.is_main else nullcontext():
+                splits = self.data.load()
+            seed_everything(self.seed)
+            whole = self.model.construct()
+            model = _trained_part(whole)
+            with stderr.status("preparing the model") if workers.is_main else nullcontext():
+                if self.start is None:
+                    whole.prepare(splits.train)
+                else:
+                    load_initial_weights(whole, self.start, self.config["model"])
+            model.to(workers.device)
+            if workers.is_main:
+                _describe(splits, model)
+            miner, loss = self.miner.to(workers.device), self.loss.to(workers.device)
+            if isinstance(loss, DistillationLoss):
+                teacher = Teacher(loss.teacher)
+                folder = Path(loss.cache or checkpointer.log_dir / "teacher-cache")
+                dev = splits.dev.posts if splits.dev else []
+                lower = lower_type(self.trainer.precision, workers.device)
+                with torch.autocast(workers.device.type, lower, enabled=lower is not None):
+                    cached = CachedTeacher(folder, teacher.name, teacher.encode, workers)
+                    loss.prepare(model, splits.train.posts, dev, cached)
+            checkpointer.begin(_fingerprint(model, splits), workers.is_main)
 
-        def write_model(result: TrainingResult) -> None:
-            """Write the model folder; the model holds the best weights."""
-            metrics = {"best_epoch": result.best_epoch, "dev": result.epochs[result.best_epoch - 1]}
-            card = model_card(self.config, metrics, splits.train, splits.dev, model)
-            save_model(whole, out, self.config, metrics, card)
+            def write_model(result: TrainingResult) -> None:
+                """Write the model folder; the model holds the best weights."""
+                metrics = {"best_epoch": result.best_epoch, "dev": result.epochs[result.best_epoch - 1]}
+                card = model_card(self.config, metrics, splits.train, splits.dev, model)
+                save_model(whole, out, self.config, metrics, card)
 
-        def write(result: TrainingResult) -> None:
-            """Write the model folder if the last epoch is the best, and the weights of the last epoch."""
-            with unbroken():
-                if result.best_epoch in (0, len(result.epochs)):
-                    write_model(result)
-                save_weights(model, out / LAST)
+            def write(result: TrainingResult) -> None:
+                """Write the model folder if the last epoch is the best, and the weights of the last epoch."""
+                with unbroken():
+                    if result.best_epoch in (0, len(result.epochs)):
+                        write_model(result)
+                    save_weights(model, out / LAST)
 
-        checkpointer.on_resume = write_model
-        try:
+            checkpointer.on_resume = write_model
+            task = TrainingTask(model, miner, loss, splits.train, splits.dev, self.seed, workers, whole)
             return self.trainer.train(task, checkpointer.log_dir, write, checkpointer)
-        finally:
-            checkpointer.close()
 
 
 def load_initial_weights(model: Model, start: str, config: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 
 import torch
@@ -93,13 +92,13 @@ class Schedule(Registrable):
 
     default_component = "constant"
 
-    def factor(self, step: int, steps: int) -> float:
-        """Return the factor of the learning rate at a step, from 0, of a run of `steps` steps."""
+    def factor(self, progress: float) -> float:
+        """Return the factor of the learning rate at a point of the run, from 0 to 1."""
         raise NotImplementedError
 
     def build(self, optimizer: TorchOptimizer, steps: int) -> LambdaLR:
         """Return the torch scheduler of `optimizer` for a run of `steps` steps."""
-        return LambdaLR(optimizer, lambda step: self.factor(min(step, steps), max(steps, 1)))
+        return LambdaLR(optimizer, lambda step: self.factor(min(step, steps) / max(steps, 1)))
 
 
 @Schedule.register("constant")
@@ -107,7 +106,7 @@ class Constant(Schedule):
     """Constant learning rate."""
 
     @override
-    def factor(self, step: int, steps: int) -> float:
+    def factor(self, progress: float) -> float:
         return 1.0
 
 
@@ -124,64 +123,19 @@ class Linear(Schedule):
         self.warmup = warmup
 
     @override
-    def factor(self, step: int, steps: int) -> float:
-        progress = step / steps
+    def factor(self, progress: float) -> float:
         if progress < self.warmup:
-            return max(
-                progress / self.warmup, 1e-3
-            )  # not 0 at the first step, which would then learn nothing
-        return self._decayed(progress)
-
-    def _decayed(self, progress: float) -> float:
+            return max(progress / self.warmup, 1e-3)  # with 0, the first step would learn nothing
         return (1 - progress) / max(1 - self.warmup, 1e-9)
-
-
-@Schedule.register("cosine")
-class Cosine(Linear):
-    """Linear warm-up from 0, then decay to 0 along half a cosine wave.
-
-    Args:
-        warmup: share of the run for the warm-up.
-    """
-
-    @override
-    def _decayed(self, progress: float) -> float:
-        return 0.5 * (1 + math.cos(math.pi * (progress - self.warmup) / max(1 - self.warmup, 1e-9)))
-
-
-@Schedule.register("linear_decay")
-class LinearDecay(Schedule):
-    """Linear decay from the first step on, capped by a linear warm-up of a fixed number of steps.
-
-    Args:
-        warmup_steps: number of steps of the warm-up.
-        final: lowest factor of the learning rate.
-    """
-
-    def __init__(self, warmup_steps: int = 0, final: float = 0.0) -> None:
-        at_least(0, warmup_steps=warmup_steps)
-        between(0, 1, final=final)
-        self.warmup_steps, self.final = warmup_steps, final
-
-    @override
-    def factor(self, step: int, steps: int) -> float:
-        return min((step + 1) / max(self.warmup_steps, 1), max(self.final, 1 - step / steps))
 
 
 def scale_learning_rate(scheduler: LambdaLR, factor: float) -> bool:
     """Multiply the scheduled learning rate by `factor` from now on; return whether that changes it."""
-    before = scheduler.base_lrs
-    scheduler.base_lrs = [group["initial_lr"] * factor for group in scheduler.optimizer.param_groups]
-    set_step(scheduler, scheduler.last_epoch)
-    return scheduler.base_lrs != before
-
-
-def set_step(scheduler: LambdaLR, step: int) -> None:
-    """Set the learning rate to that of a step of the schedule."""
-    scheduler.last_epoch = step
-    groups = scheduler.optimizer.param_groups
+    before, groups = scheduler.base_lrs, scheduler.optimizer.param_groups
+    scheduler.base_lrs = [group["initial_lr"] * factor for group in groups]
     for group, rate, scale in zip(groups, scheduler.base_lrs, scheduler.lr_lambdas, strict=True):
-        group["lr"] = rate * scale(step)
+        group["lr"] = rate * scale(scheduler.last_epoch)
+    return scheduler.base_lrs != before
 
 
 class LossRule(Registrable):

@@ -30,7 +30,7 @@ from linker.modules.miners import AllPairsMiner
 from linker.training.batch_sampler import TextSampler
 from linker.training.distillation.loss import TEACHER_COSINE, DistillationLoss
 from linker.training.distillation.teacher import CachedTeacher
-from linker.training.optimizers import LinearDecay, Optimizer
+from linker.training.optimizers import Linear, Optimizer
 from linker.training.rng_state import seed_everything
 from linker.training.trainer import Trainer
 from linker.training.training_state import TrainingTask
@@ -84,9 +84,9 @@ def distill_vectors(
     data = LinkedPosts([], [post for post in posts if len(model.post_tokens(post).ids)])
     loss = DistillationLoss("")
     task = TrainingTask(model, AllPairsMiner(), loss, data, seed=seed)
-    loss.learn_from(teacher, task)
+    loss.prepare(model, data.posts, [], teacher)
     trainer = Trainer(
-        _GroupedAdam(model), LinearDecay(final=0.02), TextSampler(BATCH), epochs, None, TEACHER_COSINE, None
+        _GroupedAdam(model), Linear(warmup=0), TextSampler(BATCH), epochs, None, TEACHER_COSINE, None
     )
     if trainer.train(task, out.parent).interrupted:
         raise KeyboardInterrupt

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from linker.common.errors import ConfigError, LinkerError
 from linker.evaluation.evaluate import ARTICLE_METRICS, PAIR_METRICS
 from linker.modules.precision import Precision
 from linker.training.batch_sampler import BatchSampler
-from linker.training.callbacks import Callback, Callbacks
+from linker.training.callbacks import Callback
 from linker.training.checkpointing.checkpointer import Checkpointer
 from linker.training.checkpointing.signals import GracefulExit, StopSignals
 from linker.training.distillation.loss import TEACHER_COSINE
@@ -125,12 +125,14 @@ class Trainer:
         if checkpointer is not None:
             checkpointer.restore(state)
         self._follow_loss(state)
-        callbacks = Callbacks(self.callbacks if task.workers.is_main else [])
-        with StopSignals() as signals:
+        callbacks = self.callbacks if task.workers.is_main else []
+        with StopSignals() as signals, ExitStack() as stack:
             run = _Run(state, initial, callbacks, on_epoch, signals, checkpointer)
             try:
-                callbacks.start(log_dir, state.step, len(state.result.epochs))
-                while not self._done(state):
+                for callback in callbacks:
+                    callback.start(log_dir, state.step, len(state.result.epochs))
+                    stack.callback(callback.close)
+                while not self._why_done(state):
                     self._epoch(run)
             except KeyboardInterrupt:
                 state.result.stopped_by = signal.SIGINT
@@ -138,8 +140,6 @@ class Trainer:
                 state.result.stopped_by = stop.number
                 if checkpointer is not None:
                     checkpointer.save(state)
-            finally:
-                callbacks.call(lambda callback: callback.close())
         return state.result
 
     def _measure(self, task: TrainingTask, on_epoch: Callable[[TrainingResult], None]) -> TrainingResult:
@@ -172,43 +172,45 @@ class Trainer:
             if workers.is_main:
                 run.on_epoch(result)
         if workers.is_main:
-            self._report(state, time.monotonic() - started)
-        run.callbacks.call(lambda callback: callback.epoch(number, metrics))
+            best = "  best so far" if metrics and result.best_epoch == number else ""
+            info(
+                f"epoch {number}/{self.epochs}  loss {state.loss_sum / state.steps:.4f}"
+                f"  {state.counted} per batch {state.count_sum / state.steps:,.0f}"
+                f"{_format_metrics(metrics, self.metric)}  {time.monotonic() - started:.0f} s{best}"
+            )
+        for callback in run.callbacks:
+            callback.epoch(number, metrics)
         state.next_epoch()
         self._follow_loss(state)
-        finished = self._done(state)
-        if finished and number < self.epochs and workers.is_main:
-            info(f"{self._why_done(result)}: stopping early")
+        done = self._why_done(state)
+        if done and number < self.epochs and workers.is_main:
+            info(f"{done}: stopping early")
         if run.checkpointer is not None:
-            run.checkpointer.save_or_warn(state, finished)
+            run.checkpointer.save_or_warn(state, bool(done))
 
     def _after_step(self, run: _Run, figures: dict[str, float]) -> None:
         """Call the callbacks; save a checkpoint if one is due; exit if a signal asks for it."""
-        run.callbacks.call(lambda callback: callback.step(run.state.step, figures))
-        due = run.checkpointer is not None and run.checkpointer.is_due(self.checkpoint_seconds)
-        due_now, number = run.state.workers.all_reduce_max(
-            int(due and run.state.workers.is_main), run.signals.requested
-        )
+        for callback in run.callbacks:
+            callback.step(run.state.step, figures)
+        workers, checkpointer = run.state.workers, run.checkpointer
+        due = workers.is_main and checkpointer is not None and checkpointer.is_due(self.checkpoint_seconds)
+        due_now, number = workers.all_reduce_max(int(due), run.signals.requested)
         if number:
             raise GracefulExit(number)
-        if due_now and run.checkpointer is not None:
-            run.checkpointer.save_or_warn(run.state)
+        if due_now and checkpointer is not None:
+            checkpointer.save_or_warn(run.state)
 
-    def _done(self, state: TrainingState) -> bool:
-        """Return whether the epochs or the patience are used up, or the loss rule ends the run."""
+    def _why_done(self, state: TrainingState) -> str:
+        """Return why the run ends after the epochs so far; empty if it does not."""
         result = state.result
-        without_gain = len(result.epochs) - result.best_epoch
-        impatient = state.task.dev is not None and self.patience is not None and without_gain >= self.patience
-        used_up = len(result.epochs) >= self.epochs or (impatient and bool(result.epochs))
-        return used_up or self._ended_by_loss(result)
-
-    def _ended_by_loss(self, result: TrainingResult) -> bool:
-        return self.loss_rule is not None and self.loss_rule.after(result.losses)[1]
-
-    def _why_done(self, result: TrainingResult) -> str:
-        if self._ended_by_loss(result):
+        if len(result.epochs) >= self.epochs:
+            return "all epochs are done"
+        if self.loss_rule is not None and self.loss_rule.after(result.losses)[1]:
             return "the training loss hardly falls"
-        return f"no better {self.metric} for {self.patience} epochs"
+        without_gain = len(result.epochs) - result.best_epoch
+        if state.task.dev is not None and self.patience is not None and without_gain >= self.patience:
+            return f"no better {self.metric} for {self.patience} epochs"
+        return ""
 
     def _follow_loss(self, state: TrainingState) -> None:
         """Set the learning rate that the loss rule asks for after the epochs so far."""
@@ -231,16 +233,6 @@ class Trainer:
             result.best_epoch = number
             result.best_state = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
 
-    def _report(self, state: TrainingState, seconds: float) -> None:
-        """Print the line of an epoch."""
-        number, metrics = len(state.result.epochs), state.result.epochs[-1]
-        best = "  best so far" if metrics and state.result.best_epoch == number else ""
-        info(
-            f"epoch {number}/{self.epochs}  loss {state.loss_sum / state.steps:.4f}"
-            f"  {state.counted} per batch {state.count_sum / state.steps:,.0f}"
-            f"{_format_metrics(metrics, self.metric)}  {seconds:.0f} s{best}"
-        )
-
 
 @dataclass
 class _Run:
@@ -248,7 +240,7 @@ class _Run:
 
     state: TrainingState
     initial: dict[str, Tensor]
-    callbacks: Callbacks
+    callbacks: Sequence[Callback]
     on_epoch: Callable[[TrainingResult], None]
     signals: StopSignals
     checkpointer: Checkpointer | None

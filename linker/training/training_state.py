@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -18,15 +17,16 @@ from linker.common.console import progress_bar
 from linker.common.errors import ConfigError, LinkerError
 from linker.data.types import LinkedPosts
 from linker.evaluation.evaluate import evaluate
-from linker.models.model import Item, Model
+from linker.models.model import Model
 from linker.models.siamese.siamese import SiameseModel
 from linker.modules.dropout import Masks, drawing, mixed
 from linker.modules.losses.loss import Loss
 from linker.modules.miners import Miner
 from linker.modules.precision import Precision, lower_type
 from linker.training.batch_sampler import BatchSampler, PairBatch
+from linker.training.distillation.loss import DistillationLoss
 from linker.training.distributed.context import ConnectionLost, DistributedContext
-from linker.training.optimizers import Optimizer, Schedule, set_step
+from linker.training.optimizers import Optimizer, Schedule
 
 
 class StepError(Exception):
@@ -58,35 +58,14 @@ class TrainingTask:
     whole: Model | None = None
 
     def dev_metrics(self) -> dict[str, float]:
-        """Measure the model on the dev set: metrics by name, equal in every process; none without a dev set.
-
-        A `whole` that is more than the model is scored by the main process alone.
-        """
-        model, dev, whole = self.model, self.dev, self.whole or self.model
-        metrics: dict[str, float] = {}
-        if dev is None:
-            return metrics
-        post_lengths = [len(post.text) for post in dev.posts]
-        if self.loss.counts == "texts":
-            metrics = self.loss.evaluate(self._encode(model.post_vectors, dev.posts, post_lengths))
-        elif self.workers.size == 1 or whole is not model:
-            if self.workers.is_main:
-                metrics = evaluate(whole.score(dev.articles, dev.posts), dev)
-        else:
-            lengths = [len(article.full_text) for article in dev.articles]
-            articles = self._encode(model.article_vectors, dev.articles, lengths)
-            posts = self._encode(model.post_vectors, dev.posts, post_lengths)
-            if self.workers.is_main:
-                metrics = evaluate(model.similarities(articles, posts), dev)
+        """Measure the model on the dev set: metrics by name, equal in every process; none without a dev set."""
+        metrics, dev = dict[str, float](), self.dev
+        if dev is not None and self.workers.is_main:
+            if isinstance(self.loss, DistillationLoss):
+                metrics = self.loss.evaluate(self.model.post_vectors(dev.posts))
+            else:
+                metrics = evaluate((self.whole or self.model).score(dev.articles, dev.posts), dev)
         return self.workers.all_gather_object(metrics)[0]
-
-    def _encode(
-        self, encode: Callable[[Sequence[Item]], np.ndarray], texts: Sequence[Item], lengths: Sequence[int]
-    ) -> np.ndarray:
-        """Return the vectors of all texts, of which every process encodes a share: float32, texts × dim."""
-        shares = self.workers.split_by_tokens(lengths)
-        vectors = encode([texts[i] for i in shares[self.workers.rank]])
-        return self.workers.gather(torch.from_numpy(vectors).to(self.workers.device), shares).cpu().numpy()
 
 
 @dataclass
@@ -186,29 +165,23 @@ class TrainingState:
             bar = progress.add_task(f"epoch {number}", total=self.steps, completed=self.batch)
             batches = self.sampler.epoch(self.data, self.task.seed * 100_003 + number)
             for batch in islice(batches, self.batch, None):
+                started, rate = time.monotonic(), self.optimizer.param_groups[0]["lr"]
                 with self._naming_the_batch(batch):
-                    values = self._step(batch)
+                    loss, figures = self._gradients(batch)
+                    self._clip()
+                    self.optimizer.step()
+                    self.scheduler.step()
                 self.step += 1
                 self.batch += 1
-                self.loss_sum += values["loss"]
-                count = values[self.loss.counts]
-                self.count_sum += count
-                description = f"epoch {number}  loss {values['loss']:.4f}  {self.counted} {count:,.0f}"
-                progress.update(bar, advance=1, description=description)
-                after_step(values)
+                self.loss_sum += loss
+                self.count_sum += figures[self.loss.counts]
+                counts = f"{self.counted} {figures[self.loss.counts]:,.0f}"
+                progress.update(bar, advance=1, description=f"epoch {number}  loss {loss:.4f}  {counts}")
+                after_step({"loss": loss, **figures, "lr": rate, "seconds": time.monotonic() - started})
 
     def next_epoch(self) -> None:
         """Reset what is counted per epoch."""
         self.batch, self.loss_sum, self.count_sum = 0, 0.0, 0.0
-
-    def _step(self, batch: PairBatch) -> dict[str, float]:
-        started = time.monotonic()
-        loss, figures = self._gradients(batch)
-        self._clip()
-        rate = self.optimizer.param_groups[0]["lr"]
-        self.optimizer.step()
-        self.scheduler.step()
-        return {"loss": loss, **figures, "lr": rate, "seconds": time.monotonic() - started}
 
     def _gradients(self, batch: PairBatch) -> tuple[float, dict[str, float]]:
         """Compute the gradients of a batch; return the loss and the figures to log.
@@ -322,39 +295,19 @@ class TrainingState:
             "best_epoch": self.result.best_epoch,
         }
 
-    def load_state_dict(self, state: Mapping[str, Any], same_config: bool) -> None:
-        """Restore what `state_dict` returned.
-
-        Args:
-            state: the state.
-            same_config: whether the config is unchanged; otherwise learning rates and schedule are those of the new
-                config.
-
-        Raises:
-            LinkerError: if the state belongs to another model, loss, miner or optimizer.
-        """
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Restore what `state_dict` of a run with the same config returned."""
+        for name, module in self._modules().items():
+            module.load_state_dict(state[name])
         by_weight = {int(number): values for number, values in state["optimizer"]["state"].items()}
-        groups, own_groups = state["optimizer"]["param_groups"], self.optimizer.state_dict()["param_groups"]
-        try:
-            if [len(group["params"]) for group in groups] != [len(group["params"]) for group in own_groups]:
-                raise ValueError("the number of trained weights differs")
-            for name, module in self._modules().items():
-                module.load_state_dict(state[name])
-            groups = groups if same_config else own_groups
-            self.optimizer.load_state_dict({"state": by_weight, "param_groups": groups})
-        except (RuntimeError, ValueError, KeyError) as error:
-            raise LinkerError(f"the checkpoint does not fit the config: {error}") from error
+        self.optimizer.load_state_dict({**state["optimizer"], "state": by_weight})
+        self.scheduler.load_state_dict({"lr_lambdas": [None], **state["schedule"]})
         self.step, self.batch = state["step"], state["batch"]
         self.loss_sum, self.count_sum = state["loss_sum"], state["count_sum"]
-        if same_config:
-            self.scheduler.load_state_dict({"lr_lambdas": [None], **state["schedule"]})
-        else:
-            set_step(self.scheduler, self.step)
         self.result = TrainingResult(state["epochs"], state["losses"], state["best_epoch"])
         if self.result.best_epoch:
-            best, device = state["best"], self.workers.device
             self.result.best_state = {
-                name: best[name].to(device) if name in best else tensor.detach().clone()
+                name: state["best"].get(name, tensor).detach().clone().to(tensor.device)
                 for name, tensor in self.model.state_dict().items()
             }
 

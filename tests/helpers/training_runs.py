@@ -28,7 +28,7 @@ CONFIG = """{
   loss: { type: 'triplet_margin', margin: 0.2 },
   trainer: {
     optimizer: { type: 'adam', lr: 0.01 },
-    schedule: 'cosine',
+    schedule: 'linear',
     batches: { articles: 4 },
     epochs: 4,
     initial_weight: 0.3,

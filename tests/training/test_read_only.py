@@ -138,10 +138,9 @@ def test_a_run_that_cannot_write_at_all_is_refused_and_loses_nothing(workplace):
     assert locked(workplace, "refused", Locking("checkpoints", 4, 99, dies=6))[0] == -signal.SIGKILL
     folder = workplace / "refused-log" / "checkpoints"
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    (folder / ".lock").chmod(0o444)
     folder.chmod(0o555)
     code, told = locked(workplace, "refused", bow_to_rights, "--resume")
     assert code == 2
-    assert "checkpoints: cannot be written (Permission denied)" in told
+    assert "cannot be written (no permission in " in told
     assert "Traceback" not in told
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

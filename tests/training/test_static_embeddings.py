@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from linker.cli.commands.vectors import app
+from linker.cli.main import app
 from linker.common.errors import DataError, ModelError
 from linker.config import build
 from linker.data.tokenizers.simple import WhitespaceTokenizer
@@ -116,7 +116,7 @@ def test_the_command_with_a_model_folder_as_teacher(tmp_path: Path) -> None:
     save_model(model, tmp_path / "teacher", config, {}, "")
     lines = [json.dumps({"text": post.text}) for post in data.posts]
     (tmp_path / "posts.jsonl").write_text("\n".join(lines) + "\n")
-    arguments = ["distill", str(tmp_path / "posts.jsonl"), "--teacher", str(tmp_path / "teacher")]
+    arguments = ["vectors", "distill", str(tmp_path / "posts.jsonl"), "--teacher", str(tmp_path / "teacher")]
     out = tmp_path / "v.txt"
     result = CliRunner().invoke(app, [*arguments, "--out", str(out), "--epochs", "3"])
     assert result.exit_code == 0, result.output

@@ -17,7 +17,7 @@ from linker.models.siamese.siamese import SiameseModel
 from linker.modules.losses.loss import Loss
 from linker.modules.losses.triplet_margin import TripletMarginLoss
 from linker.modules.miners import MultiSimilarityMiner
-from linker.training.callbacks import Callback, Callbacks, TensorBoard
+from linker.training.callbacks import Callback, TensorBoard
 from linker.training.rng_state import seed_everything
 from linker.training.trainer import Trainer
 from linker.training.training_state import TrainingTask
@@ -196,7 +196,6 @@ def test_a_callback_is_closed_when_training_fails(tmp_path):
         ({"optimizer": {"type": "adamw", "lr": 0.0}}, "optimizer: lr is 0.0, but must be above 0"),
         ({"optimizer": {"type": "adamw", "weight_decay": -1.0}}, "weight_decay is -1.0, but must be at least 0"),
         ({"schedule": {"type": "linear", "warmup": 2.0}}, "warmup is 2.0, but must be between 0 and 1"),
-        ({"schedule": {"type": "cosine", "warmup": -0.1}}, "warmup is -0.1, but must be between 0 and 1"),
         ({"batches": {"articles": 0}}, "batches: articles is 0, but must be at least 1"),
         ({"batches": {"posts_per_article": 0}}, "posts_per_article is 0, but must be at least 1"),
         ({"batches": {"articles_per_story": 0}}, "articles_per_story is 0, but must be at least 1"),
@@ -227,16 +226,7 @@ def test_a_dev_set_of_one_article_is_measured_as_far_as_it_can_be(tmp_path):
     assert result.epochs[0]["mAP"] == 1
 
 
-def test_logs_that_cannot_be_written_are_reported(tmp_path):
-    (tmp_path / "log").write_text("a file")
-    with pytest.raises(LinkerError, match="log: cannot be written"):
-        run(siamese(), tmp_path, callbacks=["json_lines"])
-
-
-@pytest.mark.parametrize("resumed", [False, True])
-def test_a_log_that_cannot_be_opened_is_reported_and_only_open_ones_are_closed(
-    tmp_path, monkeypatch, resumed
-):
+def test_only_callbacks_that_were_started_are_closed(tmp_path, monkeypatch):
     closed = []
 
     class Watcher(Callback):
@@ -248,16 +238,11 @@ def test_a_log_that_cannot_be_opened_is_reported_and_only_open_ones_are_closed(
 
     monkeypatch.setattr("linker.training.callbacks.SummaryWriter", full)
     before, after = Watcher(), Watcher()
-    callbacks = Callbacks([before, TensorBoard(), after])
-    with pytest.raises(LinkerError, match=r"log: cannot be written \(No space left"):
-        callbacks.start(tmp_path / "log", 3 if resumed else 0, 1)
-    callbacks.call(lambda callback: callback.close())
-    assert closed == [before]
     failing = trainer()
     failing.callbacks = [before, TensorBoard(), after]
-    with pytest.raises(LinkerError, match="log: cannot be written"):
+    with pytest.raises(OSError, match="No space left"):
         failing.train(
             TrainingTask(siamese(), MultiSimilarityMiner(), BrokenLoss(), toy_posts(), seed=0),
             tmp_path / "log",
         )
-    assert closed == [before, before]
+    assert closed == [before]

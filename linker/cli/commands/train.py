@@ -53,12 +53,6 @@ def train(
             help="Continue an interrupted run from its last checkpoint, or start the run if there is none.",
         ),
     ] = False,
-    allow_config_change: Annotated[
-        bool,
-        typer.Option(
-            "--allow-config-change", help="With --resume, continue the run although its config has changed."
-        ),
-    ] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Delete an existing model folder and train from the start.")
     ] = False,
@@ -72,28 +66,22 @@ def train(
     from linker.config import EXPERIMENT, build, resolve
     from linker.training.distributed.environment import environment_from
 
-    def say(line: str) -> None:
-        # Only one of several processes prints.
-        if place is None or place.rank == 0:
-            info(line)
-
     if resume and overwrite:
         raise LinkerError("--resume continues a run, --overwrite starts it again: use only one of them")
-    if allow_config_change and not resume:
-        raise LinkerError("--allow-config-change needs --resume")
     place = environment_from(os.environ)
     if place is not None and devices not in (None, place.size):
         raise LinkerError(f"--devices {devices}, but {place.size} processes were started: omit --devices")
+    is_first, starts_others = place is None or place.rank == 0, place is None and (devices or 1) > 1
     out = out or _default_out(source.config)
 
-    def announce(line: str) -> None:
-        # The process that starts several leaves this to the first of them.
-        if place is not None or (devices or 1) == 1:
-            say(line)
+    def say(line: str) -> None:
+        # Only one of several processes prints, and not the one that starts them.
+        if is_first and not starts_others:
+            info(line)
 
-    loaded = source.load(announce)
+    loaded = source.load(say)
     # Before slow imports.
-    announce(f"training {source.config}; the model will be in {out}")
+    say(f"training {source.config}; the model will be in {out}")
 
     from linker.training.data_options import find_vectors, use_data, use_vectors
 
@@ -106,20 +94,18 @@ def train(
     from linker.training.distributed.launcher import launch
     from linker.training.distributed.process_group import process_group
 
-    if place is None and not resume and not overwrite:
+    if is_first and not resume and not overwrite:
         Checkpointer(out).check_output()
-    if resolved["start"] is None and (place is None or place.rank == 0):
+    if is_first and resolved["start"] is None:
         find_vectors(resolved)
-    if place is None and (devices or 1) > 1:
+    if starts_others:
         raise typer.Exit(launch(sys.argv[1:], devices or 1))
     with process_group() as workers:
-        if workers.is_main and not resume and not overwrite:
-            Checkpointer(out).check_output()
-        result = build(EXPERIMENT, resolved).run(out, resume, allow_config_change, workers)
+        result = build(EXPERIMENT, resolved).run(out, resume, workers)
     if result.interrupted:
         say(f"stopped after {len(result.epochs)} complete epochs; continue with --resume")
         # The launcher ends all processes once one has failed; the others may still be writing.
-        raise typer.Exit(128 + result.stopped_by if place is None or place.rank == 0 else 0)
+        raise typer.Exit(128 + result.stopped_by if is_first else 0)
     say(f"wrote {out} (best epoch {result.best_epoch} of {len(result.epochs)})")
 
 

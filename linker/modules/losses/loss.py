@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-import numpy as np
 from torch import Tensor, nn
 
 from linker.config import Registrable
 from linker.modules.miners import MinedPairs
-
-if TYPE_CHECKING:
-    from linker.training.training_state import TrainingTask
 
 
 class Loss(nn.Module, Registrable):
@@ -21,8 +16,7 @@ class Loss(nn.Module, Registrable):
 
     default_component = "triplet_margin"
 
-    #: What the loss averages over, for the progress line. A loss of `texts` needs no links, neither for training nor
-    #: on the dev set.
+    #: What the loss averages over, for the progress line.
     counts: Literal["pairs", "triplets", "texts"] = "pairs"
 
     def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
@@ -48,15 +42,3 @@ class Loss(nn.Module, Registrable):
         """
         figures = {"pairs": float(pairs.pairs), "triplets": float(pairs.triplets)}
         return self(articles, posts, pairs), figures
-
-    def prepare(self, task: TrainingTask, cache: Path) -> None:
-        """Compute before training what depends on the texts; by default nothing.
-
-        Args:
-            task: what will be trained.
-            cache: folder for what later runs can use again.
-        """
-
-    def evaluate(self, posts: np.ndarray) -> dict[str, float]:
-        """Return the dev metrics of a loss of `texts`, from embeddings of the dev posts: float32, posts × dim."""
-        raise NotImplementedError

@@ -12,12 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from filelock import BaseFileLock
-
 from linker.common.console import info, warn
 from linker.common.errors import ConfigError, LinkerError
 from linker.common.files import check_regular_files, check_writable
-from linker.common.locks import acquire
 from linker.config.jsonnet import ABSENT, diff_configs
 from linker.models.files.archive import CONFIG
 from linker.training.checkpointing.checkpoint import read_checkpoint, write_checkpoint
@@ -27,7 +24,6 @@ from linker.training.training_state import TrainingResult, TrainingState, holdin
 
 #: Number of checkpoints kept: the newest, and the one before it in case the newest is damaged.
 CHECKPOINTS = 2
-LOCK_SECONDS = 10.0
 #: Number of differences shown if a config has changed.
 SHOWN = 20
 _NAME = re.compile(r"step-(\d+)\.safetensors")
@@ -39,7 +35,7 @@ class Checkpointer:
     """The checkpoints of one run: `step-N.safetensors` in `OUT-log/checkpoints`.
 
     Call `open` to find the checkpoint to resume from, `begin` when data and model are loaded, then `restore` and
-    `save` with the state of the run, and `close`.
+    `save` with the state of the run.
 
     Args:
         out: the model folder of the run.
@@ -54,10 +50,8 @@ class Checkpointer:
         self.folder = self.log_dir / "checkpoints"
         self.on_resume: Callable[[TrainingResult], None] = lambda result: None
         self._resumed: dict[str, Any] | None = None
-        self._same_config = True
         self._inputs: dict[str, Any] = {}  # config and fingerprint of the data
         self._saved_at = time.monotonic()
-        self._lock: BaseFileLock | None = None
 
     def check_output(self) -> None:
         """Check that a new run would replace nothing.
@@ -65,7 +59,7 @@ class Checkpointer:
         Raises:
             LinkerError: if there is a model folder or an unfinished run.
         """
-        self._check_files()
+        self.check_places()
         state, problems = self._newest()
         if state is not None and not state["finished"]:
             raise LinkerError(
@@ -77,53 +71,39 @@ class Checkpointer:
                 f"{problems[0]}; start again with --overwrite, or choose another folder with --out"
             )
         if self._has_model():
-            more = (
-                "train it further with --resume --allow-config-change -o trainer.epochs=N, " if state else ""
-            )
             raise LinkerError(
-                f"{self.out}: already exists; {more}replace it with --overwrite, or choose another folder with --out"
+                f"{self.out}: already exists; train from its weights with -o start={self.out} and another --out, or "
+                "replace it with --overwrite"
             )
 
-    def open(
-        self, config: dict[str, Any], resume: bool, allow_config_change: bool, workers: DistributedContext
-    ) -> None:
+    def open(self, config: dict[str, Any], resume: bool, workers: DistributedContext) -> None:
         """Find the checkpoint to resume from. The main process chooses it, and all processes read it.
 
         Args:
             config: the resolved config.
             resume: whether to resume from the newest complete checkpoint, if there is one.
-            allow_config_change: whether to resume although the config has changed.
             workers: the processes of the run.
 
         Raises:
             ConfigError: if the config has changed.
-            LinkerError: if nothing can be written, no checkpoint is complete, or there is a model without any.
+            LinkerError: if no checkpoint is complete, or there is a model without any.
         """
         self._inputs = {"config": config}
-        if workers.is_main:
-            self._check_files()
-            for path in (self.out / CONFIG, self._path(0)):
-                check_writable(path)
-        if not resume:
-            return
-        if workers.is_main:
-            if self._steps():
-                self._acquire_lock()
-            self._choose(config, allow_config_change)
-        step = self._resumed["step"] if self._resumed else None
-        step, self._same_config = workers.all_gather_object([step, self._same_config])[0]
+        if workers.is_main and resume:
+            self._choose(config)
+        (step, *_) = workers.all_gather_object(self._resumed["step"] if self._resumed else None)
         if step is not None and not workers.is_main:
             self._resumed = read_checkpoint(self._path(step))
 
     def begin(self, data: str, is_main: bool) -> None:
-        """Lock the folder, and remove what a resumed run does not need.
+        """Remove what a resumed run does not need.
 
         Args:
             data: a fingerprint of what the run is trained and measured on.
             is_main: whether this is the process that writes.
 
         Raises:
-            LinkerError: if the data have changed, or another process trains into this folder.
+            LinkerError: if the data have changed.
         """
         if self._resumed is not None and self._resumed["data"] != data:
             raise LinkerError(
@@ -133,7 +113,7 @@ class Checkpointer:
         self._inputs["data"] = data
         if not is_main:
             return
-        self._acquire_lock()
+        self.folder.mkdir(parents=True, exist_ok=True)
         left = [
             path
             for folder in (self.out, self.log_dir)
@@ -151,13 +131,15 @@ class Checkpointer:
 
         Returns:
             Whether there was a checkpoint.
-
-        Raises:
-            LinkerError: if the checkpoint does not fit the run.
         """
         if self._resumed is None:
             return False
-        state.load_state_dict(self._resumed, self._same_config)
+        try:
+            state.load_state_dict(self._resumed)
+        except (RuntimeError, ValueError, KeyError) as error:
+            raise LinkerError(
+                f"the checkpoint does not fit the model, whose code has changed: {error}"
+            ) from error
         if state.result.best_epoch and state.workers.is_main:
             with holding(state.model, state.result.best_state):
                 self.on_resume(state.result)
@@ -204,13 +186,7 @@ class Checkpointer:
         for step in self._steps()[CHECKPOINTS:]:
             self._path(step).unlink()
 
-    def close(self) -> None:
-        """Release the lock."""
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
-
-    def _choose(self, config: dict[str, Any], allow_config_change: bool) -> None:
+    def _choose(self, config: dict[str, Any]) -> None:
         """Choose the newest complete checkpoint; print which newer ones are damaged."""
         state, problems = self._newest()
         if state is None:
@@ -224,25 +200,31 @@ class Checkpointer:
             return
         for problem in problems:
             info(f"{problem}; using the checkpoint before it")
-        changes = [
+        if changes := [
             f"{path}: {_shown(old, '(new)')} → {_shown(new, '(gone)')}"
             for path, old, new in diff_configs(state["config"], config)
-        ]
-        self._resumed, self._same_config = state, not changes
-        if changes and not allow_config_change:
+        ]:
             more = [f"and {len(changes) - SHOWN} more"] if len(changes) > SHOWN else []
             lines = "\n  ".join(changes[:SHOWN] + more)
             raise ConfigError(
                 f"{self.out}: cannot resume, the config has changed since the run started:\n  {lines}\n"
-                "Undo the change, allow it with --allow-config-change, or start again with --overwrite"
+                f"Undo the change, start again with --overwrite, or train from these weights with -o start={self.out} "
+                "and another --out"
             )
-        count = f" with {len(changes)} changes of the config" if changes else ""
-        info(f"resuming {_position(state)}{count}")
+        self._resumed = state
+        info(f"resuming {_position(state)}")
 
-    def _check_files(self) -> None:
+    def check_places(self) -> None:
+        """Check that model folder and logs can be written, before anything slow.
+
+        Raises:
+            LinkerError: if they cannot, or a folder has pipes or devices.
+        """
         for folder in (self.out, self.log_dir):
             if folder.is_dir():
                 check_regular_files(folder)
+        for path in (self.out / CONFIG, self._path(0)):
+            check_writable(path)
 
     def _newest(self) -> tuple[dict[str, Any] | None, list[str]]:
         """Return the newest complete checkpoint, and why each newer one cannot be used."""
@@ -264,13 +246,6 @@ class Checkpointer:
 
     def _has_model(self) -> bool:
         return self.out.exists() and (not self.out.is_dir() or any(self.out.iterdir()))
-
-    def _acquire_lock(self) -> None:
-        """Make sure that no other process on this machine trains into this folder until this one ends."""
-        if self._lock is None:
-            busy = f"{self.folder}: another process is training here; wait for it, or choose another --out"
-            # The processes of a run whose main process was killed take a moment to exit.
-            self._lock = acquire(self.folder / ".lock", busy, LOCK_SECONDS)
 
 
 def _position(state: dict[str, Any]) -> str:

@@ -7,8 +7,6 @@ As in model2vec (Tulkens and van Dongen 2024) and in the small transformers of R
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -18,12 +16,11 @@ from typing_extensions import override
 
 from linker.common.checks import above
 from linker.common.errors import ConfigError
+from linker.data.types import Post
+from linker.models.siamese.siamese import SiameseModel
 from linker.modules.losses.loss import Loss
 from linker.modules.miners import MinedPairs
-from linker.training.distillation.teacher import CachedTeacher, Teacher
-
-if TYPE_CHECKING:
-    from linker.training.training_state import TrainingTask
+from linker.training.distillation.teacher import CachedTeacher
 
 #: The dev metric of distillation: the mean cosine to the teacher's embeddings.
 TEACHER_COSINE = "teacher_cosine"
@@ -60,21 +57,21 @@ class DistillationLoss(Loss):
         self.targets = torch.zeros(0)  # (training posts, dim)
         self.dev_targets = torch.zeros(0)  # (dev posts, dim)
 
-    @override
-    def prepare(self, task: TrainingTask, cache: Path) -> None:
-        teacher = Teacher(self.teacher)
-        folder = Path(self.cache) if self.cache else cache
-        self.learn_from(CachedTeacher(folder, teacher.name, teacher.encode, task.workers), task)
+    def prepare(
+        self, student: SiameseModel, train: Sequence[Post], dev: Sequence[Post], teacher: CachedTeacher
+    ) -> None:
+        """Get the teacher's embeddings of all texts; needed before training.
 
-    def learn_from(self, teacher: CachedTeacher, task: TrainingTask) -> None:
-        """Get the teacher's embeddings of all texts of a task; needed before training.
+        Args:
+            student: the model that will be trained, on its device.
+            train: the training posts.
+            dev: the dev posts.
+            teacher: the teacher.
 
         Raises:
             ConfigError: if the teacher's embeddings have fewer dimensions than the student's.
         """
-        train, student, device = task.train.posts, task.model, task.workers.device
-        posts = train + (task.dev.posts if task.dev else [])
-        embeddings = teacher.encode([post.text for post in posts], "texts")
+        embeddings = teacher.encode([post.text for post in (*train, *dev)], "texts")
         if embeddings.shape[1] < student.output_dim:
             raise ConfigError(
                 f"loss.teacher: its embeddings have {embeddings.shape[1]} dimensions, the model's "
@@ -82,11 +79,11 @@ class DistillationLoss(Loss):
             )
         if embeddings.shape[1] > student.output_dim:
             rows = np.random.default_rng(0).permutation(len(train))[:ROTATION_SAMPLE]
-            with torch.autocast(device.type, enabled=False):
+            with torch.autocast(student.device.type, enabled=False):
                 anchors = student.post_vectors([train[i] for i in rows])
             embeddings = pca_procrustes(embeddings, rows, anchors)
         unit = F.normalize(torch.from_numpy(embeddings), dim=1)
-        self.targets, self.dev_targets = unit[: len(train)].to(device), unit[len(train) :]
+        self.targets, self.dev_targets = unit[: len(train)].to(student.device), unit[len(train) :]
 
     @override
     def batch_loss(
@@ -96,8 +93,8 @@ class DistillationLoss(Loss):
         loss, cosine = distillation_loss(posts, targets.to(posts), self.temperature)
         return loss, {"texts": float(len(posts)), TEACHER_COSINE: cosine}
 
-    @override
     def evaluate(self, posts: np.ndarray) -> dict[str, float]:
+        """Return the dev metrics, from the student's embeddings of the dev posts: float32, posts × dim."""
         unit = F.normalize(torch.from_numpy(posts), dim=1)
         return {TEACHER_COSINE: float((unit * self.dev_targets).sum(1).mean())}
 

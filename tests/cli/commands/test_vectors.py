@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from linker.cli.commands.vectors import app
+from linker.cli.main import app
 from linker.common.errors import LinkerError
 from linker.common.locks import only_writer
 from tests.helpers.cli import invoke
@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: str) -> str:
-    return invoke(app, *arguments)
+    return invoke(app, "vectors", *arguments)
 
 
 def test_a_second_distillation_into_the_same_file_is_refused(folder: Path) -> None:
@@ -76,7 +76,7 @@ def test_help_needs_nothing_heavy() -> None:
 @pytest.mark.parametrize("seed", ["-1", str(2**32)])
 def test_a_seed_that_numpy_refuses(folder: Path, seed: str) -> None:
     result = CliRunner().invoke(
-        app, ["distill", "posts.jsonl", "--teacher", ".", "--out", "v.txt", "--seed", seed]
+        app, ["vectors", "distill", "posts.jsonl", "--teacher", ".", "--out", "v.txt", "--seed", seed]
     )
     assert result.exit_code == 2
     assert "Invalid value for '--seed'" in result.output

@@ -49,8 +49,8 @@ STUDENT = """(import 'c.jsonnet') + {
   loss: { type: 'distillation', teacher: 'teacher' },
   trainer: {
     optimizer: { type: 'adam', lr: 5e-4 },
-    schedule: { type: 'linear_decay', warmup_steps: 30, final: 0.02 },
-    batches: 'texts',
+    schedule: { type: 'linear', warmup: 0.05 },
+    batches: { type: 'texts', size: 50 },
     epochs: 3,
     patience: null,
     metric: 'teacher_cosine',
@@ -76,7 +76,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     save_model(model, tmp_path / "teacher", {"model": teacher}, {}, "")
     words = sorted({word for post in data.posts for word in post.text.split()})
     generator = np.random.default_rng(1)
-    texts = [" ".join(generator.choice(words, size=6)) for _ in range(2600)]
+    texts = [" ".join(generator.choice(words, size=6)) for _ in range(1040)]
     (tmp_path / "texts.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
     with (tmp_path / "articles.jsonl").open("w") as file:
         for article in data.articles:
@@ -128,7 +128,8 @@ def test_a_student_learns_in_the_precision_of_the_trainer(place: Path) -> None:
 def test_a_student_says_more_and_more_what_its_teacher_says_of_texts_kept_out(place: Path) -> None:
     assert "cosine to the teacher" in distil("--out", "once", "--epochs", "1", "--cache", "said")
     kept = {path: path.stat().st_mtime_ns for path in (place / "said").iterdir()}
-    distil("--out", "often", "--epochs", "120", "--lr", "0.1", "--cache", "said")
+    more = ["-o", "trainer.batches.size=250"]
+    distil("--out", "often", "--epochs", "120", "--lr", "0.1", "--cache", "said", *more)
     assert {path: path.stat().st_mtime_ns for path in (place / "said").iterdir()} == kept
     assert cosine(place / "often") > max(0.95, cosine(place / "once"))
     student = load_model(place / "often").submodels()[0].submodels()[0]
@@ -140,7 +141,7 @@ def test_a_student_says_more_and_more_what_its_teacher_says_of_texts_kept_out(pl
 
 
 def test_a_student_of_fewer_numbers_learns_from_a_teacher_of_more(place: Path) -> None:
-    distil("--out", "small", "--epochs", "60", "--lr", "0.1", "-o", "model.model.parts.0.embedder.dim=10")
+    distil("--out", "small", "--epochs", "12", "--lr", "0.1", "-o", "model.model.parts.0.embedder.dim=10")
     teacher = load_model(place / "teacher")
     student = load_model(place / "small").submodels()[0].submodels()[0]
     new = [build_post(post.text) for post in toy_posts(seed=9).posts]
@@ -177,7 +178,7 @@ def test_training_begins_with_the_weights_of_the_start_and_resumes_from_them(pla
 
 
 def test_a_student_resumes_where_another_ended(place: Path) -> None:
-    distil("--out", "first", "--epochs", "60", "--lr", "0.1")
+    distil("--out", "first", "--epochs", "12", "--lr", "0.1")
     distil("--out", "again", "--epochs", "1", "--lr", "1e-6", "-o", "start=first")
     distil("--out", "anew", "--epochs", "1", "--lr", "1e-6")
     assert cosine(place / "again") == pytest.approx(cosine(place / "first"), abs=0.01)
@@ -250,7 +251,7 @@ def one_thread() -> Iterator[None]:
 
 def test_a_distillation_resumes_as_if_nothing_had_happened(place: Path, one_thread: None) -> None:
     def experiment() -> Experiment:
-        more = ["trainer.checkpoint_seconds=0", "trainer.batches.size=600"]
+        more = ["trainer.checkpoint_seconds=0", "trainer.batches.size=250"]
         return build(EXPERIMENT, load_config("student.jsonnet", [*more, "loss.cache=cache"]))
 
     experiment().run(place / "whole")
