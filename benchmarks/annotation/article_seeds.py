@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.annotation.tasks import Source, subsampled
 from linker.annotation.build_pool import build_pool, by_id, tfidf_vectors
-from linker.annotation.simulation.simulate import Task
+from linker.annotation.simulation.task import Task
 from linker.data.io.dates import parse_date
 from linker.data.types import Article, Post
 from linker.models.features.memory_table import EmbeddingCache

@@ -12,7 +12,8 @@ import numpy as np
 
 from linker.annotation.pool import Labels, Pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy, rank_unlabeled, unlabeled
-from linker.annotation.simulation.simulate import Run, Task
+from linker.annotation.simulation.simulate import Run
+from linker.annotation.simulation.task import Task
 from linker.common.files import atomic_write
 from linker.common.stats import zscore
 

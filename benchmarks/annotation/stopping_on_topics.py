@@ -22,7 +22,8 @@ from benchmarks.annotation.tasks import Source, VectorFiles, crises, subsampled,
 from linker.annotation.build_pool import build_pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.session import STRATEGY
-from linker.annotation.simulation.simulate import Task, simulate
+from linker.annotation.simulation.simulate import simulate
+from linker.annotation.simulation.task import Task
 from linker.annotation.stopping_rules.sequential_sampling import MarginalCostRule, RecallRule
 from linker.common.files import atomic_write
 from linker.config import build

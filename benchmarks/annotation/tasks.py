@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from linker.annotation.simulation.simulate import Task
+from linker.annotation.simulation.task import Task
 from linker.common.files import atomic_write
 from linker.data.types import Article, Post
 from linker.models.features.memory_table import EmbeddingCache

@@ -146,23 +146,22 @@ class Calibration:
             )
         try:
             quality = values["reliability"]
-            arrays = [np.array(values[name], np.float64) for name in ("edges", "relevant", "others")]
+            arrays = {name: np.array(values[name], np.float64) for name in ("edges", "relevant", "others")}
+            simple = ("model", "fingerprint", "articles", "posts", "pairs", "relevant_pairs")
             calibration = cls(
-                str(values["model"]),
-                str(values["fingerprint"]),
-                *(int(values[name]) for name in ("articles", "posts", "pairs", "relevant_pairs")),
-                *arrays,
-                Reliability(
+                **{name: values[name] for name in simple},
+                **arrays,
+                reliability=Reliability(
                     [Bin(**bin_) for bin_ in quality["bins"]],
                     float(quality["calibration_error"]),
                     float(quality["brier_score"]),
                 ),
-                ScoreScale.from_json(values["scale"]),
-                {name: WordStatistics.from_json(words) for name, words in values["words"].items()},
+                scale=ScoreScale.from_json(values["scale"]),
+                words={name: WordStatistics.from_json(words) for name, words in values["words"].items()},
             )
             shape = (max(2, len(calibration.relevant)), len(calibration.edges) + 1)
             whole = calibration.relevant.shape == calibration.others.shape == shape
-            finite = all(np.isfinite(array).all() for array in arrays)
+            finite = all(np.isfinite(array).all() for array in arrays.values())
             if not whole or not finite or not 0 < calibration.relevant_pairs < calibration.pairs:
                 raise ValueError
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, DataError) as error:

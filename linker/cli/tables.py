@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from linker.annotation.simulation.simulate import Task
     from linker.annotation.simulation.study import Outcome, Stop
+    from linker.annotation.simulation.task import Task
     from linker.evaluation.comparison import Comparison, Difference
 
 

@@ -64,7 +64,7 @@ corpus delete corpus ids.txt
 corpus compact corpus
 corpus export corpus --out exported.parquet
 corpus search corpus --article {DATA}/wolf.html
-annotate simulate --articles seed.jsonl --posts labeled.jsonl --relevant relevant --model bm25 --seeds 1 --out simulated
+annotate simulate --articles seed.jsonl --posts labeled.jsonl --model bm25 --seeds 1 --out simulated
 annotate start session --article {DATA}/wolf.html --posts {DATA}/posts.jsonl --model bm25
 annotate next session --annotator ann
 annotate status session

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linker.annotation.build_pool import build_pool
-from linker.annotation.simulation.simulate import Task
+from linker.annotation.simulation.task import Task
 from linker.data.types import Article, Post
 from linker.models.model import EncoderModel, Model
 from linker.models.tfidf import TfidfModel

@@ -78,7 +78,7 @@ def test_all_commands_report_equal_counts(
         ["evaluate", "bm25", "--articles", "story.txt", "--posts", "posts.csv", "--labels", name],
         ["calibrate", *about, "--model", "bm25", "--posts", "posts.csv", "--labels", name,
          "--out", str(tmp_path / "c")],
-        ["annotate", "simulate", *about, "--posts", name, "--relevant", "label", "--model", "bm25",
+        ["annotate", "simulate", *about, "--posts", name, "--model", "bm25",
          "--strategy", "random", "--seeds", "1", "--workers", "1"],
         ["annotate", "import", str(tmp_path / "other"), name],
     ]  # fmt: skip
@@ -98,16 +98,15 @@ def test_labels_of_several_articles_in_one_file_are_of_pairs(
     with (tmp_path / "labels.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["post_id", "text", "article_id", "label"], *rows])
     about = ["--articles", "articles.jsonl", "--posts", "labels.csv"]
-    study = ["annotate", "simulate", *about, "--relevant", "label", "--model", "bm25", "--strategy", "random",
-             "--seeds", "1", "--workers", "1"]  # fmt: skip
-    commands = [["evaluate", "bm25", *about], [*study, "--task", "article_id"]]
+    study = ["annotate", "simulate", *about, "--model", "bm25", "--strategy", "random", "--seeds", "1",
+             "--workers", "1"]  # fmt: skip
+    commands = [["evaluate", "bm25", *about], study]
     for command in commands:
         said = output(command)
         assert "4 labels of 4 pairs of 3 posts and 2 articles (2 relevant, 2 not)" in said
         assert "tie" not in said
-    assert "2 pairs of an article and a post without a label count as not relevant" in output(commands[0])
-    assert "2 tasks, 4 posts" in output(commands[1])
-    assert "labels of 2 articles; add --task article_id" in output(study)
+        assert "2 pairs of an article and a post without a label count as not relevant" in said
+    assert "2 tasks, 6 posts" in output(study)
 
 
 def test_a_mapping_from_ids_to_labels_is_refused_with_the_form_to_write(tmp_path: Path) -> None:

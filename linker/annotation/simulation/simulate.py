@@ -7,52 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linker.annotation.pool import Labels, Pool
+from linker.annotation.pool import Labels
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
+from linker.annotation.simulation.task import Task
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
-
-
-@dataclass(frozen=True)
-class Task:
-    """A pool whose labels are known.
-
-    Attributes:
-        name: the topic or event.
-        pool: the pool; near-duplicates inherit the labels of their representatives.
-        relevant: bool, N: label of each representative.
-        gains: int64, N: relevant posts found by labeling a representative: 0 if it is not relevant, else 1 plus its
-            relevant near-duplicates.
-        total: number of relevant posts, near-duplicates included.
-        posts: number of posts, near-duplicates included.
-        disagreeing: number of near-duplicates whose true label differs from that of their representative.
-    """
-
-    name: str
-    pool: Pool
-    relevant: np.ndarray
-    gains: np.ndarray
-    total: int
-    posts: int
-    disagreeing: int
-
-    @classmethod
-    def of(cls, name: str, pool: Pool, relevant_ids: set[str]) -> Task:
-        """Return the task in which exactly these posts are relevant."""
-        relevant = np.array([post.id in relevant_ids for post in pool.posts], dtype=bool)
-        of_copies = [[copy.id in relevant_ids for copy in copies] for copies in pool.copies]
-        copies = np.array([sum(flags) for flags in of_copies], dtype=np.int64)
-        disagreeing = sum(
-            flag != label for flags, label in zip(of_copies, relevant.tolist()) for flag in flags
-        )
-        return cls(
-            name,
-            pool,
-            relevant,
-            np.where(relevant, 1 + copies, 0),
-            int(relevant.sum() + copies.sum()),
-            len(pool) + sum(map(len, pool.copies)),
-            disagreeing,
-        )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
-from linker.annotation.simulation.simulate import Run, Task, found, labels_to, simulate
+from linker.annotation.simulation.simulate import Run, found, labels_to, simulate
+from linker.annotation.simulation.task import Task
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 from linker.common.concurrency import in_processes
 from linker.common.console import info

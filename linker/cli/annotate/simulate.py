@@ -2,44 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from linker.cli.options import ModelOrBest, PostReading, component, naming_columns
+from linker.cli.options import LinkedData, ModelOrBest, PostReading, component
 from linker.models.pretrained import BEST
-
-if TYPE_CHECKING:
-    from linker.annotation.simulation.simulate import Task
-    from linker.annotation.simulation.tasks import TaskSpec
-    from linker.data.io.columns import PostColumns
-    from linker.data.types import Post
-    from linker.models.model import Model
 
 _STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "active_learning")
 
 
 def simulate(
     *,
-    articles: Annotated[Path, typer.Option(help="Seed articles: a file in any format that linker reads.")],
-    posts: Annotated[
-        list[str], typer.Option(help="Posts with known labels: files, folders, addresses or -; repeatable.")
-    ],
-    relevant: Annotated[
-        str | None,
-        typer.Option(
-            help="Column with the label of each post, such as yes or no, 1 or 0, or a grade.",
-            show_default="posts linked to the articles are relevant",
-        ),
-    ] = None,
-    task: Annotated[
-        str | None,
-        typer.Option(
-            help="Column with the topic or event of each post (requires --relevant).", show_default="one task"
-        ),
-    ] = None,
+    data: LinkedData,
     model: ModelOrBest = BEST,
     strategy: Annotated[
         list[str] | None,
@@ -69,40 +45,25 @@ def simulate(
     """Simulate labeling posts whose labels are known: the labels needed, the recall, and where rules stop."""
     from linker.annotation.query_strategies.query_strategy import QueryStrategy
     from linker.annotation.simulation.study import CURVES, PLOT, RUNS, STOPS, study, write_study
-    from linker.annotation.simulation.tasks import labeled_tasks, linked_tasks
+    from linker.annotation.simulation.task import tasks_of
     from linker.annotation.stopping_rules.stopping_rule import StoppingRule
     from linker.cli.tables import print_study
     from linker.common.concurrency import cores
-    from linker.common.console import progress_bar
-    from linker.common.errors import LinkerError
+    from linker.common.console import progress_bar, track
     from linker.common.files import check_writable
     from linker.config import build
-    from linker.data.io.records import read_articles
     from linker.models.files.resolve import resolve_model
 
-    if task and not relevant:
-        raise LinkerError("--task: requires --relevant, the column with the label of each post")
-    for path in (str(articles), *posts):
-        if not Path(path).is_file():
-            raise LinkerError(f"{path}: file not found")
+    files, columns, reference = data.check(), reading.columns(), resolve_model(model)
     strategies = {
         name: build(QueryStrategy, component("--strategy", name)) for name in strategy or _STRATEGIES
     }
     rules = {name: build(StoppingRule, component("--stop", name)) for name in stop or ()}
-    columns, reference = reading.columns(), resolve_model(model)
-    columns.copied += tuple(filter(None, (relevant, task)))
-    for name in (RUNS, CURVES, STOPS, PLOT) if out else ():
-        check_writable(out / name, [articles, *posts])
-    with naming_columns():
-        seed_articles = read_articles(str(articles))
-        found, rows = _posts(posts, columns, relevant is not None)
-        if relevant is None:
-            planned = linked_tasks(seed_articles, found)
-        else:
-            planned = labeled_tasks(seed_articles, found, relevant, task, rows)
-    tasks = _tasks(planned, reference.load())
-    if not tasks:
-        raise LinkerError("no task has a relevant post; there is nothing to find")
+    if out is not None:
+        for name in (RUNS, CURVES, STOPS, PLOT):
+            check_writable(out / name, files)
+    linked = data.read(columns, reading.on_error)
+    tasks = list(track(tasks_of(linked, reference.load()), "preparing"))
     with progress_bar() as progress:
         bar = progress.add_task("simulating", total=len(tasks) * len(strategies) * seeds)
         outcomes, stops = study(
@@ -112,37 +73,3 @@ def simulate(
     if out is not None:
         write_study(out, outcomes, stops)
         print(out)
-
-
-def _posts(paths: list[str], columns: PostColumns, labeled: bool) -> tuple[list[Post], list[Post]]:
-    """Return the posts of the files, and those of all their rows.
-
-    Posts with labels repeat that several people labeled, or for several articles.
-    """
-    from linker.data.files.line_errors import BadLines
-    from linker.data.io.records import empty_input_error, iter_posts
-
-    rows: list[Post] = []
-
-    def keep(post: Post) -> Post:
-        rows.append(post)
-        return replace(post, article_ids=()) if labeled else post
-
-    with BadLines() as bad_lines:
-        found = list(iter_posts(paths, columns, bad_lines, each=keep))
-    if not found:
-        raise empty_input_error(paths, "post")
-    return found, rows
-
-
-def _tasks(planned: list[TaskSpec], model: Model) -> list[Task]:
-    from linker.annotation.simulation.tasks import build_tasks
-    from linker.common.console import info, track
-
-    tasks = []
-    for task in track(build_tasks(planned, model), "preparing", len(planned)):
-        if isinstance(task, str):
-            info(f"{task}: no relevant post; left out")
-        else:
-            tasks.append(task)
-    return tasks

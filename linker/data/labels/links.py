@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from linker.common.console import info
@@ -45,39 +45,18 @@ class RowLabels:
         return linked_by(_labels_in(self._rows, self.shown), posts, articles) if self._rows else list(posts)
 
 
-def labels_in_posts(
-    posts: Sequence[Post], column: str, topic_of: Callable[[Post], str | None] | None = None
-) -> LabelFile:
-    """Return the labels in a column of posts.
-
-    Args:
-        posts: the posts of all rows.
-        column: column with the labels.
-        topic_of: returns what a row's label is about, as `article_ids`; None: its articles.
-
-    Raises:
-        DataError: if a label is unknown, or no post has one.
-    """
-    if topic_of is not None:
-        topics = ((post, topic_of(post)) for post in posts)
-        posts = [replace(post, article_ids=() if topic is None else (topic,)) for post, topic in topics]
-    rows = [_row(post, number) for number, post in enumerate(posts, 1)]
-    shown = posts[0].source.rpartition(":")[0] or "posts"
-    return _labels_in(rows, shown, column)
-
-
 def _row(post: Post, number: int) -> Row:
     line = post.source.rpartition(":")[2]
     about = {"post_id": post.id, "article_ids": list(post.article_ids), "text": post.text}
     return Row(int(line) if line.isdecimal() else number, {**post.extra, **about}, "")
 
 
-def _labels_in(rows: Sequence[Row], shown: str, column: str | None = None) -> LabelFile:
+def _labels_in(rows: Sequence[Row], shown: str) -> LabelFile:
     def refuse(line: int, error: LineError, raw: str) -> None:
         raise DataError(f"{shown}, line {line}: {error}") from error
 
     collector = Collector(shown)
-    collector.read(rows, TableReader(rows, None, column, False, collector, loose=False), refuse)
+    collector.read(rows, TableReader(rows, None, None, False, collector, loose=False), refuse)
     return collector.result()
 
 

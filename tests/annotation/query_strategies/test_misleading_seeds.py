@@ -13,7 +13,8 @@ from linker.annotation.pool import Labels, Pool
 from linker.annotation.query_strategies.classifier import ActiveLearningStrategy
 from linker.annotation.query_strategies.diversity import diverse_posts
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
-from linker.annotation.simulation.simulate import Task, found, labels_to, simulate
+from linker.annotation.simulation.simulate import found, labels_to, simulate
+from linker.annotation.simulation.task import Task
 from linker.config import build
 from linker.data.types import Article, Post
 from linker.models.model import Model

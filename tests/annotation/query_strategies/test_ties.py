@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from linker.annotation.build_pool import build_pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.session import Session
-from linker.annotation.simulation.simulate import Task, found, labels_to, simulate
+from linker.annotation.simulation.simulate import found, labels_to, simulate
+from linker.annotation.simulation.task import Task
 from linker.config import build
 from linker.data.types import Article, Post
 from linker.models.bm25 import BM25Model
