@@ -7,6 +7,8 @@ import zlib
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
+from gzip import GzipFile
+from io import BytesIO
 from urllib.parse import urljoin
 
 import httpcore
@@ -177,30 +179,27 @@ def _body(response: Response, chunks: Iterable[bytes], max_bytes: int) -> bytes:
         raise RequestError(
             "no connection", f"the page is compressed as {packing[:40]!r}, which was not requested; {SAVE_IT}"
         )
+    too_large = RequestError("too large", f"the page is larger than {max_bytes / (1 << 20):g} MiB")
     length = response.header("content-length")
-    is_too_large = length.isdecimal() and int(length[:20]) > max_bytes
-    gzip, body = None, bytearray()
+    if length.isdecimal() and int(length[:20]) > max_bytes:
+        raise too_large
+    body = bytearray()
+    for chunk in chunks:
+        body += chunk
+        if len(body) > max_bytes:
+            raise too_large
+    if not body or "gzip" not in packing:
+        return bytes(body)
     try:
-        for chunk in chunks:
-            if "gzip" not in packing:
-                body += chunk
-            while "gzip" in packing and chunk and not is_too_large:
-                # Another gzip member may follow; anything else is ignored, as in browsers.
-                if gzip is not None and gzip.eof and not chunk.startswith(b"\x1f\x8b"):
-                    break
-                if gzip is None or gzip.eof:
-                    gzip = zlib.decompressobj(wbits=31)
-                # Of bounded size: a small chunk may contain gigabytes.
-                body += gzip.decompress(chunk, 1 << 20)
-                chunk = gzip.unused_data if gzip.eof else gzip.unconsumed_tail
-                is_too_large = len(body) > max_bytes
-            if is_too_large or len(body) > max_bytes:
-                raise RequestError("too large", f"the page is larger than {max_bytes / (1 << 20):g} MiB")
-    except zlib.error as error:
+        # Of bounded size: a small body may contain gigabytes.
+        unpacked = GzipFile(fileobj=BytesIO(body)).read(max_bytes + 1)
+    except EOFError as error:
+        raise RequestError("no connection", "the transfer was incomplete; try again") from error
+    except (OSError, zlib.error) as error:
         raise RequestError("no connection", f"the page is damaged (gzip: {error}); {SAVE_IT}") from error
-    if gzip is not None and not gzip.eof:
-        raise RequestError("no connection", "the transfer was incomplete; try again")
-    return bytes(body)
+    if len(unpacked) > max_bytes:
+        raise too_large
+    return unpacked
 
 
 def _broken_connection(error: BaseException) -> str:
