@@ -41,19 +41,3 @@ def open_database(
         if any(words in message for words in _NO_ROOM) and not any(words in message for words in _DAMAGED):
             raise LinkerError(f"{path}: cannot be written ({message}); make room and try again") from error
         raise
-
-
-class Database:
-    """An open database; the base of those that hold the state of one command.
-
-    Args:
-        database: an open connection.
-    """
-
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self.database = database
-        self.run = database.execute
-
-    def count(self, table: str) -> int:
-        """Return the number of rows of a table, which may have a condition behind it."""
-        return int(self.run(f"SELECT count(*) FROM {table}").fetchone()[0])

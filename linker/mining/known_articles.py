@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
-from linker.articles.links.link_key import link_key
+from linker.articles.links.link_key import host_of, link_key
 from linker.articles.links.link_kind import link_kind
 from linker.articles.loading import load_articles
 from linker.common.console import warn
@@ -17,8 +18,8 @@ from linker.data.io.columns import ArticleColumns, MissingColumnsError
 from linker.data.io.records import iter_articles, read_articles
 from linker.data.near_duplicates import linked_groups, normal_form, signatures
 from linker.data.types import Article
+from linker.mining.links import LinkedArticle, Links
 from linker.mining.options import MiningOptions
-from linker.mining.store import LinkStore
 
 _PAGES = (".html", ".htm", ".xhtml", ".pdf", ".txt", ".md")
 _OTHERS = (".", "readme", "license", "posts.", "states.")
@@ -51,7 +52,7 @@ def _is_table(file: Path) -> bool:
 
 
 def add_known_articles(
-    store: LinkStore, files: Sequence[Path], options: MiningOptions, bad_lines: BadLines
+    links: Links, files: Sequence[Path], options: MiningOptions, bad_lines: BadLines
 ) -> Counter[str]:
     """Give linked articles the title, text and date that they have in files from `article_files`.
 
@@ -69,10 +70,14 @@ def add_known_articles(
                 counts["without an address"] += 1
                 continue
             if short not in (key, None) and link_kind(key, *options.sites) == "article":
-                store.add_redirect(short, key, address)
-            published = article.published.timestamp() if article.published else None
-            changed = store.set_article(key, article.title, article.text, published)
-            counts["linked by posts" if changed else "not linked, or read before"] += 1
+                links.add_redirect(short, key, address)
+            linked = links.articles.get(key)
+            if linked is None or linked.source:
+                counts["not linked, or read before"] += 1
+                continue
+            counts["linked by posts"] += 1
+            linked.title, linked.text, linked.source = article.title, article.text, "given"
+            linked.published = article.published.timestamp() if article.published else None
     return counts
 
 
@@ -90,22 +95,20 @@ def _articles(file: Path, bad_lines: BadLines, counts: Counter[str]) -> Iterator
         warn(f"skipped: {error}")
 
 
-def use_cards(store: LinkStore) -> None:
+def use_cards(links: Links) -> None:
     """Give the other articles title and description of their link cards: of several, those of most posts."""
-    store.run(
-        "CREATE TABLE site_card AS SELECT host, card.title AS title, description FROM card "
-        "JOIN article ON article.id = article WHERE card.title <> '' OR description <> '' "
-        f"GROUP BY host, card.title, description HAVING count(*) >= {_SHARED}"
+    pages = Counter(
+        (host_of(article.key), card) for article in links.articles.values() for card in article.cards
     )
-    store.run("CREATE INDEX by_host ON site_card (host, title, description)")
-    store.run(
-        "UPDATE article SET (title, text, source) = (SELECT card.title, description, 'card' FROM card "
-        "WHERE card.article = article.id AND NOT EXISTS (SELECT 1 FROM site_card WHERE site_card.host = article.host "
-        "AND site_card.title = card.title AND site_card.description = card.description) "
-        "ORDER BY posts DESC, length(card.title) + length(description) DESC, card.title, description LIMIT 1) "
-        "WHERE source IS NULL"
-    )
-    store.run("UPDATE article SET title = coalesce(title, ''), text = coalesce(text, '')")
+
+    def rank(article: LinkedArticle, card: tuple[str, str]) -> tuple[int, int, tuple[str, str]]:
+        return -article.cards[card], -len("".join(card)), card
+
+    for article in links.articles.values():
+        cards = [card for card in article.cards if pages[host_of(article.key), card] < _SHARED]
+        if cards and not article.source:
+            article.title, article.text = min(cards, key=partial(rank, article))
+            article.source = "card"
 
 
 def read_held_out(files: Sequence[str]) -> list[Article]:
@@ -123,15 +126,12 @@ def read_held_out(files: Sequence[str]) -> list[Article]:
     return articles
 
 
-def drop_held_out(store: LinkStore, held_out: Sequence[Article]) -> None:
+def drop_held_out(links: Links, held_out: Sequence[Article]) -> None:
     """Drop posts about articles of a development set, by their keys and by near-duplicates of their titles."""
     keys = {link_key(article.url or article.id) for article in held_out}
     titles = [article.title for article in held_out if normal_form(article.title)]
-    articles = store.run("SELECT id, key, title FROM article").fetchall() if held_out else []
-    store.run("CREATE TABLE held (article INTEGER PRIMARY KEY)")
-    held = [number for number, key, _ in articles if key in keys]
-    others = [(number, title) for number, key, title in articles if key not in keys and normal_form(title)]
-    groups = linked_groups(signatures([*titles, *(title for _, title in others)])).tolist()
-    held += [n for (n, _), group in zip(others, groups[len(titles) :]) if group < len(titles)]
-    store.database.executemany("INSERT INTO held VALUES (?)", [(number,) for number in held])
-    store.drop("of articles in --not-in", "SELECT number FROM post JOIN held USING (article)")
+    held = {article for key, article in links.articles.items() if key in keys}
+    others = [a for a in links.articles.values() if a not in held and normal_form(a.title)] if titles else []
+    groups = linked_groups(signatures([*titles, *(article.title for article in others)])).tolist()
+    held |= {article for article, group in zip(others, groups[len(titles) :]) if group < len(titles)}
+    links.drop("of articles in --not-in", lambda post: post.article in held)

@@ -6,12 +6,14 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from rich.table import Table
 
+from linker.articles.links.link_key import host_of
 from linker.common.console import table_of_counts, track
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import check_output_folder, check_writable, real_path, unbroken, write_json
@@ -28,14 +30,11 @@ from linker.mining.known_articles import (
     use_cards,
 )
 from linker.mining.linked_post import FATES, SHORTENED, linked
+from linker.mining.links import Links
 from linker.mining.options import MiningOptions
-from linker.mining.selection import NO_TEXT, select_pairs
-from linker.mining.store import LinkStore
+from linker.mining.selection import NO_TEXT, Pair, select_pairs
 from linker.mining.training_set import write_missing, write_training_set
 
-# Streams deliver some posts twice.
-_NUMBERED = "SELECT number, row_number() OVER (PARTITION BY id ORDER BY number) AS n FROM post"
-_REPEATED = f"SELECT number FROM ({_NUMBERED}) WHERE n > 1"
 _SITES = 20
 #: The files of an output folder.
 FILES = ("articles.jsonl", "posts.jsonl", "report.json")
@@ -82,7 +81,7 @@ def mine_links(
     """Write a folder with the articles that posts link to, the cleaned posts, and a report.
 
     The folder is what `linker train --data` takes. Its bytes depend on the inputs and options alone. It is written
-    completely or not at all; a temporary folder beside it holds a database of the linked posts meanwhile.
+    completely or not at all. Posts with a link are kept in memory.
 
     Args:
         posts: files, folders, patterns, addresses, `-`.
@@ -102,29 +101,26 @@ def mine_links(
     out, options, report = Path(out), options or MiningOptions(), Report()
     _check(posts, out, not_in, missing)
     files, held_out = article_files(articles), read_held_out(not_in)
-    with (
-        only_writer(out),
-        TemporaryDirectory(prefix=f".{out.name}.", dir=out.absolute().parent) as work,
-        LinkStore.open(Path(work, "posts.db")) as store,
-    ):
-        fates = _read(posts, columns or PostColumns(), store, options, on_error, report)
-        store.drop("met again", _REPEATED)
+    with only_writer(out), TemporaryDirectory(prefix=f".{out.name}.", dir=out.absolute().parent) as work:
+        links = Links()
+        fates = _read(posts, columns or PostColumns(), links, options, on_error, report)
+        links.drop_repeated()
         with BadLines(on_error) as bad_lines:
-            of_files = add_known_articles(store, files, options, bad_lines)
-        store.follow_redirects()
-        store.resolve_threads()
-        store.drop_bots(options)
-        use_cards(store)
-        drop_held_out(store, held_out)
+            of_files = add_known_articles(links, files, options, bad_lines)
+        links.follow_redirects()
+        links.resolve_threads()
+        links.drop_bots(options)
+        use_cards(links)
+        drop_held_out(links, held_out)
         if missing is not None:
-            write_missing(store, missing)
-        fates[SHORTENED] += store.fates.pop(SHORTENED)
-        select_pairs(store, options, store.fates)
-        _count(report, fates, store, of_files)
+            write_missing(links, missing)
+        fates[SHORTENED] += links.fates.pop(SHORTENED)
+        pairs = select_pairs(links, options)
+        _count(report, fates, links.fates, len(pairs), of_files)
         made = Path(work, "set")
         made.mkdir()
-        write_training_set(store, made, options.dev)
-        report.result = _summary(store)
+        write_training_set(pairs, made, options.dev)
+        report.result = _summary(pairs)
         write_json(made / "report.json", {"settings": vars(options), **report.sections, **report.result})
         with unbroken():
             if not out.exists():
@@ -149,12 +145,12 @@ def _check(posts: Sequence[str], out: Path, not_in: Sequence[str], missing: Path
 def _read(
     posts: Sequence[str],
     columns: PostColumns,
-    store: LinkStore,
+    links: Links,
     options: MiningOptions,
     on_error: OnError,
     report: Report,
 ) -> Counter[str]:
-    """Add posts with a link to the store; return the number of the others by reason."""
+    """Add posts with a link to the links; return the number of the others by reason."""
     fates: Counter[str] = Counter()
     total = 0
     with BadLines(on_error) as bad_lines:
@@ -164,7 +160,7 @@ def _read(
             if isinstance(link, str):
                 fates[link] += 1
             else:
-                store.add(post, link)
+                links.add(post, link)
     if not total:
         raise empty_input_error(list(posts), "post")
     report.sections["lines"] = {
@@ -176,44 +172,51 @@ def _read(
     return fates
 
 
-def _count(report: Report, fates: Counter[str], store: LinkStore, of_files: Counter[str]) -> None:
+def _count(
+    report: Report, fates: Counter[str], dropped: Counter[str], pairs: int, of_files: Counter[str]
+) -> None:
     """Add the counts of posts and articles to a report.
 
     Raises:
         DataError: if no pair is left.
     """
-    total, pairs = report.sections["lines"]["posts"], store.count("pair")
+    total = report.sections["lines"]["posts"]
     reasons = {fate: fates[fate] for fate in FATES if fates[fate]}
-    later = {fate: count for fate, count in store.fates.items() if count}
+    later = {fate: count for fate, count in dropped.items() if count}
     if not pairs:
         listed = ", ".join(f"{count:,} {fate}" for fate, count in (reasons | later).items())
         remedy = "the options of `linker mine links` set these limits"
         if NO_TEXT in later:
             remedy = "give the articles with --articles"
         raise DataError(f"no pair of article and post is left of {total:,} posts: {listed}; {remedy}")
-    links = total - fates.total()
-    report.sections["posts"] = {"read": total, **reasons, "linked to one article": links}
-    report.sections["linked posts"] = {"found": links, **later, "pairs": pairs}
+    found = total - fates.total()
+    report.sections["posts"] = {"read": total, **reasons, "linked to one article": found}
+    report.sections["linked posts"] = {"found": found, **later, "pairs": pairs}
     if of_files:
         report.sections["articles given"] = {"read": of_files.total(), **dict(sorted(of_files.items()))}
 
 
-def _summary(store: LinkStore) -> dict[str, Any]:
+def _summary(pairs: Sequence[Pair]) -> dict[str, Any]:
     """The figures of the result: articles, stories, cards, parts, and the 20 sites with most pairs."""
-    articles, stories, cards = store.run(
-        "SELECT count(*), count(DISTINCT story), sum(source = 'card') FROM article WHERE split IS NOT NULL"
-    ).fetchone()
-    pairs = "count(DISTINCT article.id), count(*) AS n"
-    of_pairs = "FROM pair JOIN article ON article.id = article GROUP BY"
-    parts = store.run(
-        f"SELECT split, {pairs}, date(min(published), 'unixepoch'), date(max(published), 'unixepoch') {of_pairs} split "
-        "ORDER BY split DESC"
-    )
-    sites = store.run(f"SELECT host, {pairs} {of_pairs} host ORDER BY n DESC, host LIMIT {_SITES}")
+    articles = {pair.article for pair in pairs}
+    parts = {}
+    for split in ("train", "dev"):
+        part = [article for article in articles if article.split == split]
+        days = [
+            str(datetime.fromtimestamp(article.published, timezone.utc).date())
+            for article in part
+            if article.published is not None
+        ]
+        of_part = sum(pair.article.split == split for pair in pairs)
+        span = {"from": min(days, default=None), "to": max(days, default=None)}
+        parts[split] = {"articles": len(part), "pairs": of_part, **span}
+    of_site = Counter(host_of(pair.article.key) for pair in pairs)
+    articles_of = Counter(host_of(article.key) for article in articles)
+    most = sorted(of_site.items(), key=lambda item: (-item[1], item[0]))[:_SITES]
     return {
-        "articles": articles,
-        "stories": stories,
-        "articles with the text of a link card": cards,
-        "parts": {row[0]: dict(zip(("articles", "pairs", "from", "to"), row[1:])) for row in parts},
-        "sites": {row[0]: dict(zip(("articles", "pairs"), row[1:])) for row in sites},
+        "articles": len(articles),
+        "stories": len({article.story for article in articles}),
+        "articles with the text of a link card": sum(article.source == "card" for article in articles),
+        "parts": parts,
+        "sites": {host: {"articles": articles_of[host], "pairs": count} for host, count in most},
     }

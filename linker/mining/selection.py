@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import groupby
-from operator import itemgetter
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from linker.common.console import track
 from linker.data.near_duplicates import LIKE, normal_form, signatures
 from linker.mining.cleaning import ARTICLE_WORDS, POST_WORDS, cleaned, copied_grams, has_words
+from linker.mining.links import LinkedArticle, LinkedPost, Links
 from linker.mining.options import MiningOptions
-from linker.mining.store import POSTS, LinkStore, hash_of
 
 _DAY = 86_400
 # Posts whose signatures are computed at once: fewer would cost more time each.
@@ -26,17 +25,13 @@ COPIES = "copies of another post of the article"
 TOO_MANY = "more than {} of an article"
 SAME_TEXT = "same text as a post of another article"
 TOO_MANY_OF_AUTHOR = "more than {} of an author"
-_ArticlePosts = tuple[int, list[tuple[int, str]]]
-"""An article, and numbers and texts of its posts."""
 
 
-class _Row(NamedTuple):
-    article: int
-    title: str
-    lead: str
-    published: float | None
-    number: int
-    time: float | None
+class Pair(NamedTuple):
+    """An article, a post and its cleaned text."""
+
+    article: LinkedArticle
+    post: LinkedPost
     text: str
 
 
@@ -51,103 +46,95 @@ def densest(times: Sequence[float], length: float) -> float:
     return best
 
 
-def select_pairs(store: LinkStore, options: MiningOptions, counts: Counter[str]) -> None:
-    """Clean the posts of each article and store those that become pairs; count the fates of the others.
+def select_pairs(links: Links, options: MiningOptions) -> list[Pair]:
+    """Clean the posts of each article and return those that become pairs; count the fates of the others.
 
     Articles without a date get that of the first post in the window with most of their posts.
     """
-    too_many = TOO_MANY.format(options.max_per_article)
+    counts, too_many = links.fates, TOO_MANY.format(options.max_per_article)
     too_many_of_author = TOO_MANY_OF_AUTHOR.format(options.max_per_author)
     # In the order of the filters.
     counts.update(
         dict.fromkeys((NO_TEXT, OUTSIDE, FEW_WORDS, COPIES, too_many, SAME_TEXT, too_many_of_author), 0)
     )
-    posts = map(
-        _Row._make,
-        store.run(
-            f"SELECT article, article.title, article.text, published, number, time, post.text FROM {POSTS} "
-            "JOIN article ON article.id = article WHERE fate IS NULL ORDER BY article, draw, number"
-        ),
-    )
-    total = store.count("post") - store.count("dropped")
-    dates: list[tuple[float, int]] = []
-    batch: list[_ArticlePosts] = []
-
-    def add_batch() -> None:
-        pairs = _distinct(batch, options.max_per_article, counts)
-        store.database.executemany("INSERT INTO pair VALUES (?, ?, ?, ?)", pairs)
-        batch.clear()
-
-    for article, rows in groupby(track(posts, "cleaning posts", total), itemgetter(0)):
-        of_article = list(rows)
-        published = of_article[0].published
-        begins = _window(of_article, options.days)
-        if published is None and begins is not None:
-            dates.append((begins, article))
-        batch.append((article, _cleaned(of_article, begins, options, counts)))
-        if sum(len(texts) for _, texts in batch) >= _AT_ONCE:
-            add_batch()
-    add_batch()
-    store.database.executemany("UPDATE article SET published = ? WHERE id = ?", dates)
-    for fate, column, most in (
-        (SAME_TEXT, "hash", 1),
-        (too_many_of_author, "author", options.max_per_author),
-    ):
-        counts[fate] += store.run(
-            f"DELETE FROM pair WHERE post IN (SELECT post FROM (SELECT post, row_number() OVER (PARTITION BY {column} "
-            f"ORDER BY draw, post) AS n FROM pair JOIN post ON number = post WHERE {column} IS NOT NULL) WHERE n > ?)",
-            [most],
-        ).rowcount
+    posts_of: dict[LinkedArticle, list[LinkedPost]] = defaultdict(list)
+    for post in sorted(links.posts, key=_draw):
+        assert post.article is not None
+        posts_of[post.article].append(post)
+    pairs: list[Pair] = []
+    batch: list[list[Pair]] = []
+    for article, posts in track(posts_of.items(), "cleaning posts", len(posts_of)):
+        batch.append(_cleaned(article, posts, options, counts))
+        if sum(map(len, batch)) >= _AT_ONCE:
+            pairs += _distinct(batch, options.max_per_article, counts)
+            batch = []
+    pairs += _distinct(batch, options.max_per_article, counts)
+    # The first draw of a text, and of an author.
+    pairs.sort(key=lambda pair: _draw(pair.post))
+    pairs = _first(pairs, 1, lambda pair: normal_form(pair.text) or pair.text, SAME_TEXT, counts)
+    return _first(pairs, options.max_per_author, lambda pair: pair.post.author, too_many_of_author, counts)
 
 
-def _window(rows: Sequence[_Row], days: tuple[int, int]) -> float | None:
-    """The beginning of the window in which posts of an article are kept; None: neither it nor a post has a date.
+def _draw(post: LinkedPost) -> int:
+    """A number by which posts are chosen, which depends on the id alone."""
+    digest = hashlib.blake2b(post.id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
 
-    Without a date of the article it is the one with most posts, so that one wrong clock does not move it.
-    """
-    if rows[0].published is not None:
-        return rows[0].published - days[0] * _DAY
-    times = sorted(row.time for row in rows if row.time is not None)
-    return densest(times, sum(days) * _DAY) if times else None
+
+def _first(
+    pairs: Sequence[Pair], most: int, value: Callable[[Pair], str | None], fate: str, counts: Counter[str]
+) -> list[Pair]:
+    """Return the first pairs of each value, None: no value; count the others."""
+    seen: Counter[str | None] = Counter()
+    first = []
+    for pair in pairs:
+        seen[value(pair)] += 1
+        if value(pair) is None or seen[value(pair)] <= most:
+            first.append(pair)
+    counts[fate] += len(pairs) - len(first)
+    return first
 
 
 def _cleaned(
-    rows: Sequence[_Row], begins: float | None, options: MiningOptions, counts: Counter[str]
-) -> list[tuple[int, str]]:
-    """Numbers and cleaned texts of the posts of one article that are in its window and have words of their own."""
-    texts: list[tuple[int, str]] = []
-    title, lead, length = rows[0].title, rows[0].lead, sum(options.days) * _DAY
-    if not has_words(f"{title}\n{lead}", ARTICLE_WORDS):
-        counts[NO_TEXT] += len(rows)
-        return texts
-    grams = copied_grams(title, lead)
-    for row in rows:
-        if row.time is not None and begins is not None and not begins <= row.time <= begins + length:
+    article: LinkedArticle, posts: Sequence[LinkedPost], options: MiningOptions, counts: Counter[str]
+) -> list[Pair]:
+    """The posts of one article that are in its window and have words of their own; dates the article."""
+    length = sum(options.days) * _DAY
+    times = sorted(post.time for post in posts if post.time is not None)
+    begins = article.published and article.published - options.days[0] * _DAY
+    if article.published is None and times:
+        # The window with most posts, so that one wrong clock does not move it.
+        begins = article.published = densest(times, length)
+    if not has_words(f"{article.title}\n{article.text}", ARTICLE_WORDS):
+        counts[NO_TEXT] += len(posts)
+        return []
+    pairs: list[Pair] = []
+    grams = copied_grams(article.title, article.text)
+    for post in posts:
+        if post.time is not None and begins is not None and not begins <= post.time <= begins + length:
             counts[OUTSIDE] += 1
-        elif len(texts) == _SPARE * options.max_per_article:
+        elif len(pairs) == _SPARE * options.max_per_article:
             counts[TOO_MANY.format(options.max_per_article)] += 1
-        elif not has_words(clean := cleaned(row.text, grams), POST_WORDS):
+        elif not has_words(clean := cleaned(post.text, grams), POST_WORDS):
             counts[FEW_WORDS] += 1
         else:
-            texts.append((row.number, clean))
-    return texts
+            pairs.append(Pair(article, post, clean))
+    return pairs
 
 
-def _distinct(
-    batch: list[_ArticlePosts], most: int, counts: Counter[str]
-) -> Iterator[tuple[int, int, str, int]]:
-    """Pairs of distinct posts, at most `most` an article: number, article, text, hash of its normal form."""
-    signed = signatures([text for _, posts in batch for _, text in posts])
+def _distinct(batch: list[list[Pair]], most: int, counts: Counter[str]) -> Iterator[Pair]:
+    """Yield pairs of distinct posts, at most `most` an article."""
+    signed = signatures([pair.text for pairs in batch for pair in pairs])
     start = 0
-    for article, posts in batch:
-        rows = signed[start : start + len(posts)]
-        start += len(posts)
+    for pairs in batch:
+        rows = signed[start : start + len(pairs)]
+        start += len(pairs)
         chosen: list[int] = []
-        for i, (number, text) in enumerate(posts):
+        for i, pair in enumerate(pairs):
             if chosen and (rows[chosen] == rows[i]).mean(axis=1).max() >= LIKE:
                 counts[COPIES] += 1
             elif len(chosen) == most:
                 counts[TOO_MANY.format(most)] += 1
             else:
                 chosen.append(i)
-                yield number, article, text, hash_of(normal_form(text) or text)
+                yield pair

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -17,8 +17,8 @@ from scipy.sparse.csgraph import connected_components
 from linker.common.errors import DataError
 from linker.common.files import write_lines
 from linker.data.near_duplicates import linked_groups, signatures
-from linker.mining.linked_post import SHORTENED
-from linker.mining.store import POSTS, LinkStore
+from linker.mining.links import Links
+from linker.mining.selection import Pair
 from linker.models.features.content_words import is_content_word
 from linker.models.features.words import lexical_words
 
@@ -30,69 +30,66 @@ WORDS, SHARE = 3, 0.5
 _RAREST, _LATEST = 6, 200
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _LEAD = 2_000
-_TIMES = {"published", "created_at"}
-_ARTICLES = (
-    "SELECT key AS id, title, text, url, published, story, split FROM article WHERE split IS NOT NULL "
-    "ORDER BY published IS NOT NULL, published, key"
-)
-_POSTS = (
-    "SELECT post.id AS id, pair.text AS text, key AS article_id, time AS created_at, lang, post.url AS url FROM pair "
-    "JOIN post ON number = pair.post JOIN article ON article.id = pair.article "
-    "ORDER BY time IS NOT NULL, time, draw, number"
-)
 
 
-def write_training_set(store: LinkStore, folder: Path, dev: float) -> None:
+def write_training_set(pairs: Sequence[Pair], folder: Path, dev: float) -> None:
     """Write `articles.jsonl` and `posts.jsonl`, in order of time; dev, a share of the articles, are the latest stories.
 
     Raises:
         DataError: if all articles are of one story.
     """
-    rows = store.run(
-        f"SELECT id, key, published, title, substr(text, 1, {_LEAD}) FROM article "
-        "WHERE id IN (SELECT article FROM pair) ORDER BY published IS NOT NULL, published, key"
-    ).fetchall()
-    headed = [Headed(*row[1:]) for row in rows]
+    articles = sorted(
+        {pair.article for pair in pairs}, key=lambda article: (*_since_1970(article.published), article.key)
+    )
+    headed = [Headed(a.key, a.published, a.title, a.text[:_LEAD]) for a in articles]
     story = stories(headed)
-    in_dev = dev_part(story, dev)
-    store.database.executemany(
-        "UPDATE article SET story = ?, split = ? WHERE id = ?",
+    for article, first, later in zip(articles, story.tolist(), dev_part(story, dev).tolist()):
+        article.story, article.split = headed[first].key, "dev" if later else "train"
+    write_lines(
+        folder / "articles.jsonl",
         (
-            (headed[first].key, "dev" if later else "train", row[0])
-            for row, first, later in zip(rows, story.tolist(), in_dev.tolist())
+            _line(
+                *(("id", a.key), ("title", a.title), ("text", a.text), ("url", a.url)),
+                *(("published", _date(a.published)), ("story", a.story), ("split", a.split)),
+            )
+            for a in articles
         ),
     )
-    del rows, headed
-    write_lines(folder / "articles.jsonl", _lines(store, _ARTICLES))
-    write_lines(folder / "posts.jsonl", _lines(store, _POSTS))
+    write_lines(
+        folder / "posts.jsonl",
+        (
+            _line(
+                *(("id", post.id), ("text", text), ("article_id", article.key)),
+                *(("created_at", _date(post.time)), ("lang", post.lang), ("url", post.url)),
+            )
+            # Those of one time stay in the order of their draws.
+            for article, post, text in sorted(pairs, key=lambda pair: _since_1970(pair.post.time))
+        ),
+    )
 
 
-def write_missing(store: LinkStore, path: Path) -> None:
+def write_missing(links: Links, path: Path) -> None:
     """Write the links to articles without a text of the user's, and shortened links to unknown pages: `url`, `posts`.
 
     Those of most posts come first. Posts that are kept so far count.
     """
-    query = (
-        f"SELECT article.url AS url, count(*) AS posts FROM {POSTS} JOIN article ON article.id = article "
-        f"WHERE (fate IS NULL OR fate = '{SHORTENED}') AND source IS NOT 'given' "
-        "GROUP BY article.id ORDER BY count(*) DESC, key"
-    )
-    write_lines(path, _lines(store, query))
+    missing = Counter(p.article for p in links.posts if p.article and p.article.source != "given")
+    counts = sorted((missing + links.unresolved).items(), key=lambda item: (-item[1], item[0].key))
+    write_lines(path, (_line(("url", article.url), ("posts", count)) for article, count in counts))
 
 
-def _lines(store: LinkStore, query: str) -> Iterator[str]:
-    """JSON Lines of the rows of a query, with its names of columns; what is unknown is left out."""
-    rows = store.run(query)
-    names = [column[0] for column in rows.description]
-    for row in rows:
-        filled = {name: value for name, value in zip(names, row) if value is not None}
-        for name in _TIMES & filled.keys():
-            filled[name] = _date(filled[name])
-        yield json.dumps(filled, ensure_ascii=False) + "\n"
+def _line(*fields: tuple[str, Any]) -> str:
+    """A line of JSON; what is unknown is left out."""
+    return json.dumps({name: v for name, v in fields if v is not None}, ensure_ascii=False) + "\n"
 
 
-def _date(seconds: float) -> str:
-    return (_EPOCH + timedelta(seconds=seconds)).isoformat()
+def _since_1970(time: float | None) -> tuple[bool, float]:
+    """What a time is sorted by; unknown ones come first."""
+    return time is not None, time or 0.0
+
+
+def _date(seconds: float | None) -> str | None:
+    return None if seconds is None else (_EPOCH + timedelta(seconds=seconds)).isoformat()
 
 
 class Headed(NamedTuple):

@@ -126,7 +126,7 @@ class Crawler:
     def run(self) -> None:
         """Visit pages until none waits for less than `max_wait` seconds. Afterwards no thread uses the store."""
         self._turns = sorted(self._store.hosts())
-        total = self._store.count("page WHERE state = 'waiting'")
+        total = self._store.waiting()
         # A thread that hangs in a name lookup must not keep the process from ending.
         threads = [threading.Thread(target=self._work, daemon=True) for _ in range(self._options.workers)]
         try:

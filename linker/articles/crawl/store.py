@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from linker.articles.crawl.visit import Outcome, State
 from linker.articles.links.link_key import link_key
 from linker.articles.links.wrappers import unwrapped
-from linker.common.databases import Database, open_database
+from linker.common.databases import open_database
 
 # All keys that lead to a page: those of its links, and those of the addresses that these redirect to.
 _TABLES = """
@@ -51,8 +52,12 @@ def host_of_url(url: str) -> str:
     return (urlsplit(url).hostname or "").rstrip(".")
 
 
-class CrawlStore(Database):
+class CrawlStore:
     """The database of a crawl; used by one thread at a time."""
+
+    def __init__(self, database: Connection) -> None:
+        self.database = database
+        self.run = database.execute
 
     @classmethod
     @contextmanager
@@ -78,7 +83,8 @@ class CrawlStore(Database):
 
     def add_links(self, urls: Sequence[str]) -> int:
         """Add links, and a page for all addresses of an article; return how many links are new."""
-        before = self.count("link")
+        count = "SELECT count(*) FROM link"
+        (before,) = self.run(count).fetchone()
         with self.transaction():
             for url in urls:
                 key = link_key(url)
@@ -89,7 +95,11 @@ class CrawlStore(Database):
                         "INSERT INTO page (url, host) VALUES (?, ?)", [address, host_of_url(address)]
                     )
                     self.run("INSERT INTO key VALUES (?, ?)", [key, page.lastrowid])
-        return self.count("link") - before
+        return int(self.run(count).fetchone()[0]) - before
+
+    def waiting(self) -> int:
+        """Return the number of waiting pages."""
+        return int(self.run("SELECT count(*) FROM page WHERE state = 'waiting'").fetchone()[0])
 
     def hosts(self) -> list[tuple[float, str]]:
         """Return the hosts with waiting pages, after the time from which on one may be asked for."""

@@ -124,7 +124,7 @@ def test_an_interrupted_run_leaves_nothing(folder: Path) -> None:
         # A test run in the background ignores Ctrl-C, which its children inherit.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    while process.poll() is None and not list(folder.glob(".set.*/posts.db")):
+    while process.poll() is None and not list(folder.glob(".set.*/")):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
