@@ -111,7 +111,5 @@ def test_labels_of_several_articles_in_one_file_are_of_pairs(
 
 def test_a_mapping_from_ids_to_labels_is_refused_with_the_form_to_write(tmp_path: Path) -> None:
     (tmp_path / "labels.json").write_text('{"p1": "relevant", "p2": "not"}')
-    with pytest.raises(
-        DataError, match="if these are ids of posts, write a list of objects with post_id and label"
-    ):
+    with pytest.raises(DataError, match="write rows or objects with post_id and label"):
         read_labels(tmp_path / "labels.json")

@@ -182,7 +182,7 @@ def import_(
         str | None,
         typer.Option(
             "--format",
-            help="Tool that wrote the file: label_studio, argilla, doccano, prodigy, asreview, trec, or csv.",
+            help="Tool that wrote the file: label_studio, argilla, doccano, prodigy, asreview, or csv.",
             show_default="recognized by its content",
         ),
     ] = None,

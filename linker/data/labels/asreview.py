@@ -1,4 +1,4 @@
-"""Project files of ASReview 2 and 3: a zip archive with `project.json`, the dataset, and labels in SQLite."""
+"""Labels of ASReview 2 and 3: its exported dataset, and project files, zip archives with the labels in SQLite."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import sqlite3
 import tempfile
 import zipfile
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from datetime import datetime, timezone
 from pathlib import Path
@@ -15,8 +16,9 @@ from linker.common.errors import DataError
 from linker.data.files.line_errors import BadLines
 from linker.data.files.rows import Row
 from linker.data.files.tables import open_table
-from linker.data.labels.collector import Collector
-from linker.data.labels.table import TableReader
+from linker.data.io.fields import is_missing
+from linker.data.labels.collector import text_in
+from linker.data.labels.values import parse_or_none
 
 #: The file of an archive by which a project is recognized.
 CONFIG = "project.json"
@@ -28,13 +30,32 @@ _QUERY = (
     "FROM results JOIN {records} AS record ON record.record_id = results.record_id "
     "WHERE results.label IS NOT NULL ORDER BY record.dataset_row"
 )
+_COLUMNS = ("asreview_label", "asreview_user_name", "asreview_note", "asreview_time")
 _NO_LABEL = -1
 
 
-def read_project(path: Path, collector: Collector) -> None:
-    """Read the labels of a project file into the collector.
+def plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of an exported dataset with the labels of ASReview under usual names.
 
-    A label that was in the dataset before keeps annotator, note and time of its row.
+    A label that was in the dataset before, as `included`, keeps annotator, note and time of its row: ASReview names no
+    user of it.
+    """
+    row = {
+        name: value
+        for name, value in values.items()
+        if not name.startswith("asreview_") and name != "included"
+    }
+    label, user, note, time = (values.get(name) for name in _COLUMNS)
+    before = None if is_missing(values.get("included")) else parse_or_none(values["included"])
+    if text_in(user) or before is None or before != parse_or_none(label):
+        row |= dict.fromkeys(("annotator", "note", "time"))
+    user = text_in(user) or text_in(values.get("asreview_user_email"))
+    found = {"annotator": user, "note": text_in(note), "time": row.get("time") or time}
+    return {**row, "label": label, **{name: value for name, value in found.items() if value}}
+
+
+def project_rows(path: Path) -> tuple[str, list[Row]]:
+    """Return the dataset of a project file, with its name in messages, a row a label, as an exported dataset has it.
 
     Raises:
         DataError: if it is damaged, of another kind, of ASReview 1, or its dataset is no table.
@@ -48,25 +69,22 @@ def read_project(path: Path, collector: Collector) -> None:
             for member, name in ((data, Path(data).name), (results, _RESULTS), (_RECORDS, _RECORDS)):
                 if member in archive.namelist():
                     Path(folder, name).write_bytes(_bytes(path, archive, member))
-            labels = _labels(path, Path(folder))
+            labels: dict[int, list[dict[str, Any]]] = {}
+            for row, columns in _labels(path, Path(folder)):
+                labels.setdefault(row, []).append(columns)
             rows = _dataset(f"{path}, {data}", Path(folder, Path(data).name))
     except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, RuntimeError) as error:
         raise DataError(f"{path}: damaged archive ({error}); export the project again") from error
     except sqlite3.Error as error:
         raise DataError(f"{path}: damaged labels ({error}); export the project again") from error
-    collector.shown = str(path)
     for number in labels:
         if not 0 <= number < len(rows):
             raise DataError(f"{path}: a label of row {number + 1:,}, but {data} has {len(rows):,} rows")
-    labeled = [
+    return f"{path}, {data}", [
         row._replace(values={**row.values, "asreview_label": None, **columns})
         for number, row in enumerate(rows)
         for columns in labels.get(number, [{}])
     ]
-    reader = TableReader(labeled, None, None, guarded=True, collector=collector)
-    with BadLines(skippable=False) as bad_lines:
-        file = bad_lines.file(f"{path}, {data}")
-        collector.read(labeled, reader, file.bad)
 
 
 def _members(path: Path, archive: zipfile.ZipFile) -> tuple[str, str]:
@@ -75,18 +93,17 @@ def _members(path: Path, archive: zipfile.ZipFile) -> tuple[str, str]:
     if CONFIG not in names:
         raise DataError(f"{path}: not a project of ASReview, it has no {CONFIG}")
     try:
-        config = _object(json.loads(_bytes(path, archive, CONFIG)), f"{path}, {CONFIG}")
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}, {CONFIG}: not JSON ({error})") from error
-    datasets, reviews = (
-        _objects(config.get(key), f"{path}, {CONFIG}", key) for key in ("datasets", "reviews")
-    )
-    results = f"reviews/{reviews[0].get('id')}/{_RESULTS}" if reviews else _RESULTS
-    if not datasets and "dataset_path" in config:
+        config = json.loads(_bytes(path, archive, CONFIG))
+        datasets = [f"data/{dataset['name']}" for dataset in config.get("datasets") or []]
+        reviews = [f"reviews/{review['id']}/{_RESULTS}" for review in config.get("reviews") or []]
+        is_first_version = "dataset_path" in config
+    except (ValueError, RecursionError, AttributeError, TypeError, KeyError) as error:
+        raise DataError(f"{path}, {CONFIG}: not as ASReview writes it ({error!r})") from error
+    if not datasets and is_first_version:
         raise DataError(f"{path}: of ASReview 1; open it in ASReview 3 and export the project again")
     if not datasets:
         raise DataError(f"{path}: a project without a dataset")
-    data = f"data/{datasets[0].get('name')}"
+    data, results = datasets[0], reviews[0] if reviews else _RESULTS
     if not data.lower().endswith((".csv", ".tsv", ".tab")):
         raise DataError(f"{path}: its dataset is {data}; projects with datasets in CSV or TSV can be read")
     if missing := [member for member in (data, results) if member not in names]:
@@ -110,9 +127,8 @@ def _dataset(shown: str, file: Path) -> list[Row]:
         raise DataError(str(error).replace(str(file), shown)) from error
 
 
-def _labels(path: Path, folder: Path) -> dict[int, list[dict[str, str | None]]]:
-    """Return the labels by row, as columns of an exported dataset."""
-    labels: dict[int, list[dict[str, str | None]]] = {}
+def _labels(path: Path, folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the labels with their rows, as columns of an exported dataset."""
     uri = "{}?mode=ro&immutable=1"
     # The databases are of strangers; only tables are read.
     with closing(sqlite3.connect(uri.format((folder / _RESULTS).as_uri()), uri=True)) as database:
@@ -126,10 +142,7 @@ def _labels(path: Path, folder: Path) -> dict[int, list[dict[str, str | None]]]:
                 continue
             if label not in (0, 1) or not isinstance(row, int):
                 raise DataError(f"{path}: a label {label!r} of row {row!r}; ASReview writes 1 and 0")
-            columns = {"label": str(int(label)), "note": str(note or ""), "time": _moment(time)}
-            columns["user_name"] = None if user is None else str(user)
-            labels.setdefault(row, []).append({f"asreview_{name}": text for name, text in columns.items()})
-    return labels
+            yield row, dict(zip(_COLUMNS, (str(int(label)), user, note, _moment(time))))
 
 
 def _moment(time: Any) -> str | None:
@@ -137,15 +150,3 @@ def _moment(time: Any) -> str | None:
         return None if time is None else datetime.fromtimestamp(float(time), timezone.utc).isoformat()
     except (ValueError, OverflowError, OSError):
         return None
-
-
-def _object(value: Any, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise DataError(f"{where}: not a JSON object")
-    return value
-
-
-def _objects(value: Any, where: str, key: str) -> list[dict[str, Any]]:
-    if value is not None and not isinstance(value, list):
-        raise DataError(f"{where}: not a list")
-    return [_object(item, f"{where}: {key}") for item in value or []]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
 
 from linker.common.errors import DataError
 from linker.data.files.line_errors import LineError
@@ -17,66 +17,12 @@ from linker.data.labels.post_labels import LabelFile
 from linker.data.labels.records import ImportedLabel
 from linker.data.labels.values import LabelValue, Parsed, UnknownLabelError, parse_label, parse_or_none
 
+#: Returns the labels of a record as fields of `ImportedLabel`, as they are written; `value` is the label.
+LabelsOf: TypeAlias = Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]
+
 _SHOWN = 10
 # Codes of surveys for missing answers: 9, 99, 77.
 _CODE = re.compile(r"7+|8+|9+")
-
-
-class Answer(NamedTuple):
-    """A label as a tool writes it.
-
-    Attributes:
-        field: what holds the label; or the label.
-        annotator: who gave it; None: unknown.
-        note: the annotator's note, or empty.
-        time: what holds its time.
-        machine: whether a program gave it.
-        adjudicated: whether it settles the labels of several annotators.
-        choice: its name in a label set, unless the field is such a name.
-    """
-
-    field: Any
-    annotator: str | None = None
-    note: str = ""
-    time: Any = None
-    machine: bool = False
-    adjudicated: bool = False
-    choice: str | None = None
-
-
-class LabelReader:
-    """Base class of readers of the records of a tool.
-
-    Args:
-        collector: receives what was guessed, and where labels are.
-    """
-
-    def __init__(self, collector: Collector) -> None:
-        self.collector = collector
-
-    @staticmethod
-    def wrote(values: Mapping[str, Any]) -> bool:
-        """Return whether a record is one of the tool."""
-        raise NotImplementedError
-
-    def prepare(self, records: Sequence[Mapping[str, Any]]) -> None:
-        """Look at all records before they are read, to find what in them has the labels."""
-
-    def answers(self, values: Mapping[str, Any]) -> Iterable[Answer]:
-        """Return the labels of a record.
-
-        Raises:
-            LineError: if a record is not as the tool writes it.
-        """
-        raise NotImplementedError
-
-    def post(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return id, text and so on of a record's post, as fields of `ImportedLabel`.
-
-        Raises:
-            LineError: if the post's id is missing.
-        """
-        raise NotImplementedError
 
 
 class Collector:
@@ -91,7 +37,7 @@ class Collector:
         notes: what was guessed or converted, for the user.
         keys: keys of the records so far, with the number of records that have them.
         where: where labels were looked for, for messages.
-        graded: whether labels are known to be grades from 0.
+        id_name: where the ids of posts are, for messages.
     """
 
     def __init__(self, shown: str, names: Mapping[str, LabelValue] | None = None) -> None:
@@ -99,8 +45,7 @@ class Collector:
         self.labels: list[ImportedLabel] = []
         self.notes: list[str] = []
         self.keys: Counter[str] = Counter()
-        self.where = ""
-        self.graded = False
+        self.where, self.id_name = "", "post_id"
         self._names = names or {}
         self._records = self._without = 0
         self._unknown: dict[str, list[int]] = {}
@@ -108,29 +53,41 @@ class Collector:
         self._plain: Counter[LabelValue] = Counter()
 
     def read(
-        self, rows: Iterable[Row], reader: LabelReader, bad: Callable[[int, LineError, str], None]
+        self, rows: Iterable[Row], labels_of: LabelsOf, bad: Callable[[int, LineError, str], None]
     ) -> None:
-        """Take the labels that a reader finds in rows; `bad` receives line, fault and text of bad ones."""
+        """Take the labels in rows; `bad` receives line, fault and text of bad ones."""
         for row in rows:
             try:
-                labeled = [
-                    (answer, self.parse(answer.field, row.line)) for answer in reader.answers(row.values)
-                ]
-                labeled = [(answer, parsed) for answer, parsed in labeled if parsed.value is not None]
-                post = reader.post(row.values) if labeled else {}
-                labels = [
-                    ImportedLabel(
-                        annotator=answer.annotator, value=parsed.value, note=answer.note,
-                        time=time_in(answer.time), line=row.line, choice=parsed.choice or answer.choice,
-                        machine=answer.machine, adjudicated=answer.adjudicated, **post,
-                    )
-                    for answer, parsed in labeled
-                    if parsed.value is not None
-                ]  # fmt: skip
+                read = [self._label(fields, row.line) for fields in labels_of(row.values)]
             except LineError as error:
                 bad(row.line, error, row.raw)
             else:
-                self.record(row.values, labels)
+                self.record(row.values, [label for label in read if label is not None])
+
+    def _label(self, fields: Mapping[str, Any], line: int) -> ImportedLabel | None:
+        parsed = self.parse(fields.get("value"), line)
+        if parsed.value is None:
+            return None
+        text, post_id = text_in(fields.get("text")) or None, fields.get("post_id")
+        if (no_id := has_no_id(post_id)) and text is None:
+            raise LineError("no post", f"{self.id_name} is missing, so the label belongs to no post")
+        return ImportedLabel(
+            post_id="" if no_id else clean_id(post_id, self.id_name.rpartition(" ")[2]),
+            annotator=text_in(fields.get("annotator")) or None,
+            value=parsed.value,
+            note=text_in(fields.get("note")),
+            time=time_in(fields.get("time")),
+            line=line,
+            choice=parsed.choice or text_in(fields.get("choice")) or None,
+            machine=bool(fields.get("machine")),
+            adjudicated=bool(fields.get("adjudicated")),
+            article_ids=tuple(filter(None, map(text_in, fields.get("article_ids", ())))),
+            text=text,
+            platform=text_in(fields.get("platform")) or None,
+            author=text_in(fields.get("author")) or None,
+            created_at=time_in(fields.get("created_at"), strict=False),
+            sample=text_in(fields.get("sample")) or None,
+        )
 
     def record(self, keys: Iterable[str], labels: list[ImportedLabel]) -> None:
         """Take the labels of a record."""
@@ -154,9 +111,29 @@ class Collector:
             self._plain[parsed.value] += 1
         return parsed
 
-    def parse_or_none(self, field: Any) -> Parsed | None:
-        """Return the label in a field; None if it is unknown."""
-        return parse_or_none(field, self._names)
+    def value_in(self, field: Any) -> LabelValue | None:
+        """Return what the label in a field means; None if there is none, or an unknown one."""
+        parsed = parse_or_none(field, self._names)
+        return None if parsed is None else parsed.value
+
+    def choose(self, kind: str, answers: Iterable[tuple[str, Any]]) -> str | None:
+        """Return the question that asks for labels: one with the name of labels, else the only one that has labels.
+
+        Args:
+            kind: what a tool calls it, for messages.
+            answers: names of questions, and answers to them.
+        """
+        questions: dict[str, bool] = {}
+        for name, answer in answers:
+            questions[name] = questions.get(name, False) or self.value_in(answer) is not None
+        labels = [name for name, has_labels in questions.items() if has_labels]
+        columns = known_names.columns_of((*known_names.LABELS, *known_names.LOOSE_LABELS), questions)
+        chosen = columns[0] if columns else labels[0] if len(labels) == 1 else None
+        self.where = (
+            f' in the {kind} "{chosen}"' if chosen else f" ({kind}s: {', '.join(questions) or 'none'})"
+        )
+        self.keys.update(f"{kind} {name}" for name in questions)
+        return chosen
 
     def result(self) -> LabelFile:
         """Return what was read.
@@ -191,27 +168,18 @@ class Collector:
     def _graded(self) -> str:
         grades = sorted(self._grades)
         last = grades[-1]
-        if not self.graded and _CODE.fullmatch(f"{last:g}") and last - 1 not in grades:
+        if _CODE.fullmatch(f"{last:g}") and last - 1 not in grades:
             raise DataError(
                 f"{self.shown}: the label {last:g} ×{self._grades[last]:,}{self.where} is rather a code for posts "
                 "without a label than the highest grade; leave these cells empty"
             )
-        if not self.graded and not self._plain["not"]:
+        if not self._plain["not"]:
             values = ", ".join(f"{grade:g}" for grade in [*([1] if self._plain["relevant"] else []), *grades])
             raise DataError(
                 f"{self.shown}: the labels are the numbers {values[:60]}, and none is 0{self.where}; "
                 "linker reads 0 as not and higher grades as relevant: write 0 or not for posts that are not relevant"
             )
         return f"{self._grades.total():,} grades up to {grades[-1]:g}: 0 is not, higher ones are relevant"
-
-
-def post_id_of(field: Any, name: str) -> str:
-    """Return the id of a record's post; empty if missing.
-
-    Raises:
-        LineError: if it is of another type, or was rounded.
-    """
-    return "" if has_no_id(field) else clean_id(field, name)
 
 
 def text_in(field: Any) -> str:
@@ -225,33 +193,6 @@ def text_in(field: Any) -> str:
     if isinstance(field, float) and field.is_integer():
         return str(int(field))
     return "" if is_missing(field) else str(field)
-
-
-def about_post(
-    record: Mapping[str, Any], post_id: str, text: Any, article: Any, missing: str = "post_id"
-) -> dict[str, Any]:
-    """Return what a record says of its post, as fields of `ImportedLabel`.
-
-    Raises:
-        LineError: if it has neither id nor text; `missing` is the key of the id.
-    """
-    article, text = text_in(article), text_in(text) or None
-    if not post_id and text is None:
-        raise LineError("no post", f"{missing} is missing, so the label belongs to no post")
-    return {
-        "post_id": post_id,
-        "article_ids": (article,) if article else (),
-        "text": text,
-        "platform": text_in(record.get("platform")) or None,
-        "author": text_in(record.get("author")) or None,
-        "created_at": time_in(record.get("created_at"), strict=False),
-    }
-
-
-def named_like_labels(names: Iterable[str]) -> str | None:
-    """Return the name that is most usual for labels; None: none is."""
-    columns = known_names.columns_of((*known_names.LABELS, *known_names.LOOSE_LABELS), names)
-    return columns[0] if columns else None
 
 
 def time_in(field: Any, strict: bool = True) -> Any:
@@ -272,6 +213,28 @@ def time_in(field: Any, strict: bool = True) -> Any:
         if not strict:
             return None
         raise LineError("unreadable time", str(error)) from error
+
+
+def mapping(value: Any, name: str) -> Mapping[str, Any]:
+    """Return a JSON object, which may be missing.
+
+    Raises:
+        LineError: if it is something else.
+    """
+    if not isinstance(value or {}, Mapping):
+        raise LineError("not a JSON object", f"{name}: not a JSON object")
+    return value or {}
+
+
+def mappings(value: Any, name: str) -> list[Mapping[str, Any]]:
+    """Return a list of JSON objects, which may be missing.
+
+    Raises:
+        LineError: if it is something else.
+    """
+    if not isinstance(value or [], list):
+        raise LineError("not a list", f"{name} is not a list")
+    return [mapping(item, name) for item in value or []]
 
 
 def _lines(lines: list[int]) -> str:

@@ -12,7 +12,7 @@ LABELS = words(
     "label labels relevant relevance isrelevant relevancy relevancelabel judgement judgment relevancejudgement "
     "relevancejudgment qrel finalincluded finalinclusion labelincluded included include inclusion finaldecision "
     "screeningdecision decision labelfulltextscreening labelabstractscreening abstractincluded abstractscreening "
-    "titleabstractincluded asreviewlabel relevanz relevancia relevância relevancia pertinence pertinent pertinente "
+    "titleabstractincluded relevanz relevancia relevância relevancia pertinence pertinent pertinente "
     "rilevanza rilevante relevante relevantie etikett etiqueta étiquette etichetta rótulo rotulo eingeschlossen "
     "einschluss incluido inclus incluso incluído"
 )
@@ -31,11 +31,9 @@ IDS = (
 )
 CODERS = words(
     "annotator annotatorid annotatorname coder coderid codername rater raterid ratername labeler labeller labeledby "
-    "labelledby codedby annotatedby reviewer reviewerid screener assessor judgeid asreviewusername asreviewuseremail "
+    "labelledby codedby annotatedby reviewer reviewerid screener assessor judgeid workerid "
     "codierer kodierer codierende annotateur codeur annotatore codificador codificatore anotador codeerder"
 )
-#: Coders where posts repeat; else probably authors of posts.
-LOOSE_CODERS = words("user username userid completedby createdby email worker workerid")
 ARTICLES = words("articleid articleids")
 MACHINES = words("machine ismachine")
 ADJUDICATED = words(

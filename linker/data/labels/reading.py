@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,24 +14,19 @@ from linker.data.files.rows import Row
 from linker.data.files.streams import shown_name
 from linker.data.files.tables import open_table
 from linker.data.labels import known_names
-from linker.data.labels.argilla import ArgillaReader
-from linker.data.labels.asreview import CONFIG, read_project
-from linker.data.labels.collector import Collector, LabelReader
-from linker.data.labels.label_studio import LabelStudioReader
+from linker.data.labels.argilla import argilla_labels, is_argilla
+from linker.data.labels.asreview import CONFIG, plain, project_rows
+from linker.data.labels.collector import Collector, LabelsOf
+from linker.data.labels.label_studio import is_label_studio, label_studio_labels
 from linker.data.labels.post_labels import LabelFile
-from linker.data.labels.prodigy import ProdigyReader
+from linker.data.labels.prodigy import is_prodigy, is_task, prodigy_labels
 from linker.data.labels.table import TableReader
 from linker.data.labels.values import LabelValue
 
-#: Formats that can be forced; all others are tables.
-FORMATS = ("argilla", "asreview", "csv", "doccano", "jsonl", "label_studio", "prodigy", "trec", "xlsx")
-_TABLES = ("csv", "doccano", "jsonl", "xlsx")
-_GLANCE = 1 << 16
-_QRELS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\S+[ \t]+\S+[ \t]+\S+[ \t]+-?\d+[ \t]*\r?(?:\n|$)")
-_QRELS_COLUMNS = ("article_id", "iteration", "post_id", "qrel")
+_TABLES = ("asreview", "csv", "doccano", "jsonl", "xlsx")
+#: Formats that can be forced.
+FORMATS = ("argilla", "asreview", "csv", "doccano", "jsonl", "label_studio", "prodigy", "xlsx")
 _HEAD = 50
-#: In the third row of a survey of Qualtrics, after the names and the texts of the questions.
-_OF_QUALTRICS = '{"ImportId"'
 
 
 def read_labels(
@@ -41,7 +35,7 @@ def read_labels(
     """Read the labels of a file.
 
     Tables (CSV, TSV, Excel, Parquet, JSON, JSON Lines, with the columns of any tool), exports of Label Studio, Argilla,
-    Prodigy, doccano and ASReview, project files of ASReview, and qrels of TREC.
+    Prodigy, doccano and ASReview, and project files of ASReview.
 
     Args:
         path: the file.
@@ -57,21 +51,17 @@ def read_labels(
     shown = shown_name(str(path))
     try:
         with open(path, "rb") as file_:
-            first = file_.read(_GLANCE)
+            is_archive = file_.read(2) == b"PK"
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from error
     collector = Collector(shown, names)
-    if format in (None, "asreview") and first.startswith(b"PK") and (format or _has_project(Path(path))):
-        read_project(Path(path), collector)
-        return collector.result()
     with BadLines(skippable=False) as bad_lines:
-        file = bad_lines.file(str(path))
-        if format == "trec" or (format is None and _QRELS.match(first)):
-            collector.graded = True
-            read_rows(_qrels(Path(path)), _QRELS_COLUMNS, collector, "csv", file.bad)
+        if is_archive and (format == "asreview" or (format is None and _has_project(Path(path)))):
+            name, rows = project_rows(Path(path))
+            read_rows(rows, None, collector, "asreview", bad_lines.file(name).bad, guarded=True)
         else:
-            sniff_for = ({"label", "labels", "post_id"}, {*known_names.IDS, *known_names.LABELS})
-            with open_table(file, sniff_for) as table:
+            file, sniff_for = bad_lines.file(str(path)), {*known_names.IDS, *known_names.LABELS}
+            with open_table(file, ({"label", "labels", "post_id"}, sniff_for)) as table:
                 bad_lines.note(shown, table.notes)
                 guarded = table.format in ("csv", "tsv") and not guard_of(table.columns or ())
                 read_rows(table.rows, table.columns, collector, format, file.bad, guarded)
@@ -98,27 +88,28 @@ def read_rows(
         bad: receives line, fault and text of bad rows.
         guarded: whether apostrophes before formulas are removed, as linker writes CSV.
     """
-    all_rows = list(rows)
-    head = all_rows[:_HEAD]
-    reader = None if format in _TABLES else _tool(format, [row.values for row in head], collector)
-    if len(head) > 1 and any(_OF_QUALTRICS in str(value) for value in head[1].values.values()):
-        collector.notes.append("2 rows of Qualtrics about the questions left out")
-        del all_rows[:2]
-    if reader is None:
-        reader = TableReader(all_rows, columns, None, guarded, collector)
-    else:
-        reader.prepare([row.values for row in all_rows])
-    collector.read(all_rows, reader, bad)
+    rows = list(rows)
+    labels_of = _of_tool(format, [row.values for row in rows], collector)
+    if labels_of is None:
+        if any("asreview_label" in row.values for row in rows[:_HEAD]):
+            rows, columns = [row._replace(values=plain(row.values)) for row in rows], None
+        labels_of = TableReader(rows, columns, None, guarded, collector)
+    collector.read(rows, labels_of, bad)
 
 
-def _tool(format: str | None, head: Sequence[Mapping[str, Any]], collector: Collector) -> LabelReader | None:
-    """Return the reader of the tool that wrote the records; None: a table."""
-    readers = {"label_studio": LabelStudioReader, "argilla": ArgillaReader, "prodigy": ProdigyReader}
-    for name, reader in readers.items():
-        if format == name or (format is None and any(reader.wrote(values) for values in head)):
-            return reader(collector)
-    if format is None and head and all(ProdigyReader.asks(values) for values in head):
-        return ProdigyReader(collector)
+def _of_tool(
+    format: str | None, records: Sequence[Mapping[str, Any]], collector: Collector
+) -> LabelsOf | None:
+    """Return what reads records of the tool that wrote them; None: they are a table."""
+    head = records[:_HEAD]
+    if format in _TABLES:
+        return None
+    if format == "label_studio" or (format is None and any(map(is_label_studio, head))):
+        return label_studio_labels(records, collector)
+    if format == "argilla" or (format is None and any(map(is_argilla, head))):
+        return argilla_labels(records, collector)
+    if format == "prodigy" or any(map(is_prodigy, head)) or (head and all(map(is_task, head))):
+        return prodigy_labels(collector)
     return None
 
 
@@ -128,17 +119,3 @@ def _has_project(path: Path) -> bool:
             return CONFIG in archive.namelist()
     except (zipfile.BadZipFile, OSError, NotImplementedError):
         return path.suffix.lower() == ".asreview"
-
-
-def _qrels(path: Path) -> Iterable[Row]:
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            raw = line.decode("utf-8-sig", "replace").strip()
-            fields = raw.split()
-            if not fields:
-                continue
-            if len(fields) != len(_QRELS_COLUMNS):
-                raise DataError(
-                    f"{path}, line {number}: {len(fields)} fields; qrels have 4: topic, 0, document and grade"
-                )
-            yield Row(number, dict(zip(_QRELS_COLUMNS, fields)), raw)

@@ -54,11 +54,6 @@ def test_what_is_no_label_is_refused() -> None:
 
 FILES = {
     "mturk.csv": b"HITId,WorkerId,Input.post_id,Answer.relevant\nh1,w,101,yes\nh2,w,102,yes\nh3,w,103,no\n",
-    "qualtrics.csv": (
-        b"StartDate,post_id,label\nStart Date,Post,Is it relevant?\n"
-        b'"{""ImportId"":""startDate""}","{""ImportId"":""post""}","{""ImportId"":""QID1""}"\n'
-        b"2024-01-01,101,Yes\n2024-01-01,102,Yes\n2024-01-01,103,No\n"
-    ),
     "later.csv": (
         b"post_id,coder,label,labeled_at\n101,kim,1,2024-01-02\n101,kim,0,2024-01-01\n102,kim,1,2024-01-01\n"
         b"103,kim,1,2024-01-01\n103,kim,0,2024-01-02\n"
@@ -71,7 +66,6 @@ FILES = {
     "asreview.csv": b"record_id,post_id,abstract,included\n0,101,x,1\n1,102,y,1\n2,103,z,0\n3,104,a,-1\n",
     "synergy.csv": b"id,abstract_included,final_included\n101,1,1\n102,1,1\n103,1,0\n",
     "grades.tsv": b"tweet_id\trelevance\n101\t3\n102\t1\n103\t0\n",
-    "qrels.txt": b"ferry 0 101 2\nferry 0 102 1\nferry 0 103 0\nferry 0 104 -1\n",
     "rows.csv": b"id,annotator,label\n101,kim,1\n101,ben,1\n101,lee,0\n102,kim,1\n102,ben,0\n103,kim,0\n",
     "wide.csv": b"id,label_kim,label_ben,final\n101,1,1,\n102,0,0,1\n103,0,1,0\n",
     "coders.csv": b"id,Coder 1,Coder 2\n101,yes,yes\n102,yes,no\n103,no,no\n",
