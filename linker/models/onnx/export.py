@@ -18,13 +18,12 @@ from torch import Tensor, nn
 from linker.common.errors import LinkerError, ModelError
 from linker.common.files import atomic_write, write_json
 from linker.common.locks import only_writer
-from linker.data.types import Article, Post
-from linker.models.embedding_model import unit_length
+from linker.data.types import Article
 from linker.models.ensemble import EnsembleModel
-from linker.models.files.archive import CARD, CONFIG, load_model, read_config, write_manifest
-from linker.models.model import Model, all_submodels
-from linker.models.onnx.graph import BertGraph, Ranges
-from linker.models.onnx.transformer import FOLDER, GRAPH, OnnxTransformerModel
+from linker.models.files.archive import CONFIG, load_model, read_config, walk, write_manifest
+from linker.models.model import Model
+from linker.models.onnx.graph import Ranges, bert_graph
+from linker.models.onnx.transformer import FOLDER, GRAPH
 from linker.models.siamese.hugging_face import MODULES
 from linker.models.siamese.quantization import FILE, save_int8
 from linker.models.siamese.transformer import TransformerModel
@@ -32,9 +31,6 @@ from linker.models.siamese.transformer import TransformerModel
 #: Values beyond these percentiles of a dimension are clipped.
 _PERCENTILES = (0.05, 99.95)
 _TEXTS = 2_000
-#: Texts whose embeddings in int8 and float32 are compared.
-_TEXTS_COMPARED = 200
-_PRECISION = "## Precision"
 _UNQUANTIZED = "model.safetensors"
 
 
@@ -73,10 +69,11 @@ def export_model(folder: Path, out: Path, texts: Sequence[str] = ()) -> None:
         for part, inner in parts:
             _export_transformer(part, new / inner / FOLDER, texts or _sample())
         config = read_config(new)
-        config["model"] = _for_onnx(config["model"])
+        for section in walk(config["model"]):
+            if isinstance(section, dict) and section.get("type") == "transformer":
+                section["precision"] = "int8"
         write_json(new / CONFIG, config)
         write_manifest(new)
-        _state_precision(new, [part for part, _ in parts], texts or _sample())
         new.rename(out)
 
 
@@ -92,10 +89,11 @@ def _with_folders(model: Model, folder: Path) -> Iterator[tuple[Model, Path]]:
 def _check(folder: Path, part: TransformerModel) -> None:
     config = part.network.config
     kind = getattr(config, "model_type", "unknown")
-    if kind != "bert" or config.hidden_act != "gelu" or part.pooling not in ("mean", "cls"):
+    heads = getattr(config, "num_attention_heads", 0)
+    if kind != "bert" or config.hidden_act != "gelu" or part.pooling not in ("mean", "cls") or heads % 4:
         raise ModelError(
-            f"{folder}: cannot be exported; of transformers, only BERT networks with gelu and mean or cls pooling can, "
-            f"this one is {kind} with {config.hidden_act} and {part.pooling}"
+            f"{folder}: cannot be exported; of transformers, only BERT networks with gelu, 4, 8, 12 … heads and "
+            f"mean or cls pooling can, this one is {kind} with {config.hidden_act}, {heads} and {part.pooling}"
         )
 
 
@@ -107,31 +105,10 @@ def _export_transformer(part: TransformerModel, folder: Path, texts: Sequence[st
     (folder.parent / MODULES).unlink(missing_ok=True)  # sentence-transformers cannot read these weights
     arrays = {name: weight.numpy() for name, weight in weights.items()}
     config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    graph = BertGraph(config, arrays, ranges_of(part, texts), str(part.pooling), folder / FILE)
-    graph.write(folder / GRAPH)
-
-
-def _state_precision(folder: Path, parts: Sequence[TransformerModel], texts: Sequence[str]) -> None:
-    """Write the cosines of embeddings in int8 with those in float32 into the model card."""
-    exported = all_submodels(load_model(folder, for_scoring=True))
-    cosines = []
-    for part, quantized in zip(
-        parts, (model for model in exported if isinstance(model, OnnxTransformerModel))
-    ):
-        some = [part.post_tokens(Post("", text)) for text in texts[:_TEXTS_COMPARED]]
-        with torch.no_grad():
-            vectors = [unit_length(model.encode(some)) for model in (part, quantized)]
-        cosines.append((vectors[0] * vectors[1]).sum(axis=1))
-    of_all = np.concatenate(cosines)
-    card = folder / CARD
-    before = card.read_text(encoding="utf-8").split(_PRECISION)[0].rstrip() if card.exists() else ""
-    stated = (
-        "The network scores in int8. The cosine of its embeddings with those in float32 is "
-        f"{of_all.mean():.4f} on\naverage and at least {of_all.min():.4f}, over {len(of_all):,} texts. "
-        "What this costs in quality, `linker evaluate` measures."
-    )
-    with atomic_write(card) as file:
-        file.write(f"{before}\n\n{_PRECISION}\n\n{stated}\n")
+    pooling: Any = part.pooling
+    graph = bert_graph(config, arrays, ranges_of(part, texts), pooling, folder / FILE)
+    with atomic_write(folder / GRAPH, "wb") as file:
+        file.write(graph)
 
 
 def _sample() -> list[str]:
@@ -165,14 +142,3 @@ def ranges_of(part: TransformerModel, texts: Sequence[str]) -> Ranges:
     for name, values in inputs.items():
         low[name], high[name] = np.percentile(np.concatenate(values), _PERCENTILES, axis=0).astype(np.float32)
     return Ranges(low, high)
-
-
-def _for_onnx(config: Any) -> Any:
-    """Return a config whose transformers have the precision int8."""
-    if isinstance(config, list):
-        return [_for_onnx(item) for item in config]
-    if not isinstance(config, dict):
-        return config
-    if config.get("type") == "transformer":
-        return {**config, "precision": "int8"}
-    return {key: _for_onnx(value) for key, value in config.items()}

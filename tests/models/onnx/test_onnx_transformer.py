@@ -33,7 +33,7 @@ DATA = Path(__file__).parents[3] / "data"
 TEXTS = [post.text for post in read_posts(str(DATA / "posts.jsonl"))][:80]
 
 
-def trained(folder: Path, kind: str = "bert", heads: int = 2, **settings: object) -> Path:
+def trained(folder: Path, kind: str = "bert", heads: int = 4, **settings: object) -> Path:
     config = {"type": "transformer", "path": str(tiny(kind, folder / "network", heads=heads)), **settings}
     model: Model = build(Model, config)
     model.prepare(LinkedPosts([], []))
@@ -50,7 +50,7 @@ def posts(texts: list[str]) -> list[Post]:
     [
         {},
         {"pooling": "cls", "normalization": "hashtags"},
-        {"heads": 4, "normalization": "hashtags_and_links"},
+        {"normalization": "hashtags_and_links"},
     ],
     ids=str,
 )
@@ -70,9 +70,8 @@ def test_embeddings_are_close_to_those_of_the_network(tmp_path: Path, settings: 
     assert cosines.mean() > 0.99
 
 
-@pytest.mark.parametrize("heads", [2, 4])  # of which a multiple of four is summed by another operator
-def test_an_embedding_does_not_depend_on_the_other_texts(tmp_path: Path, heads: int) -> None:
-    export_model(trained(tmp_path, heads=heads), tmp_path / "int8", TEXTS)
+def test_an_embedding_does_not_depend_on_the_other_texts(tmp_path: Path) -> None:
+    export_model(trained(tmp_path), tmp_path / "int8", TEXTS)
     model = load_model(tmp_path / "int8", for_scoring=True)
     together = encoder(model).post_vectors(posts(TEXTS))
     assert together is not None
@@ -126,16 +125,6 @@ def test_graphs_have_no_operator_whose_bits_depend_on_the_processor(tmp_path: Pa
         if "ReduceSum" in operators:  # its order depends on where a row begins, modulo four numbers
             heads = json.loads((folder / "config.json").read_text(encoding="utf-8"))["num_attention_heads"]
             assert heads % 4 == 0
-
-
-def test_the_folder_states_its_precision_and_what_it_changes(tmp_path: Path) -> None:
-    export_model(trained(tmp_path), tmp_path / "int8", TEXTS)
-    export_model(tmp_path / "int8", tmp_path / "again", TEXTS)
-    card = (tmp_path / "again/README.md").read_text(encoding="utf-8")
-    assert card.startswith((tmp_path / "model/README.md").read_text(encoding="utf-8").rstrip())
-    (found,) = re.findall(r"float32 is\s+([\d.]+) on\s+average and at least\s+([\d.]+), over 80 texts", card)
-    assert 0.95 < float(found[1]) <= float(found[0]) < 1
-    assert card.count("int8") == 1
 
 
 def test_another_precision_or_other_ranges_are_another_fingerprint(tmp_path: Path) -> None:
@@ -194,8 +183,9 @@ def test_the_exported_folder_can_still_be_trained_and_exported_again(tmp_path: P
 
 
 def test_other_architectures_and_models_without_a_network_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="only BERT networks"):
-        export_model(trained(tmp_path, "roberta"), tmp_path / "int8", TEXTS)
+    for kind, heads in (("roberta", 4), ("bert", 2)):  # sums of a row need a multiple of four heads
+        with pytest.raises(ModelError, match="only BERT networks"):
+            export_model(trained(tmp_path / kind, kind, heads), tmp_path / "int8", TEXTS)
     with pytest.raises(ModelError, match="has no transformer"):
         export_model(FOLDERS["distilled"], tmp_path / "int8", TEXTS)
     assert not list(tmp_path.glob("*int8*"))
