@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 from typing_extensions import override
 
 from linker.common.checks import above, at_least
 from linker.common.errors import ConfigError
-from linker.data.types import Article, LinkedPosts
+from linker.data.types import Article
 from linker.models.elapsed_time import ElapsedTime, ElapsedTimeModel
 from linker.models.features.feature import DATE, Contributions, Feature, Share
 from linker.models.model import Model
@@ -92,17 +91,6 @@ class ArticleSoftmaxModel(Model):
     @override
     def submodels(self) -> Sequence[Model]:
         return [self.model] if self.time is None else [self.model, self.time]
-
-    @override
-    def prepare(self, data: LinkedPosts) -> None:
-        self.model.prepare(data)
-        if self.time is not None:
-            self.time.prepare(data)
-
-    @override
-    def features(self) -> Sequence[Feature]:
-        of_time = [] if self.time is None else self.time.features()
-        return list(dict.fromkeys([*self.model.features(), *of_time]))
 
     @override
     def combine(
@@ -204,18 +192,6 @@ class ArticleSoftmaxModel(Model):
 
     def _divided(self, scores: np.ndarray) -> np.ndarray:
         return scores.astype(np.float64) / self.temperature
-
-    @override
-    def save_state(self, folder: Path) -> None:
-        self.model.save_state(folder)
-        if self.time is not None:
-            self.time.save_state(folder)
-
-    @override
-    def load_state(self, folder: Path) -> None:
-        self.model.load_state(folder)
-        if self.time is not None:
-            self.time.load_state(folder)
 
 
 def _probabilities(log_odds: np.ndarray) -> np.ndarray:

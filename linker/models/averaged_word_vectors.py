@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -12,10 +12,9 @@ from safetensors.numpy import load_file, save
 from typing_extensions import override
 
 from linker.common.checks import at_least
-from linker.common.console import progress_bar
 from linker.common.errors import ModelError
 from linker.common.files import atomic_write
-from linker.data.token_axis import TokenAxis, token_axis, token_batches
+from linker.data.token_axis import TokenAxis, token_axis
 from linker.data.tokenizers.tokenizer import Tokenizer
 from linker.data.vocabulary import EncodedText, Vocabulary
 from linker.models.embedding_model import EmbeddingModel, Similarity, unit_length
@@ -25,8 +24,6 @@ WEIGHTS, VOCABULARY = "model.safetensors", "vocabulary.txt"
 Weights = TypeVar("Weights")
 
 _WORDS, _SUBWORDS, _LEARNED = "embedder.words.weight", "embedder.subwords", "embedder.unknown"
-#: Bounds the memory for token vectors: 20 MB at 96 dimensions.
-_TOKENS_PER_BATCH = 50_000
 
 
 @Model.register("averaged_word_vectors")
@@ -48,6 +45,9 @@ class AveragedWordVectorsModel(EmbeddingModel):
             article.
     """
 
+    #: Bounds the memory for token vectors: 20 MB at 96 dimensions.
+    tokens_per_chunk = 50_000
+
     def __init__(
         self,
         tokenizer: Tokenizer,
@@ -61,7 +61,7 @@ class AveragedWordVectorsModel(EmbeddingModel):
     ) -> None:
         at_least(1, dim=dim, buckets=buckets)
         self._set_limits(max_article_tokens, max_post_tokens, similarity, title_weight)
-        self.tokenizer, self.output_dim = tokenizer, dim
+        self.tokenizer, self.dim = tokenizer, dim
         self.unknown: Literal["subwords", "learned", "zero"] = unknown
         self.buckets = buckets
         self.vocabulary = Vocabulary([])
@@ -71,25 +71,27 @@ class AveragedWordVectorsModel(EmbeddingModel):
     def _tokens(self, text: str, limit: int) -> EncodedText:
         return self.vocabulary.encode(self.tokenizer.tokenize(text)[:limit])
 
+    @property
     @override
-    def encode(
-        self, texts: Iterable[EncodedText], description: str = "encoding", count: int | None = None
-    ) -> np.ndarray:
-        vectors = [np.zeros((0, self.output_dim), dtype=np.float32)]
-        with progress_bar() as progress:
-            bar = progress.add_task(description, total=len(texts) if isinstance(texts, Sized) else count)
-            for batch in token_batches(texts, _TOKENS_PER_BATCH):
-                axis = token_axis(batch, len(self.vocabulary))
-                means = _means(self._word_vectors(axis)[axis.rows], axis.lengths)  # (texts, dim)
-                vectors.append(unit_length(means) if self.similarity == "cosine" else means)
-                progress.advance(bar, len(batch))
-        return np.concatenate(vectors)
+    def output_dim(self) -> int:
+        return self.dim
+
+    @override
+    def _collate(self, texts: Sequence[EncodedText]) -> TokenAxis:
+        return token_axis(texts, len(self.vocabulary))
+
+    @override
+    def _embedded(self, collated: TokenAxis) -> np.ndarray:
+        vectors = self._word_vectors(collated)[collated.rows]  # (tokens, dim)
+        starts = np.cumsum(collated.lengths) - collated.lengths
+        means = np.add.reduceat(vectors, starts, axis=0) / collated.lengths.astype(np.float32)[:, None]
+        return unit_length(means) if self.similarity == "cosine" else means
 
     def _word_vectors(self, axis: TokenAxis) -> np.ndarray:
         """float32, distinct words × output_dim; unknown words as in `WordVectorsEmbedder`."""
         size = len(self.vocabulary)
         known = int(np.searchsorted(axis.words, size))
-        vectors = np.zeros((len(axis.words), self.output_dim), dtype=np.float32)
+        vectors = np.zeros((len(axis.words), self.dim), dtype=np.float32)
         vectors[:known] = self._weights[_WORDS][axis.words[:known]]
         if self.unknown == "learned":
             vectors[known:] = self._weights[_LEARNED]
@@ -115,11 +117,11 @@ class AveragedWordVectorsModel(EmbeddingModel):
         vocabulary = Vocabulary.load(folder / VOCABULARY)
         path = folder / WEIGHTS
         weights = read_weights(path, load_file)
-        shapes = {_WORDS: (len(vocabulary), self.output_dim)}
+        shapes = {_WORDS: (len(vocabulary), self.dim)}
         if self.unknown == "subwords":
-            shapes[_SUBWORDS] = (self.buckets, self.output_dim)
+            shapes[_SUBWORDS] = (self.buckets, self.dim)
         elif self.unknown == "learned":
-            shapes[_LEARNED] = (1, self.output_dim)
+            shapes[_LEARNED] = (1, self.dim)
         found = {name: array.shape for name, array in weights.items()}
         if found != shapes:
             raise ModelError(
@@ -158,10 +160,3 @@ def check_finite(path: str | Path, weights: Mapping[str, Any]) -> None:
     for name, array in weights.items():
         if not (array < float("inf")).all():  # nor NaN
             raise ModelError(f"{path}: {name} has values that are not finite numbers; train the model again")
-
-
-def _means(vectors: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Mean of each text's token vectors: float32, texts × dim."""
-    starts = np.cumsum(lengths) - lengths
-    means: np.ndarray = np.add.reduceat(vectors, starts, axis=0) / lengths.astype(np.float32)[:, None]
-    return means

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import replace
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from typing_extensions import override
 
 from linker.common.checks import at_least, between
+from linker.common.concurrency import ahead
+from linker.common.console import progress_bar
 from linker.data.characters import plain
+from linker.data.token_axis import token_batches
 from linker.data.types import Article, Post
 from linker.data.vocabulary import EncodedText
 from linker.models.features.text_encoder import dot_products
@@ -35,6 +38,7 @@ class EmbeddingModel(EncoderModel):
             of those of its beginnings of these lengths; empty: that of its first `max_article_tokens`.
         rounds_posts: whether embeddings of posts are rounded to 8 bits, so that a corpus can store them in 8 bits and
             gives the same scores.
+        tokens_per_chunk: number of tokens encoded between two updates of the progress bar.
     """
 
     max_article_tokens: int
@@ -43,6 +47,7 @@ class EmbeddingModel(EncoderModel):
     title_weight: float
     article_prefixes: Sequence[int] = ()
     rounds_posts: bool = False
+    tokens_per_chunk: ClassVar[int]
 
     def _set_limits(
         self,
@@ -82,6 +87,19 @@ class EmbeddingModel(EncoderModel):
         """Return the token ids of a plain text, truncated to `limit`."""
         raise NotImplementedError
 
+    @property
+    def output_dim(self) -> int:
+        """Length of an embedding."""
+        raise NotImplementedError
+
+    def _collate(self, texts: Sequence[EncodedText]) -> Any:
+        """Prepare a batch for `_embedded`; a thread does it ahead of the encoding. By default nothing."""
+        return texts
+
+    def _embedded(self, collated: Any) -> np.ndarray:
+        """Return embeddings of a batch: float32, texts × dim; of unit length if `similarity` is `cosine`."""
+        raise NotImplementedError
+
     def encode(
         self, texts: Iterable[EncodedText], description: str = "encoding", count: int | None = None
     ) -> np.ndarray:
@@ -95,7 +113,13 @@ class EmbeddingModel(EncoderModel):
         Returns:
             float32, texts × dim; of unit length if `similarity` is `cosine`.
         """
-        raise NotImplementedError
+        vectors = [np.zeros((0, self.output_dim), dtype=np.float32)]
+        with progress_bar() as progress:
+            bar = progress.add_task(description, total=len(texts) if isinstance(texts, Sized) else count)
+            for collated in ahead(map(self._collate, token_batches(texts, self.tokens_per_chunk))):
+                vectors.append(self._embedded(collated))
+                progress.advance(bar, len(vectors[-1]))
+        return np.concatenate(vectors)
 
     @override
     def score_pairs(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:

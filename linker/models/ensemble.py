@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -13,7 +12,7 @@ from typing_extensions import override
 from linker.common.errors import ConfigError
 from linker.common.stats import zscore
 from linker.data.languages import language_of
-from linker.data.types import Article, LinkedPosts
+from linker.data.types import Article
 from linker.models.features.feature import Contributions, Feature, Share
 from linker.models.model import Model
 from linker.models.score_scale import ScoreScale
@@ -74,6 +73,10 @@ class EnsembleModel(Model):
         return self._submodels
 
     @override
+    def subfolder(self, number: int) -> str:
+        return f"part-{number}"
+
+    @override
     def score_scale(self) -> ScoreScale:
         highest = sum(weight for weight in self.weights if weight > 0)
         if not highest or self.fusion == "zscore":
@@ -85,15 +88,6 @@ class EnsembleModel(Model):
             return ScoreScale("any")
         widths = [weight * scale.width for weight, scale in zip(self.weights, scales) if weight > 0]
         return ScoreScale("similarity", width=sum(widths))
-
-    @override
-    def prepare(self, data: LinkedPosts) -> None:
-        for model in self._submodels:
-            model.prepare(data)
-
-    @override
-    def features(self) -> Sequence[Feature]:
-        return list(dict.fromkeys(feature for model in self._submodels for feature in model.features()))
 
     @override
     def combine(
@@ -166,18 +160,6 @@ class EnsembleModel(Model):
         for part, of_each in zip(scores, weights.T):
             fused += of_each[:, None] * comparable(part)
         return fused
-
-    def save_state(self, folder: Path) -> None:
-        """Write each submodel into a subfolder `part-0`, `part-1`, …"""
-        for number, model in enumerate(self._submodels):
-            subfolder = folder / f"part-{number}"
-            subfolder.mkdir(parents=True, exist_ok=True)
-            model.save_state(subfolder)
-
-    @override
-    def load_state(self, folder: Path) -> None:
-        for number, model in enumerate(self._submodels):
-            model.load_state(folder / f"part-{number}")
 
 
 def _zscore(scores: np.ndarray) -> np.ndarray:

@@ -40,16 +40,19 @@ class Model(Registrable):
     adapts_to_languages: bool = False
 
     def prepare(self, data: LinkedPosts) -> None:
-        """Learn from the training data what gradients do not (for example a vocabulary); by default nothing."""
+        """Learn from the training data what gradients do not (a vocabulary, say); by default its submodels do."""
+        for model in self.submodels():
+            model.prepare(data)
 
     def features(self) -> Sequence[Feature]:
-        """Return what the model reads of posts; by default it only has a `score` of its own, of their texts.
+        """Return what the model reads of posts; by default what its submodels do, else it has only a `score`.
 
         Corpora store features and sessions keep them, so that posts are read once.
         """
-        if type(self).score is Model.score:
+        of_submodels = dict.fromkeys(feature for model in self.submodels() for feature in model.features())
+        if not of_submodels and type(self).score is Model.score:
             raise NotImplementedError(f"{type(self).__name__} has neither features() nor score()")
-        return [Text(self)]
+        return list(of_submodels) or [Text(self)]
 
     def combine(
         self, scores: Mapping[Feature, np.ndarray], articles: Sequence[Article], together: bool = False
@@ -162,6 +165,10 @@ class Model(Registrable):
         """Return the models that this one combines; by default none."""
         return ()
 
+    def subfolder(self, number: int) -> str:
+        """Return the subfolder with the state of a submodel; by default the folder of this model."""
+        return ""
+
     def score_pairs(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Return the scores of the i-th of `articles` with the i-th of `posts`: float32, one per pair."""
         rows, columns = index_of(articles), index_of(posts)
@@ -169,14 +176,20 @@ class Model(Registrable):
         return scores[[rows[article] for article in articles], [columns[post] for post in posts]]
 
     def save_state(self, folder: Path) -> None:
-        """Write into `folder` what the config does not hold (weights, vocabulary); by default nothing."""
+        """Write into `folder` what the config does not hold (weights, vocabulary), by default of its submodels."""
+        for number, model in enumerate(self.submodels()):
+            of_model = folder / self.subfolder(number)
+            of_model.mkdir(parents=True, exist_ok=True)
+            model.save_state(of_model)
 
     def load_state(self, folder: Path) -> None:
-        """Read what `save_state` wrote into `folder`; by default nothing.
+        """Read what `save_state` wrote into `folder`.
 
         Raises:
             ModelError: if a file is missing or damaged.
         """
+        for number, model in enumerate(self.submodels()):
+            model.load_state(folder / self.subfolder(number))
 
 
 class EncoderModel(TextEncoder, Model):

@@ -236,17 +236,17 @@ def _loaded_once() -> Iterator[None]:
     """Load and fingerprint each model once, and embed each text once, as one process per command would not."""
     load = functools.cache(ModelReference.load)
     fingerprint = functools.cache(vars(ModelReference)["fingerprint"].fget)
-    embed, known = OnnxTransformerModel._vectors, dict[tuple[str, bytes], np.ndarray]()
+    embed, known = OnnxTransformerModel._embedded, dict[tuple[str, bytes], np.ndarray]()
 
     # An embedding does not depend on the texts that are encoded with it (decision 168).
-    def look_up(model: OnnxTransformerModel, texts: Sequence[EncodedText], width: int) -> np.ndarray:
+    def look_up(model: OnnxTransformerModel, texts: Sequence[EncodedText]) -> np.ndarray:
         keys = [(str(model._folder), text.ids.tobytes()) for text in texts]
         new = {key: text for key, text in zip(keys, texts) if key not in known}
-        known.update(zip(new, embed(model, list(new.values()), width)))
+        known.update(zip(new, embed(model, list(new.values()))))
         return np.array([known[key] for key in keys])
 
     with (
-        mock.patch.object(OnnxTransformerModel, "_vectors", look_up),
+        mock.patch.object(OnnxTransformerModel, "_embedded", look_up),
         mock.patch.object(ModelReference, "load", lambda self: load(self)),
         mock.patch.object(ModelReference, "fingerprint", property(lambda self: fingerprint(self))),
         mock.patch.dict(os.environ, {"USER": "ann", "LOGNAME": "ann"}),

@@ -94,7 +94,7 @@ def test_the_mean_is_the_mean(tmp_path: Path) -> None:
 def test_many_texts_are_encoded_like_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     light = load_model(saved(tmp_path / "model"), for_scoring=True)
     together = encoder(light).post_vectors(POSTS)
-    monkeypatch.setattr("linker.models.averaged_word_vectors._TOKENS_PER_BATCH", 3)
+    monkeypatch.setattr(AveragedWordVectorsModel, "tokens_per_chunk", 3)
     np.testing.assert_array_equal(encoder(light).post_vectors(POSTS), together)
 
 

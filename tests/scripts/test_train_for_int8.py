@@ -25,7 +25,11 @@ def texts(count: int) -> list[str]:
 
 
 def saved(folder: Path, network: Path) -> Path:
-    config: dict[str, Any] = {"type": "transformer", "path": str(tiny("bert", network, heads=4)), "pooling": "mean"}
+    config: dict[str, Any] = {
+        "type": "transformer",
+        "path": str(tiny("bert", network, heads=4)),
+        "pooling": "mean",
+    }
     model = build(Model, config)
     model.prepare(LinkedPosts([], []))
     save_model(model, folder, {"model": resolve(Model, config)}, {}, "")

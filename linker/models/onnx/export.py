@@ -19,7 +19,6 @@ from linker.common.errors import LinkerError, ModelError
 from linker.common.files import atomic_write, write_json
 from linker.common.locks import only_writer
 from linker.data.types import Article
-from linker.models.ensemble import EnsembleModel
 from linker.models.files.archive import CONFIG, load_model, read_config, walk, write_manifest
 from linker.models.model import Model
 from linker.models.onnx.graph import Ranges, bert_graph
@@ -81,9 +80,7 @@ def _with_folders(model: Model, folder: Path) -> Iterator[tuple[Model, Path]]:
     """Yield the model and everything that it combines, with their folders in the model folder."""
     yield model, folder
     for number, part in enumerate(model.submodels()):
-        yield from _with_folders(
-            part, folder / f"part-{number}" if isinstance(model, EnsembleModel) else folder
-        )
+        yield from _with_folders(part, folder / model.subfolder(number))
 
 
 def _check(folder: Path, part: TransformerModel) -> None:

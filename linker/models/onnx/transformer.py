@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from typing_extensions import override
 
-from linker.common.concurrency import ahead, in_threads, threads
-from linker.common.console import progress_bar
+from linker.common.concurrency import in_threads, threads
 from linker.common.errors import ModelError
-from linker.data.token_axis import length_buckets, token_batches
+from linker.data.token_axis import length_buckets
 from linker.data.tokenizers.normalization import Normalization, normalized
 from linker.data.vocabulary import EncodedText
 from linker.models.embedding_model import EmbeddingModel, Similarity, unit_length
@@ -22,8 +21,6 @@ from linker.models.model import Model
 FOLDER, TOKENIZER, GRAPH = "transformer", "tokenizer.json", "model.onnx"
 # Texts of one length that are encoded together: activations then fit the caches.
 _TOKENS_TOGETHER = 512
-# Tokens between two updates of the progress bar.
-_TOKENS_PER_CHUNK = 65_536
 
 
 @Model.register("onnx_transformer")
@@ -43,6 +40,8 @@ class OnnxTransformerModel(EmbeddingModel):
         article_prefixes: see `transformer`.
         embedding_precision: see `transformer`.
     """
+
+    tokens_per_chunk = 65_536
 
     def __init__(
         self,
@@ -123,26 +122,18 @@ class OnnxTransformerModel(EmbeddingModel):
                 self._open(Path(folder))
             self._folder = state["_folder"]  # the files of the temporary folder are gone
 
+    @property
     @override
-    def encode(
-        self, texts: Iterable[EncodedText], description: str = "encoding", count: int | None = None
-    ) -> np.ndarray:
-        width = self._session.get_outputs()[0].shape[1]
-        vectors = [np.zeros((0, width), dtype=np.float32)]
-        with progress_bar() as progress:
-            bar = progress.add_task(description, total=len(texts) if isinstance(texts, Sized) else count)
-            for batch in ahead(token_batches(texts, _TOKENS_PER_CHUNK)):
-                vectors.append(self._vectors(batch, width))
-                progress.advance(bar, len(batch))
-        return np.concatenate(vectors)
+    def output_dim(self) -> int:
+        return int(self._session.get_outputs()[0].shape[1])
 
-    def _vectors(self, texts: Sequence[EncodedText], width: int) -> np.ndarray:
-        """float32, texts × dim; of unit length if `similarity` is `cosine`."""
-        vectors = np.empty((len(texts), width), dtype=np.float32)
-        lengths = [len(text.ids) for text in texts]
+    @override
+    def _embedded(self, collated: Sequence[EncodedText]) -> np.ndarray:
+        vectors = np.empty((len(collated), self.output_dim), dtype=np.float32)
+        lengths = [len(text.ids) for text in collated]
 
         def run(bucket: Sequence[int]) -> None:
-            ids = np.array([texts[i].ids for i in bucket], dtype=np.int64)  # (texts, tokens)
+            ids = np.array([collated[i].ids for i in bucket], dtype=np.int64)  # (texts, tokens)
             vectors[bucket] = self._session.run(None, {"input_ids": ids})[0]
 
         buckets = list(length_buckets(lengths, _TOKENS_TOGETHER, equal=True))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,10 +12,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 from typing_extensions import override
 
-from linker.common.concurrency import ahead
-from linker.common.console import progress_bar
 from linker.common.files import atomic_write
-from linker.data.token_axis import token_batches
 from linker.data.vocabulary import EncodedText
 from linker.models.embedding_model import EmbeddingModel, Similarity
 
@@ -30,12 +27,10 @@ class SiameseModel(EmbeddingModel, nn.Module):
 
     Attributes:
         similarity: `cosine`: the loss sees embeddings of unit length; `euclidean`: embeddings are not normalized.
-        tokens_per_chunk: number of tokens encoded between two updates of the progress bar.
     """
 
     trainable = True
-    tokens_per_chunk: ClassVar[int] = TOKENS_PER_CHUNK
-    trainable = True
+    tokens_per_chunk = TOKENS_PER_CHUNK
 
     def __init__(
         self,
@@ -47,11 +42,6 @@ class SiameseModel(EmbeddingModel, nn.Module):
     ) -> None:
         super().__init__()
         self._set_limits(max_article_tokens, max_post_tokens, similarity, title_weight, article_prefixes)
-
-    @property
-    def output_dim(self) -> int:
-        """Length of an embedding."""
-        raise NotImplementedError
 
     @property
     def words(self) -> Sequence[str]:
@@ -72,10 +62,6 @@ class SiameseModel(EmbeddingModel, nn.Module):
         """Return embeddings: float, texts × output_dim."""
         raise NotImplementedError
 
-    def _collate(self, texts: Sequence[EncodedText]) -> Any:
-        """Prepare a batch; needs no weights, so that a thread can do it ahead of the encoding."""
-        raise NotImplementedError
-
     def _vectors(self, collated: Any, budget: int | None) -> Tensor:
         """Embed a batch, in the order of its texts.
 
@@ -92,14 +78,13 @@ class SiameseModel(EmbeddingModel, nn.Module):
     ) -> np.ndarray:
         training = self.training
         self.eval()
-        vectors = [np.zeros((0, self.output_dim), dtype=np.float32)]
-        with progress_bar() as progress:
-            bar = progress.add_task(description, total=len(texts) if isinstance(texts, Sized) else count)
-            for collated in ahead(map(self._collate, token_batches(texts, self.tokens_per_chunk))):
-                vectors.append(self._vectors(collated, TOKENS_TOGETHER).float().cpu().numpy())
-                progress.advance(bar, len(vectors[-1]))
+        vectors = super().encode(texts, description, count)
         self.train(training)
-        return np.concatenate(vectors)
+        return vectors
+
+    @override
+    def _embedded(self, collated: Any) -> np.ndarray:
+        return self._vectors(collated, TOKENS_TOGETHER).float().cpu().numpy()
 
     @override
     def similarities(self, articles: np.ndarray, posts: np.ndarray) -> np.ndarray:

@@ -166,9 +166,6 @@ class TransformerModel(SiameseModel):
     def forward(self, texts: Sequence[EncodedText]) -> Tensor:
         return self._vectors(texts, TOKENS_TOGETHER)
 
-    def _collate(self, texts: Sequence[EncodedText]) -> Sequence[EncodedText]:
-        return texts
-
     def _vectors(self, collated: Sequence[EncodedText], budget: int | None) -> Tensor:
         buckets = list(length_buckets([len(text.ids) for text in collated], budget or TOKENS_TOGETHER))
         vectors = torch.cat([self._pooled([collated[i].ids for i in bucket]) for bucket in buckets])
