@@ -20,7 +20,7 @@ from linker.corpus.engines.engine import Engine
 from linker.corpus.indexes.near_duplicates import stored_groups
 from linker.corpus.known_posts import Added, KnownPosts, post_keys
 from linker.corpus.storage.data_files import DataFile
-from linker.corpus.storage.reader import batches, schema
+from linker.corpus.storage.reader import batches
 from linker.corpus.storage.store import FACTS, CorpusMetadata, Store, check_local
 from linker.data.files.line_errors import BadLines, OnError
 from linker.data.files.paths import check_inputs
@@ -112,11 +112,11 @@ def _append(
                 yield fresh, replaced
 
     def commit() -> None:
-        nonlocal dataset, committed, last
+        nonlocal committed, last
         files = waiting.copy()
         waiting.clear()
         if files:
-            dataset = store.append(files, dataset, schema())
+            store.append(files)
             committed += len(files)
             added.new += sum(file.rows for file in files)
         last = time.monotonic()
@@ -126,7 +126,6 @@ def _append(
             if replaced:
                 commit()  # the posts to replace may be among those that wait
                 added.updated += delete_rows(store, condition_of(replaced))
-                dataset = store.dataset()
             waiting.append(file)
             late = time.monotonic() - last > _SECONDS
             if replaced or late or len(waiting) * _FILES_PER_NEW > committed:

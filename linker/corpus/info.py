@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 import pyarrow.compute as pc
 
-from linker.corpus.storage.reader import batches
+from linker.corpus.storage.reader import batches, counts
 from linker.corpus.storage.store import Store
-from linker.data.languages import language_code
 
 _LANGUAGES = 8
 
@@ -38,16 +36,13 @@ class CorpusSummary:
 def summarize(store: Store) -> CorpusSummary:
     """Summarize a corpus, reading the times and languages of all posts."""
     dataset = store.dataset()
-    first, last, languages = None, None, Counter[str]()
-    if dataset is not None:
-        for batch in batches(dataset, ["created_at", "lang"]):
-            ends = pc.min_max(batch.column("created_at")).as_py()
-            if ends["min"] is not None:
-                first = min(first or ends["min"], ends["min"])
-                last = max(last or ends["max"], ends["max"])
-            for entry in pc.value_counts(batch.column("lang")).to_pylist():
-                languages[language_code(entry["values"] or "") or "unknown"] += entry["counts"]
-    return CorpusSummary(store.count(), first, last, dict(languages.most_common()), store.facts.model)
+    if dataset is None:
+        return CorpusSummary(0, None, None, {}, store.facts.model)
+    ends = [pc.min_max(batch.column(0)).as_py() for batch in batches(dataset, ["created_at"])]
+    times = [time for of_batch in ends for time in of_batch.values() if time is not None]
+    languages = {name or "unknown": count for name, count in counts(dataset, "lang").most_common()}
+    first, last = min(times, default=None), max(times, default=None)
+    return CorpusSummary(dataset.count_rows(), first, last, languages, store.facts.model)
 
 
 def summary_lines(store: Store) -> dict[str, str]:

@@ -96,6 +96,7 @@ def test_the_same_without_the_native_library(corpus, article, monkeypatch):
     assert found(corpus, article, 20) == native
 
 
+@pytest.mark.parametrize("corpus", [BEST], indirect=True)  # the other has no embeddings in 8 bits
 def test_few_posts_are_scored_exactly(corpus, monkeypatch):
     scored: list[int] = []
     whole = search.ScoreBounds._reaching
@@ -110,6 +111,7 @@ def test_few_posts_are_scored_exactly(corpus, monkeypatch):
     assert 5 <= sum(scored) < len(corpus) / 3
 
 
+@pytest.mark.parametrize("corpus", [BEST], indirect=True)
 def test_bounds_are_not_exceeded(corpus):
     for article in ARTICLES:
         upper = {f: f.upper(corpus.table, article) for f in corpus.model.features()}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
@@ -13,12 +12,8 @@ from linker.common.errors import DataError
 from linker.corpus.storage.array_files import Arrays
 from linker.corpus.storage.shards import Shard
 from linker.models.embedding_model import eight_bits
-from linker.modules.kernels.scoring import available, gather_rows
 
 VECTORS = "embeddings"
-# A 127th of 1, rounded up.
-_LARGEST_SCALE = 1 / 126
-_ROWS_AT_ONCE = 65_536
 
 
 def packed(vectors: np.ndarray) -> dict[str, np.ndarray]:
@@ -34,6 +29,7 @@ def packed(vectors: np.ndarray) -> dict[str, np.ndarray]:
     if len(vectors) and np.isfinite(vectors).all():
         values, scales = eight_bits(vectors)
         if np.array_equal(values * scales[:, None], vectors):
+            scales[~values.any(axis=1)] = 0  # so that zeros, of texts without known words, loosen no bounds
             with np.errstate(over="ignore"):
                 half = scales.astype(np.float16)
             return {"values": values, "scales": half if np.array_equal(half, scales) else scales}
@@ -74,21 +70,6 @@ class ShardVectors:
             return np.asarray(values)
         return values.astype(np.float32) * self.scales[start:stop, None].astype(np.float32)
 
-    @cached_property
-    def largest(self) -> float:
-        """Return a bound on the absolute numbers of the embeddings."""
-        if self.scales is None:
-            values = np.asarray(self.values)
-            return float(max(values.max(initial=0), -values.min(initial=0)))
-        scales = np.asarray(self.scales, dtype=np.float32)
-        # Embeddings of unit length have no larger factor. Those of texts without known words have, but are zeros.
-        usual = scales <= _LARGEST_SCALE
-        largest = 128.0 * float(scales[usual].max(initial=0))
-        for rows in np.array_split(np.flatnonzero(~usual), 1 + len(scales) // _ROWS_AT_ONCE):
-            numbers = np.abs(np.asarray(self.values)[rows].astype(np.float32)) * scales[rows, None]
-            largest = max(largest, float(numbers.max(initial=0)))
-        return largest
-
     def taken(self, rows: np.ndarray) -> ShardVectors:
         """Return the embeddings in some rows, in memory."""
         scales = None if self.scales is None else np.take(self.scales, rows)
@@ -103,69 +84,24 @@ class CorpusVectors(tuple[ShardVectors, ...]):
         """Whether all embeddings are stored in 8 bits."""
         return all(one.values.dtype == np.int8 and one.scales is not None for one in self)
 
+    @cached_property
+    def _begins(self) -> np.ndarray:
+        """Return the first place of each shard, and the number of posts: int64."""
+        return np.cumsum([0, *(one.posts for one in self)], dtype=np.int64)
+
     def taken(self, places: np.ndarray) -> list[ShardVectors]:
         """Return the embeddings of some posts, in memory.
 
         Args:
             places: int64, ascending: indices of posts among those that are not deleted.
         """
-        if self and self.narrow and available():
-            values = np.empty((len(places), self[0].values.shape[1]), dtype=np.int8)
-            gather_rows(self.addresses(places), values)
-            return [ShardVectors(values, self.scales(places))]
-        return [self[shard].taken(rows) for shard, rows in self._rows(places)]
-
-    def addresses(self, places: np.ndarray) -> np.ndarray:
-        """Return where the embeddings of some posts are, if they are stored in 8 bits: int64, one per place.
-
-        Args:
-            places: as for `taken`.
-
-        Returns:
-            The addresses, valid while this object is.
-        """
-        size = self[0].values.shape[1]
-        if self._deleted:
-            rows_of_shards = [self._addresses[shard] + rows * size for shard, rows in self._rows(places)]
-            return np.concatenate([places[:0], *rows_of_shards])
-        # At once for all shards: a corpus has hundreds.
-        bounds = np.searchsorted(places, self._begins)
-        shifts = self._addresses - self._begins[:-1] * size
-        found: np.ndarray = places * size + np.repeat(shifts, bounds[1:] - bounds[:-1])
-        return found
-
-    def scales(self, places: np.ndarray) -> np.ndarray:
-        """Return the scales of some posts, if they are stored in 8 bits: float16 or float32, one per place."""
-        return self._scales[places]
-
-    def _rows(self, places: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield the number of each shard that has some of the posts at these places, and their rows there."""
+        parts = []
         bounds = np.searchsorted(places, self._begins).tolist()
-        for shard, (start, stop) in enumerate(pairwise(bounds)):
+        for one, begin, start, stop in zip(self, self._begins.tolist(), bounds, bounds[1:]):
             if start < stop:
-                rows = places[start:stop] - self._begins[shard]
-                live = self[shard].live
-                yield shard, rows if live is None else np.flatnonzero(live)[rows]
-
-    @cached_property
-    def _begins(self) -> np.ndarray:
-        """Return the first place of each shard, and the number of posts: int64."""
-        return np.cumsum([0, *(one.posts for one in self)], dtype=np.int64)
-
-    @cached_property
-    def _deleted(self) -> bool:
-        return any(one.live is not None for one in self)
-
-    @cached_property
-    def _addresses(self) -> np.ndarray:
-        """Return the address of each shard's first row: int64."""
-        assert all(one.values.flags.c_contiguous for one in self)  # arrays of files are
-        return np.array([one.values.ctypes.data for one in self], dtype=np.int64)
-
-    @cached_property
-    def _scales(self) -> np.ndarray:
-        scales = [(np.asarray(one.scales), one.live) for one in self]
-        return np.concatenate([some if live is None else some[live] for some, live in scales])
+                rows = places[start:stop] - begin
+                parts.append(one.taken(rows if one.live is None else np.flatnonzero(one.live)[rows]))
+        return parts
 
 
 def stored_vectors(shard: Shard) -> dict[str, np.ndarray]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from linker.corpus.storage.reader import COLUMNS, OF_POSTS, batches, readable
+from linker.corpus.storage.reader import COLUMNS, batches, readable
 
 if TYPE_CHECKING:
     import lance
@@ -17,15 +17,13 @@ if TYPE_CHECKING:
 #: Reading all posts of a corpus costs as much as taking some of them once per this number of posts (decision 197).
 _POSTS_PER_READING = 12_500
 _MOST_POSTS, _MOST_BYTES = 250_000, 128 << 20
-# Of the last posts that were read, these may be asked for again: first for their ids, then for their texts.
-_LAST_POSTS = 200
 
 
 class Rows:
     """Rows of one version of a corpus.
 
     Up to 250,000 posts, and 128 MiB, are kept in memory once posts have been read from disk so often that reading all
-    would have cost as much. In a larger corpus the last few posts are kept.
+    would have cost as much.
 
     Args:
         dataset: the posts.
@@ -35,7 +33,6 @@ class Rows:
         self.dataset = dataset
         self._readings = 0
         self._kept: pa.RecordBatch | None = None
-        self._last: tuple[np.ndarray, pa.Table] | None = None
         self._may_keep = True
 
     def at(self, places: np.ndarray, columns: Sequence[str]) -> pa.Table | pa.RecordBatch:
@@ -52,24 +49,10 @@ class Rows:
             self._keep()
         if self._kept is not None:
             return self._kept.select(list(columns)).take(pa.array(places))
-        if len(places) > _LAST_POSTS or not set(columns) <= set(OF_POSTS):
-            return self._read(places, columns)
-        known, posts = self._last or (places[:0], None)
-        missing = np.setdiff1d(places, known)
-        if len(missing) or posts is None:
-            read = self._read(missing, OF_POSTS)
-            posts = read if posts is None else pa.concat_tables([posts, read])
-            known = np.append(known, missing)
-        order = np.argsort(known)
-        at = order[np.searchsorted(known, places, sorter=order)]
-        found = posts.take(pa.array(at))
-        self._last = places, found
-        return found.select(list(columns))
-
-    def _read(self, places: np.ndarray, columns: Sequence[str]) -> pa.Table:
         self._readings += 1
+        distinct, order = np.unique(places, return_inverse=True)
         with readable(self.dataset.uri):
-            return self.dataset.take(places, columns=list(columns))
+            return self.dataset.take(distinct, columns=list(columns)).take(pa.array(order.reshape(-1)))
 
     @cached_property
     def _posts(self) -> int:

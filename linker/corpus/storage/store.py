@@ -6,13 +6,11 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import NO_ROOM, check_regular_files, sha256_of, write_json
@@ -31,13 +29,12 @@ from linker.corpus.storage.checksums import (
     record_checksums,
 )
 from linker.corpus.storage.data_files import DataFile
-from linker.corpus.storage.reader import first_line, readable
+from linker.corpus.storage.reader import first_line, readable, schema
 from linker.corpus.storage.shards import SHARDS, Shard, Shards
 from linker.version import __version__
 
 if TYPE_CHECKING:
     import lance
-    import pyarrow as pa
 
 FORMAT = 4
 LOCK = "writer.lock"
@@ -109,14 +106,10 @@ class Store:
         check_regular_files(folder)
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            if content["format"] > FORMAT:
+            if content["format"] != FORMAT:
                 raise DataError(
-                    f"{folder}: written by linker {content.get('linker_version')} in a newer format; "
-                    f"this is linker {__version__}: upgrade it"
-                )
-            if content["format"] < FORMAT:
-                raise DataError(
-                    f"{folder}: has the format of an unreleased version of linker; build the corpus again"
+                    f"{folder}: written by linker {content.get('linker_version')} in another format than that of "
+                    f"linker {__version__}; use that version, or build the corpus again"
                 )
             facts = CorpusMetadata(**{name: content[name] for name in CorpusMetadata.__dataclass_fields__})
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -161,11 +154,6 @@ class Store:
                 "from there"
             ) from error
 
-    @property
-    def uri(self) -> str:
-        """Path of the Lance dataset."""
-        return str(self.folder / POSTS)
-
     def dataset(self) -> lance.LanceDataset | None:
         """Open the latest version of the posts; None if nothing was appended yet.
 
@@ -175,8 +163,8 @@ class Store:
         if not manifests(self.folder):
             return None
         check_newest(self.folder)
-        with readable(self.uri):
-            return _lance().dataset(self.uri)
+        with readable(str(self.folder / POSTS)):
+            return _lance().dataset(str(self.folder / POSTS))
 
     def shards(self) -> Shards | None:
         """Return what is computed from the latest version of the posts; None if nothing was appended yet.
@@ -187,59 +175,48 @@ class Store:
         dataset = self.dataset()
         return None if dataset is None else Shards(self.folder, dataset)
 
-    def append(
-        self, written: Sequence[DataFile], dataset: lance.LanceDataset | None, schema: pa.Schema
-    ) -> lance.LanceDataset:
+    def append(self, written: Sequence[DataFile]) -> None:
         """Append data files atomically, in their order, and record their checksums; for the writer.
 
         Args:
             written: the files, of which there is at least one.
-            dataset: the latest version of the posts; None if nothing was appended yet.
-            schema: the columns of the posts if nothing was appended yet.
-
-        Returns:
-            The new version.
 
         Raises:
             LinkerError: if it cannot be written.
         """
-        operation = _lance().LanceOperation
+        operation, dataset = _lance().LanceOperation, self.dataset()
         fragments = [one.metadata(self.folder) for one in written]
-        with self.write_errors():
-            if dataset is None:
-                newest = self._commit(operation.Overwrite(schema, fragments), None)
-            else:
-                newest = self._commit(operation.Append(fragments), dataset.version)
-        self.seal(written)
-        return newest
+        if dataset is None:
+            self._commit(operation.Overwrite(schema(), fragments), None, written)
+        else:
+            self._commit(operation.Append(fragments), dataset.version, written)
 
     def rewrite(
-        self,
-        dataset: lance.LanceDataset,
-        merged: Iterable[tuple[Sequence[Shard], pa.Table, Mapping[str, Mapping[str, np.ndarray]]]],
+        self, dataset: lance.LanceDataset, merged: Sequence[tuple[Sequence[Shard], Sequence[DataFile]]]
     ) -> None:
         """Replace data files by others with the same posts, atomically; for the writer.
 
         Args:
             dataset: the posts.
-            merged: consecutive shards, the posts that become one data file, and their arrays, see `append`.
+            merged: consecutive shards, and the data files that replace theirs.
 
         Raises:
             LinkerError: if they cannot be written.
         """
         operation = _lance().LanceOperation
-        written, groups = [], []
+        groups = [
+            operation.RewriteGroup(
+                old_fragments=[shard.metadata for shard in run],
+                new_fragments=[one.metadata(self.folder) for one in new],
+            )
+            for run, new in merged
+        ]
+        written = [one for _, new in merged for one in new]
+        self._commit(operation.Rewrite(groups, []), dataset.version, written)
+
+    def _commit(self, operation: Any, version: int | None, written: Iterable[DataFile]) -> None:
         with self.write_errors():
-            for run, table, files in merged:
-                new = [DataFile.write(self.folder, table, files)] if len(table) else []
-                written += new
-                groups.append(
-                    operation.RewriteGroup(
-                        old_fragments=[shard.metadata for shard in run],
-                        new_fragments=[one.metadata(self.folder) for one in new],
-                    )
-                )
-            self._commit(operation.Rewrite(groups, []), dataset.version)
+            _lance().LanceDataset.commit(str(self.folder / POSTS), operation, read_version=version)
         self.seal(written)
 
     def remove_former_versions(self) -> None:
@@ -270,9 +247,6 @@ class Store:
     def size(self) -> int:
         """Return the bytes of all files."""
         return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
-
-    def _commit(self, operation: Any, version: int | None) -> lance.LanceDataset:
-        return _lance().LanceDataset.commit(self.uri, operation, read_version=version)
 
     def delete(self, dataset: lance.LanceDataset, where: str) -> None:
         """Delete the posts that meet an SQL condition atomically; for the writer.

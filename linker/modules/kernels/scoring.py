@@ -53,16 +53,6 @@ def row_products(rows: np.ndarray, vector: np.ndarray, factors: np.ndarray, prod
     _call("row_products", rows, vector, factors, *rows.shape, products)
 
 
-def gather_rows(rows: np.ndarray, gathered: np.ndarray) -> None:
-    """Copy rows that are anywhere.
-
-    Args:
-        rows: int64, n: the addresses of the rows, each int8, dim.
-        gathered: int8, n × dim; the result.
-    """
-    _call("gather_rows", rows, *gathered.shape, gathered)
-
-
 class TfidfArrays(NamedTuple):
     """What cosines are computed from: the numbers of each word, once, and again times an entry of a table if repeated.
 

@@ -7,12 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from linker.common.errors import DataError
 from linker.corpus import builder
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.storage.store import Store
-from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
 from linker.data.types import Article, Post
 from linker.models.bm25 import BM25Model
@@ -93,29 +91,6 @@ def test_whoever_sees_fewer_posts_does_not_see_the_words_of_others(built, tmp_pa
         rtol=1e-5,
         atol=1e-7,
     )
-
-
-@pytest.mark.parametrize("harm", ["one", "last", "all"])
-def test_missing_files_are_made_again(built, harm):
-    whole = scores(built, ARTICLES)
-    content = {path: path.read_bytes() for path in files(built)}
-    for path in {"one": files(built)[:1], "last": files(built)[-1:], "all": files(built)}[harm]:
-        path.unlink()
-    np.testing.assert_array_equal(scores(built, ARTICLES), whole)
-    assert {path: path.read_bytes() for path in files(built)} == content
-
-
-def test_flipped_bytes_are_found_and_named(built):
-    store = Store.open(built)
-    assert not list(faults(store))
-    for path in files(built):
-        whole = path.read_bytes()
-        path.write_bytes(whole[:-3] + bytes([whole[-3] ^ 4]) + whole[-2:])
-        assert [fault.partition(": ")[0] for fault in faults(store)] == [str(path)]
-        path.write_bytes(whole[:4])
-        with pytest.raises(DataError, match="damaged"):
-            scores(built, ARTICLES)
-        path.write_bytes(whole)
 
 
 def test_words_of_many_and_of_long_posts():

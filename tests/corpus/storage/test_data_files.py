@@ -10,7 +10,7 @@ import pytest
 from linker.common.errors import LinkerError
 from linker.corpus.storage.checksums import read_checksums
 from linker.corpus.storage.data_files import DataFile
-from linker.corpus.storage.reader import schema, table_of
+from linker.corpus.storage.reader import table_of
 from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import CorpusMetadata, Store
 from linker.corpus.verify import faults
@@ -41,9 +41,9 @@ def files_in(store: Store) -> tuple[set[str], set[str]]:
 def test_several_files_are_one_commit_in_their_order(store):
     first, second, third = written(store, "c"), written(store, "a", "b"), written(store, "d")
     assert ids_in(store) == []
-    dataset = store.append([second, first], None, schema())
+    store.append([second, first])
     assert ids_in(store) == ["a", "b", "c"]
-    store.append([third], dataset, schema())
+    store.append([third])
     assert ids_in(store) == ["a", "b", "c", "d"]
     assert len(list((store.folder / "posts.lance" / "_versions").glob("*.manifest"))) == 2
     newest = store.dataset()
@@ -67,7 +67,7 @@ def test_the_recorded_checksums_are_those_of_the_files(store, monkeypatch):
         return original(path)
 
     monkeypatch.setattr(checksums, "sha256_of", noted)
-    store.append(files, None, schema())
+    store.append(files)
     assert not any("data" in path.parts for path in read)
     known = read_checksums(store.folder)
     assert {name: known[name] for name in known if "/data/" in name} == {
@@ -76,9 +76,9 @@ def test_the_recorded_checksums_are_those_of_the_files(store, monkeypatch):
 
 
 def test_what_nobody_committed_is_swept_and_never_recorded(store):
-    dataset = store.append([written(store, "a")], None, schema())
+    store.append([written(store, "a")])
     lost, kept = written(store, "b"), written(store, "c")
-    store.append([kept], dataset, schema())
+    store.append([kept])
     assert lost.name not in read_checksums(store.folder)
     assert lost.name.rpartition("/")[2].removesuffix(".lance") in files_in(store)[0]
     store.recover()
@@ -98,7 +98,7 @@ def test_a_commit_that_was_interrupted_before_its_checksums_is_recorded(store, m
     with monkeypatch.context() as patch:
         patch.setattr(Store, "seal", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            store.append([file], None, schema())
+            store.append([file])
     again = Store.open(store.folder)
     again.recover()
     assert ids_in(again) == ["a"]
@@ -111,5 +111,5 @@ def test_a_file_that_another_folder_has_is_not_committed(store):
     file = written(store, "a")
     (store.folder / file.name).unlink()
     with pytest.raises(LinkerError, match="a worker wrote it, but it is not here"):
-        store.append([file], None, schema())
+        store.append([file])
     assert ids_in(store) == []

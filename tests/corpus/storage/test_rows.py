@@ -62,20 +62,6 @@ def test_many_or_long_posts_are_always_read_from_disk(store, monkeypatch, limit)
     assert sizes == [3, 3, 3]  # other posts were read in between
 
 
-@pytest.mark.parametrize("most", [200, 2])
-def test_the_last_posts_are_not_read_again(store, monkeypatch, most):
-    monkeypatch.setattr(rows_module, "_MOST_POSTS", 50)
-    monkeypatch.setattr(rows_module, "_LAST_POSTS", most)
-    rows = Rows(store.dataset())
-    sizes = readings(rows, monkeypatch)
-    ids = rows.at(np.array([7, 3, 40]), ["id"]).column("id").to_pylist()
-    posts = rows.at(np.array([3, 12, 7, 3]), OF_POSTS)
-    assert posts.column_names == list(OF_POSTS)
-    assert posts.column("id").to_pylist() == [ids[1], posts.column("id").to_pylist()[1], ids[0], ids[1]]
-    assert posts.to_pylist() == store.dataset().take([3, 12, 7, 3], columns=list(OF_POSTS)).to_pylist()
-    assert sizes == ([3, 1] if most == 200 else [3, 4])
-
-
 def test_deleted_posts_are_neither_on_disk_nor_in_memory(store):
     before = Rows(store.dataset()).at(np.arange(60), ["id"]).column("id").to_pylist()
     delete_posts(store, condition_of(before[:10]))

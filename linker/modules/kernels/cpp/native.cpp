@@ -259,9 +259,6 @@ EXPORT void linker_row_products(const int8_t *rows, const int16_t *vector, const
                                 int64_t dim, float *products) {
     CALL(row_products, rows, vector, factors, count, dim, products);
 }
-EXPORT void linker_gather_rows(const int8_t *const *rows, int64_t count, int64_t dim, int8_t *gathered) {
-    portable::gather_rows(rows, count, dim, gathered);
-}
 EXPORT void linker_tfidf(const PostingsOfSegment *segments, int64_t count, const Range *ranges, const Range *repeats,
                          int64_t words, const double *first, const double *second, const double *first_table,
                          const double *second_table, const double *squares, float least, float *scores) {

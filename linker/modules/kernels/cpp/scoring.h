@@ -53,19 +53,6 @@ void add_postings(const Place *places, const Range *ranges, int64_t words, const
     }
 }
 
-// Rows are far apart: the next ones are fetched meanwhile.
-inline void fetch_row(const int8_t *const *rows, int64_t i, int64_t count, int64_t dim) {
-    if (i + 8 < count)
-        for (int64_t byte = 0; byte < dim; byte += 64) __builtin_prefetch(rows[i + 8] + byte);
-}
-
-void gather_rows(const int8_t *const *rows, int64_t count, int64_t dim, int8_t *gathered) {
-    for (int64_t i = 0; i < count; ++i) {
-        fetch_row(rows, i, count, dim);
-        std::memcpy(gathered + i * dim, rows[i], dim);
-    }
-}
-
 inline int64_t occurrences(const PostingsOfSegment &segment, int64_t i) {
     return segment.wide_counts ? static_cast<const uint32_t *>(segment.counts)[i]
                                : static_cast<const uint16_t *>(segment.counts)[i];
