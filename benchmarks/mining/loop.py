@@ -127,7 +127,7 @@ def measured(name: str, data: Path, work: Path) -> list[str]:
     )
     changes = {change["metric"]: change for change in metrics["differences"] if "adapted" in change["model"]}
     counts = {**report["posts"], **report["linked posts"]}
-    parts = "; ".join(f"{split} {part['articles']:,} articles" for split, part in report["parts"].items())
+    parts = "; ".join(f"{split} {report['articles'][split]:,} articles" for split in ("train", "dev"))
     lines = ["```bash", *(f"linker {command}".replace(f"{ROOT}/", "") for command in commands), "```", ""]
     lines += ["; ".join(f"{count:,} {fate}" for fate, count in counts.items()) + f". {parts}.", ""]
     lines += ["| dev, % | best | adapted | difference | 95 % interval | p |", "|---|---|---|---|---|---|"]

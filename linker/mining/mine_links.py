@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
-
-from rich.table import Table
+from typing import TypeAlias
 
 from linker.articles.links.link_key import host_of
-from linker.common.console import table_of_counts, track
+from linker.common.console import track
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import check_output_folder, check_writable, real_path, unbroken, write_json
 from linker.common.locks import only_writer
@@ -30,7 +26,7 @@ from linker.mining.known_articles import (
     use_cards,
 )
 from linker.mining.linked_post import FATES, SHORTENED, linked
-from linker.mining.links import Links
+from linker.mining.links import LinkedArticle, Links
 from linker.mining.options import MiningOptions
 from linker.mining.selection import NO_TEXT, Pair, select_pairs
 from linker.mining.training_set import write_missing, write_training_set
@@ -40,32 +36,8 @@ _SITES = 20
 FILES = ("articles.jsonl", "posts.jsonl", "report.json")
 
 
-@dataclass
-class Report:
-    """What became of the posts.
-
-    Attributes:
-        sections: counts by section: first the total, then its parts in the order of the filters, which add up to it.
-        result: articles and stories, and `parts` and `sites` with their articles and pairs.
-    """
-
-    sections: dict[str, dict[str, int]] = field(default_factory=dict)
-    result: dict[str, Any] = field(default_factory=dict)
-
-    def table(self) -> Table:
-        """Return the report as a table for the terminal."""
-        table = table_of_counts(self.sections)
-        for name, value in self.result.items():
-            if isinstance(value, int):
-                table.add_row(name, f"{value:,}", "")
-        for name, part in self.result["parts"].items():
-            table.add_row(f"{name}: articles", f"{part['articles']:,}", "")
-            table.add_row(
-                f"{name}: pairs", f"{part['pairs']:,}", f"{part['from'] or '?'} to {part['to'] or '?'}"
-            )
-        for site, counts in self.result["sites"].items():
-            table.add_row(f"site {site}", f"{counts['pairs']:,}", f"{counts['articles']:,} articles")
-        return table
+Report: TypeAlias = "dict[str, dict[str, int]]"
+"""Counts by section: first the total, then its parts in the order of the filters, which add up to it."""
 
 
 def mine_links(
@@ -94,16 +66,19 @@ def mine_links(
         missing: file for the links whose articles are not among `articles`, with the number of their posts, written
             even if no pair is left; None: not written.
 
+    Returns:
+        The report, which the folder has as `report.json`.
+
     Raises:
         LinkerError: if the folder cannot be written, has other files, is among the posts, or is being written.
         DataError: if inputs cannot be read or have bad lines, no pair is left, or all articles are of one story.
     """
-    out, options, report = Path(out), options or MiningOptions(), Report()
+    out, options = Path(out), options or MiningOptions()
     _check(posts, out, not_in, missing)
     files, held_out = article_files(articles), read_held_out(not_in)
     with only_writer(out), TemporaryDirectory(prefix=f".{out.name}.", dir=out.absolute().parent) as work:
         links = Links()
-        fates = _read(posts, columns or PostColumns(), links, options, on_error, report)
+        total, fates = _read(posts, columns or PostColumns(), links, options, on_error)
         links.drop_repeated()
         with BadLines(on_error) as bad_lines:
             of_files = add_known_articles(links, files, options, bad_lines)
@@ -116,12 +91,14 @@ def mine_links(
             write_missing(links, missing)
         fates[SHORTENED] += links.fates.pop(SHORTENED)
         pairs = select_pairs(links, options)
-        _count(report, fates, links.fates, len(pairs), of_files)
+        report = _filters(total, fates, links.fates, len(pairs))
+        if of_files:
+            report["articles given"] = {"read": of_files.total(), **dict(sorted(of_files.items()))}
         made = Path(work, "set")
         made.mkdir()
         write_training_set(pairs, made, options.dev)
-        report.result = _summary(pairs)
-        write_json(made / "report.json", {"settings": vars(options), **report.sections, **report.result})
+        report |= _result(pairs)
+        write_json(made / "report.json", {"settings": vars(options), **report})
         with unbroken():
             if not out.exists():
                 os.rename(made, out)
@@ -143,16 +120,10 @@ def _check(posts: Sequence[str], out: Path, not_in: Sequence[str], missing: Path
 
 
 def _read(
-    posts: Sequence[str],
-    columns: PostColumns,
-    links: Links,
-    options: MiningOptions,
-    on_error: OnError,
-    report: Report,
-) -> Counter[str]:
-    """Add posts with a link to the links; return the number of the others by reason."""
-    fates: Counter[str] = Counter()
-    total = 0
+    posts: Sequence[str], columns: PostColumns, links: Links, options: MiningOptions, on_error: OnError
+) -> tuple[int, Counter[str]]:
+    """Add posts with a link to the links; return the number of posts, and of those without by reason."""
+    total, fates = 0, Counter[str]()
     with BadLines(on_error) as bad_lines:
         for post in track(stream_posts(list(posts), columns, bad_lines), "reading posts"):
             total += 1
@@ -163,24 +134,15 @@ def _read(
                 links.add(post, link)
     if not total:
         raise empty_input_error(list(posts), "post")
-    report.sections["lines"] = {
-        "read": total + bad_lines.total + bad_lines.left_out.total(),
-        "bad lines": bad_lines.total,
-        **{f"left out: {name}": count for name, count in bad_lines.left_out.most_common()},
-        "posts": total,
-    }
-    return fates
+    return total, fates
 
 
-def _count(
-    report: Report, fates: Counter[str], dropped: Counter[str], pairs: int, of_files: Counter[str]
-) -> None:
-    """Add the counts of posts and articles to a report.
+def _filters(total: int, fates: Counter[str], dropped: Counter[str], pairs: int) -> Report:
+    """The sections of the report on posts without a link to one article, and on those with one.
 
     Raises:
         DataError: if no pair is left.
     """
-    total = report.sections["lines"]["posts"]
     reasons = {fate: fates[fate] for fate in FATES if fates[fate]}
     later = {fate: count for fate, count in dropped.items() if count}
     if not pairs:
@@ -190,33 +152,27 @@ def _count(
             remedy = "give the articles with --articles"
         raise DataError(f"no pair of article and post is left of {total:,} posts: {listed}; {remedy}")
     found = total - fates.total()
-    report.sections["posts"] = {"read": total, **reasons, "linked to one article": found}
-    report.sections["linked posts"] = {"found": found, **later, "pairs": pairs}
-    if of_files:
-        report.sections["articles given"] = {"read": of_files.total(), **dict(sorted(of_files.items()))}
-
-
-def _summary(pairs: Sequence[Pair]) -> dict[str, Any]:
-    """The figures of the result: articles, stories, cards, parts, and the 20 sites with most pairs."""
-    articles = {pair.article for pair in pairs}
-    parts = {}
-    for split in ("train", "dev"):
-        part = [article for article in articles if article.split == split]
-        days = [
-            str(datetime.fromtimestamp(article.published, timezone.utc).date())
-            for article in part
-            if article.published is not None
-        ]
-        of_part = sum(pair.article.split == split for pair in pairs)
-        span = {"from": min(days, default=None), "to": max(days, default=None)}
-        parts[split] = {"articles": len(part), "pairs": of_part, **span}
-    of_site = Counter(host_of(pair.article.key) for pair in pairs)
-    articles_of = Counter(host_of(article.key) for article in articles)
-    most = sorted(of_site.items(), key=lambda item: (-item[1], item[0]))[:_SITES]
     return {
-        "articles": len(articles),
-        "stories": len({article.story for article in articles}),
-        "articles with the text of a link card": sum(article.source == "card" for article in articles),
-        "parts": parts,
-        "sites": {host: {"articles": articles_of[host], "pairs": count} for host, count in most},
+        "posts": {"read": total, **reasons, "linked to one article": found},
+        "linked posts": {"found": found, **later, "pairs": pairs},
     }
+
+
+def _result(pairs: Sequence[Pair]) -> Report:
+    """The sections on the training set, the last one on the 20 sites with most pairs."""
+    articles = {pair.article for pair in pairs}
+    sites = Counter(host_of(pair.article.key) for pair in pairs)
+    most = dict(sorted(sites.items(), key=lambda item: (-item[1], item[0]))[:_SITES])
+    others = {"other sites": len(pairs) - sum(most.values())} if len(sites) > _SITES else {}
+    cards = sum(article.source == "card" for article in articles)
+    return {
+        "articles": _of_parts(articles),
+        "texts of articles": {"in all": len(articles), "given": len(articles) - cards, "link cards": cards},
+        "pairs": _of_parts([pair.article for pair in pairs]),
+        "pairs by site": {"in all": len(pairs), **most, **others},
+    }
+
+
+def _of_parts(articles: Collection[LinkedArticle]) -> dict[str, int]:
+    dev = sum(article.split == "dev" for article in articles)
+    return {"in all": len(articles), "train": len(articles) - dev, "dev": dev}

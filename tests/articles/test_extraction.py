@@ -30,29 +30,6 @@ def day(year: int, month: int, day: int, hour: int = 0, minute: int = 0) -> date
     return datetime(year, month, day, hour, minute, tzinfo=timezone.utc)
 
 
-@pytest.mark.parametrize(
-    ("head", "body", "url", "time"),
-    [
-        ('<meta property="article:published_time" content="2021-05-14T10:30:00+02:00">', "", "", (8, 30)),
-        ('<meta name="date" content="2021-05-14">', "", "", ()),
-        (
-            '<script type="application/ld+json">{"@type": "NewsArticle", "datePublished": "2021-05-14T08:00"}</script>',
-            "",
-            "",
-            (8, 0),
-        ),
-        ("", '<time datetime="2021-05-14T08:30:00Z">14 May</time>', "", (8, 30)),
-        ("", '<p class="byline">By our reporter, <time datetime="2021-05-14">last week</time></p>', "", ()),
-        ("", "", "https://news.example/2021/05/14/bridge-closed.html", ()),
-    ],
-    ids=["meta", "meta name", "JSON-LD", "time", "time in a byline", "address"],
-)
-def test_markup_and_addresses_tell_date_and_hour(
-    head: str, body: str, url: str, time: tuple[int, ...]
-) -> None:
-    assert published(head, body, url) == day(2021, 5, 14, *time)
-
-
 def test_a_date_to_come_counts_where_the_page_has_no_other() -> None:
     page = Page("", (ROOT / "data" / "article.html").read_text(encoding="utf-8"), "html")
     assert extract_article(page, "a").published == day(2031, 4, 30, 15, 30)

@@ -14,9 +14,7 @@ import pytest
 
 from linker.articles import extraction_process
 from linker.articles.extraction_process import LimitError, read_html, read_pdf
-from linker.articles.loading import load_articles
 from linker.articles.page import PageError
-from linker.common.errors import FetchError
 from tests.helpers.pdfs import pdf
 
 STORY = "<html><head><title>Otters</title></head><body><article>" + (
@@ -89,17 +87,6 @@ def test_a_pdf_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) 
 def test_faults_of_pdfs_come_back_as_they_are() -> None:
     with pytest.raises(PageError, match="damaged PDF"):
         read_pdf(b"%PDF-1.4 nothing")
-
-
-def test_the_message_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extraction_process, "SECONDS", 0.2)
-    page = tmp_path / "page.html"
-    page.write_text(bomb(100_000))
-    with pytest.raises(
-        FetchError,
-        match=r"page\.html: the page cannot be read: .* more than 0\.2 s",
-    ):
-        load_articles(page)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no signals")

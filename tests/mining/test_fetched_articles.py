@@ -44,7 +44,7 @@ def test_links_lead_to_articles_once_they_are_fetched(web: Web, tmp_path: Path) 
     assert len(links.read_text(encoding="utf-8").splitlines()) == 9
     crawl(str(links), tmp_path / "articles", CrawlOptions("me@lab.example", delay=0))
     mined = mine_links([str(posts)], tmp_path / "set", [str(tmp_path / "articles")], missing=links)
-    assert mined.sections["posts"] == {"read": 9, "only shortened links": 1, "linked to one article": 8}
+    assert mined["posts"] == {"read": 9, "only shortened links": 1, "linked to one article": 8}
     pairs = (tmp_path / "set" / "posts.jsonl").read_text(encoding="utf-8").splitlines()
     of_articles = {row["id"]: row["article_id"] for row in map(json.loads, pairs)}
     assert len(of_articles) == 8

@@ -53,7 +53,7 @@ def links(
     The links, copied headlines and what share buttons add are removed from the posts. The folder is what
     `linker train --data` takes.
     """
-    from linker.common.console import stderr
+    from linker.common.console import stderr, table_of_counts
     from linker.mining.mine_links import mine_links
 
     columns = reading.columns()
@@ -61,7 +61,7 @@ def links(
         report = mine_links(
             posts, out, articles or [], options, columns, reading.on_error, not_in or [], missing
         )
-    stderr.print(report.table())
+    stderr.print(table_of_counts(report))
     print(out)
 
 

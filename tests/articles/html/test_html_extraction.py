@@ -118,6 +118,8 @@ def test_the_title_is_that_of_the_article(head: str, body: str) -> None:
         ('<script type="application/ld+json">{"@type": "NewsArticle", "datePublished": "1970-01-01"}</script>',
          "<time datetime='2024-01-16'></time>", None),
         ("", "", "https://news.example/world/2024/jan/16/strike"),
+        ("", "", "https://news.example/2024/01/16/strike.html"),
+        ('<meta name="date" content="2024-01-16">', "", None),
         ("", "<p>Last updated: <time datetime='2024-01-18'></time></p><p>First published: <time datetime='2024-01-16'></time></p>", None),
         ("", "<span>Mis à jour le</span> <time datetime='2024-01-18'></time> <time datetime='2024-01-16'></time>", None),
         ("", "<time datetime='2024-01-18'>Updated 18 Jan</time> <time datetime='2024-01-16'>16 Jan</time>", None),

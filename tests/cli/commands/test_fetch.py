@@ -12,8 +12,6 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 from tests.helpers.article_pages import ARTICLE_HTML
 from tests.helpers.loopback_web import Web, web
 
@@ -107,22 +105,3 @@ def test_ctrl_c_writes_what_is_there(web: Web, tmp_path: Path) -> None:
     assert counts["waiting"] == len(links) - counts["fetched"]
     lines = (tmp_path / "out" / "articles.jsonl").read_text(encoding="utf-8").splitlines()
     assert len([json.loads(line) for line in lines]) == counts["fetched"]
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        (["missing.txt", "--out", "out", "--contact", "me@lab.example"], "missing.txt: "),
-        (["links.txt", "--out", "out", "--contact", "nobody"], "not a web page or an email address"),
-        (["empty.txt", "--out", "out", "--contact", "me@lab.example"], "no link in this file"),
-    ],
-)
-def test_wrong_input(tmp_path: Path, changed: list[str], message: str) -> None:
-    (tmp_path / "links.txt").write_text("https://news.example/a\n", encoding="utf-8")
-    (tmp_path / "empty.txt").write_text("\n", encoding="utf-8")
-    done = start(tmp_path, *changed)
-    _, error = done.communicate(timeout=60)
-    assert done.returncode == 2
-    assert error.startswith("error: ")
-    assert message in error
-    assert not (tmp_path / "out").exists()

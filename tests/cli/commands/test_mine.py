@@ -49,10 +49,10 @@ def test_the_table_and_the_folder(folder: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "set\n"), done.stderr
     rows = [re.split(r"\s{2,}", line.strip()) for line in done.stderr.splitlines()]
     table = {row[0]: row[1:] for row in rows}
-    assert table["lines read"] == ["17"]
+    assert table["posts read"] == ["17"]
     assert table["without a link"] == ["1", "5.9%"]
     assert table["pairs"] == ["16", "100.0%"]
-    assert table["dev: articles"] == ["1"]
+    assert table["dev"] == ["2", "12.5%"]
     assert sorted(path.name for path in (folder / "set").iterdir()) == [
         *("articles.jsonl", "posts.jsonl", "report.json"),
     ]
