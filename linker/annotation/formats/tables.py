@@ -10,9 +10,9 @@ from typing import Any
 
 from linker.annotation.formats.jsonl import about, flat, is_of_platform
 from linker.annotation.formats.label_format import LabeledPost, LabelFormat, by_post
-from linker.common.errors import LinkerError
 from linker.common.files import atomic_write
 from linker.data.files.formats.delimited import SIGN, guarded
+from linker.ranking.formats.binary import write_sheet
 
 _COLUMNS = ("post_id", "text", "article_id", "score", "label", "annotator", "note", "time", "created_at")
 _ORIGIN = ("lang", "platform", "author", "url", "source")
@@ -22,9 +22,6 @@ _ASREVIEW = (
     "post_id", "abstract", "included", "annotator", "note", "time", "article_id", "score", "created_at", "sample",
     *_ORIGIN,
 )  # fmt: skip
-# Excel's limits: rows below the header, characters in a cell.
-_ROWS, _CHARACTERS = 1_048_575, 32_767
-_WIDTHS = {"text": 90, "post_id": 16, "note": 30, "time": 28, "created_at": 24}
 
 
 @LabelFormat.register("csv")
@@ -67,35 +64,8 @@ class ExcelFormat(LabelFormat):
         Raises:
             LinkerError: if there are more records than a sheet holds.
         """
-        import xlsxwriter
-
-        if len(records) > _ROWS:
-            raise LinkerError(f"{len(records):,} records: a sheet of Excel holds {_ROWS:,} rows; write csv")
-        names = _columns(records)
-        # xlsxwriter leaves its archive open when the disk is full, and Python reports that at its end.
-        packed = io.BytesIO()
         with atomic_write(path, "wb") as file:
-            book = xlsxwriter.Workbook(packed, {"strings_to_urls": False, "strings_to_formulas": False})
-            sheet = book.add_worksheet("labels")
-            bold = book.add_format({"bold": True, "bottom": 1})
-            wrapped = book.add_format({"text_wrap": True, "valign": "top"})
-            sheet.freeze_panes(1, 0)
-            sheet.autofilter(0, 0, len(records), len(names) - 1)
-            for column, name in enumerate(names):
-                sheet.set_column(column, column, _WIDTHS.get(name, 14))
-                sheet.write_string(0, column, name, bold)
-            for row, values in enumerate(map(flat, records), 1):
-                for column, name in enumerate(names):
-                    value = values.get(name)
-                    if isinstance(value, bool):
-                        sheet.write_boolean(row, column, value)
-                    elif isinstance(value, (int, float)):
-                        sheet.write_number(row, column, value)
-                    elif value is not None:
-                        text = str(value).encode("utf-8", "replace").decode()[:_CHARACTERS]
-                        sheet.write_string(row, column, text, wrapped if name == "text" else None)
-            book.close()
-            file.write(packed.getbuffer())
+            write_sheet(file, "labels", _columns(records), map(flat, records), len(records))
         return [path]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from io import BytesIO
 from itertools import islice
@@ -71,56 +71,76 @@ def _value(name: str, kind: Any, value: Any) -> Any:
 _ROWS, _COLUMNS, _CHARACTERS = 1_048_575, 16_384, 32_767
 """Excel's limits: rows below the header, characters in a cell."""
 _EXACT = 10**15
-_WIDTHS = {"rank": 6, "score": 10, "id": 14, "text": 90, "created_at": 19}
+_WIDTHS = {"rank": 6, "score": 10, "id": 14, "text": 90, "created_at": 19, "note": 30, "time": 28}
 _CUT = "…"
 
 
 def write_spreadsheet(file: IO[bytes], ranking: Iterable[RankedPost]) -> None:
-    """Write one sheet: a frozen bold header, filters, times in UTC, and texts that are never formulas.
+    """Write a ranking as a sheet, see `write_sheet`; times are in UTC.
 
-    Texts of more than 32,767 characters are cut, with a note on standard error; whole numbers of more than 15
-    digits become texts, since Excel would round them.
+    Whole numbers of more than 15 digits become texts, since Excel would round them.
+
+    Raises:
+        LinkerError: more rows or columns than a sheet holds.
+    """
+    with collected(ranking) as records:
+        rows = ({name: _cell(name, value) for name, value in values.items()} for values in records)
+        write_sheet(file, "posts", list(records.columns), rows, records.count)
+
+
+def write_sheet(
+    file: IO[bytes], title: str, names: Sequence[str], rows: Iterable[Mapping[str, Any]], count: int
+) -> None:
+    """Write one sheet: a frozen bold header, filters, and texts that are never formulas.
+
+    Texts of more than 32,767 characters are cut, with a note on standard error.
+
+    Args:
+        file: where to.
+        title: name of the sheet.
+        names: the columns.
+        rows: values by column: truth values, numbers, times without a zone, texts or None.
+        count: number of rows.
 
     Raises:
         LinkerError: more rows or columns than a sheet holds.
     """
     import xlsxwriter
 
+    if count > _ROWS or len(names) > _COLUMNS:
+        raise LinkerError(
+            f"{count:,} {title} with {len(names):,} fields: a sheet of Excel holds {_ROWS:,} rows and "
+            f"{_COLUMNS:,} columns; write fewer, or .csv"
+        )
     # xlsxwriter leaves its archive open when the disk is full, and Python reports that at its end.
     packed = BytesIO()
-    with collected(ranking) as records:
-        names = list(records.columns)
-        if records.count > _ROWS or len(names) > _COLUMNS:
-            raise LinkerError(
-                f"{records.count:,} posts with {len(names):,} fields: a sheet of Excel holds {_ROWS:,} rows and "
-                f"{_COLUMNS:,} columns; give --top, or write .csv or .parquet"
-            )
-        book = xlsxwriter.Workbook(packed, {"constant_memory": True, "strings_to_urls": False})
-        sheet = book.add_worksheet("posts")
-        bold = book.add_format({"bold": True, "bottom": 1})
-        wrapped = book.add_format({"text_wrap": True, "valign": "top"})
-        moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss", "valign": "top"})
-        top = book.add_format({"valign": "top"})
-        sheet.freeze_panes(1, 0)
-        sheet.autofilter(0, 0, records.count, len(names) - 1)
+    book = xlsxwriter.Workbook(packed, {"constant_memory": True, "strings_to_urls": False})
+    sheet = book.add_worksheet(title)
+    bold = book.add_format({"bold": True, "bottom": 1})
+    wrapped = book.add_format({"text_wrap": True, "valign": "top"})
+    moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss", "valign": "top"})
+    top = book.add_format({"valign": "top"})
+    sheet.freeze_panes(1, 0)
+    sheet.autofilter(0, 0, count, len(names) - 1)
+    for column, name in enumerate(names):
+        sheet.set_column(column, column, _WIDTHS.get(name, 16))
+        sheet.write_string(0, column, name, bold)
+    cut = 0
+    for number, values in enumerate(rows, start=1):
         for column, name in enumerate(names):
-            sheet.set_column(column, column, _WIDTHS.get(name, 16))
-            sheet.write_string(0, column, name, bold)
-        cut = 0
-        for number, values in enumerate(records, start=1):
-            for column, name in enumerate(names):
-                value = _cell(name, values.get(name))
-                if isinstance(value, bool):
-                    sheet.write_boolean(number, column, value, top)
-                elif isinstance(value, (int, float)):
-                    sheet.write_number(number, column, value, top)
-                elif isinstance(value, datetime):
-                    sheet.write_datetime(number, column, value, moment)
-                elif value is not None:
-                    if len(value) > _CHARACTERS:
-                        cut, value = cut + 1, value[: _CHARACTERS - len(_CUT)] + _CUT
-                    sheet.write_string(number, column, value, wrapped if name == "text" else top)
-        book.close()
+            value = values.get(name)
+            if isinstance(value, bool):
+                sheet.write_boolean(number, column, value, top)
+            elif isinstance(value, (int, float)):
+                sheet.write_number(number, column, value, top)
+            elif isinstance(value, datetime):
+                sheet.write_datetime(number, column, value, moment)
+            elif value is not None:
+                value = str(value).encode("utf-8", "replace").decode()  # halves of surrogate pairs
+                if len(value) > _CHARACTERS:
+                    cut, value = cut + 1, value[: _CHARACTERS - len(_CUT)] + _CUT
+                sheet.write_string(number, column, value, wrapped if name == "text" else top)
+    book.close()
     file.write(packed.getbuffer())
     if cut:
         stderr.print(
