@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -12,8 +12,7 @@ from linker.data.token_axis import token_axis
 from linker.data.vocabulary import EncodedText
 
 
-@dataclass
-class TokenBatch:
+class TokenBatch(NamedTuple):
     """A batch of texts on one token axis: the fields of `TokenAxis` as int64 tensors."""
 
     words: Tensor
@@ -24,13 +23,7 @@ class TokenBatch:
 
     def to(self, device: torch.device | str) -> TokenBatch:
         """Return the batch on another device."""
-        return TokenBatch(
-            self.words.to(device),
-            self.rows.to(device),
-            self.lengths.to(device),
-            self.subwords.to(device),
-            self.subword_offsets.to(device),
-        )
+        return TokenBatch(*(tensor.to(device) for tensor in self))
 
 
 def collate(texts: Sequence[EncodedText], vocabulary_size: int) -> TokenBatch:

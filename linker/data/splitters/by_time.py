@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from linker.common.errors import ConfigError, DataError
-from linker.data.io.dates import parse_date
+from linker.common.checks import above, between
+from linker.common.errors import DataError
 from linker.data.splitters.splitter import Splits, Splitter, divide
-from linker.data.types import Article, LinkedPosts
+from linker.data.types import LinkedPosts
 
 
 @Splitter.register("by_time")
@@ -17,20 +17,14 @@ class ByTimeSplitter(Splitter):
     Posts follow their first article. Posts without links go by their own date, those without a date to train.
 
     Args:
-        dev: date when dev begins ("2014-07-01"), or its share of the articles (0.1).
-        test: date when test begins, or its share (the newest articles); null: no test part.
-
-    Raises:
-        ConfigError: if a date or share is invalid, or one is a date and the other a share.
+        dev: share of the articles in dev, the newest but those in test.
+        test: share of the articles in test, the newest; 0: no test part.
     """
 
-    def __init__(self, dev: str | float = 0.1, test: str | float | None = None) -> None:
-        if test is not None and isinstance(dev, str) != isinstance(test, str):
-            raise ConfigError(
-                f"splitter by_time: dev {dev!r} and test {test!r} are of different kinds; give two dates or two shares"
-            )
-        self.dev: datetime | float = _date_or_share("dev", dev)
-        self.test: datetime | float | None = None if test is None else _date_or_share("test", test)
+    def __init__(self, dev: float = 0.1, test: float = 0.0) -> None:
+        above(0, dev=dev)
+        between(0, 1, dev=dev, test=test)
+        self.dev, self.test = dev, test
 
     def split(self, data: LinkedPosts) -> Splits:
         """Return the parts of the data.
@@ -38,53 +32,33 @@ class ByTimeSplitter(Splitter):
         Raises:
             DataError: if an article has no date, or a part would have no link.
         """
-        begin = self._begins(_dates(data.articles))
-
-        def part(moment: datetime | None) -> str:
-            later = [name for name, start in begin.items() if moment is not None and moment >= start]
-            return later[-1] if later else "train"
-
-        return divide(
-            data,
-            ["train", *begin],
-            lambda article: part(article.published),
-            lambda post: part(post.created_at),
-        )
-
-    def _begins(self, dates: list[datetime]) -> dict[str, datetime]:
-        """When dev and test begin, in this order; articles of the same time stay together."""
-        begin = {}
+        undated = [article.id for article in data.articles if article.published is None]
+        if undated:
+            raise DataError(
+                f"{len(undated)} of {len(data.articles)} articles have no `published` date (first: {undated[0]}); "
+                "add the dates, or use the splitter by_article"
+            )
+        dates = sorted(article.published for article in data.articles if article.published)
+        begin: dict[str, datetime] = {}
         after = len(dates)
-        for name, limit in (("test", self.test), ("dev", self.dev)):
-            if isinstance(limit, datetime):
-                begin[name] = limit
-            elif limit is not None:
-                after -= round(limit * len(dates))
-                begin[name] = dates[max(0, min(after, len(dates) - 1))]
-        if "test" in begin and begin["dev"] >= begin["test"]:
+        for name, share in (("test", self.test), ("dev", self.dev)):
+            if share:
+                after -= round(share * len(dates))
+                begin[name] = dates[
+                    max(0, min(after, len(dates) - 1))
+                ]  # articles of the same time stay together
+        if begin["dev"] >= begin.get("test", datetime.max.replace(tzinfo=begin["dev"].tzinfo)):
             raise DataError(
                 f"splitter by_time: dev would begin on {begin['dev']:%Y-%m-%d}, not before test "
                 f"({begin['test']:%Y-%m-%d}); change dev or test"
             )
-        return dict(reversed(begin.items()))
 
+        def part(moment: datetime | None) -> str:
+            return next((name for name in begin if moment is not None and moment >= begin[name]), "train")
 
-def _date_or_share(name: str, value: str | float) -> datetime | float:
-    if isinstance(value, str):
-        try:
-            return parse_date(value)
-        except ValueError as error:
-            raise ConfigError(f"splitter by_time: {name}: {error}") from error
-    if not 0 < value < 1:
-        raise ConfigError(f"splitter by_time: {name}: {value} is not a share; give a number between 0 and 1")
-    return value
-
-
-def _dates(articles: list[Article]) -> list[datetime]:
-    undated = [article.id for article in articles if article.published is None]
-    if undated:
-        raise DataError(
-            f"{len(undated)} of {len(articles)} articles have no `published` date (first: {undated[0]}); "
-            "add the dates, or use the splitter by_article"
+        return divide(
+            data,
+            ["train", *reversed(begin)],
+            lambda article: part(article.published),
+            lambda post: part(post.created_at),
         )
-    return sorted(article.published for article in articles if article.published)

@@ -54,23 +54,6 @@ def problem() -> str:
     return ""
 
 
-class _Entmax(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, scores: Tensor, alpha: Tensor) -> Tensor:
-        weights = torch.empty_like(scores)
-        _call("entmax_forward", scores, alpha, *scores.shape, weights)
-        ctx.save_for_backward(weights, alpha)
-        return weights
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
-        weights, alpha = ctx.saved_tensors
-        by_scores, by_alpha = torch.empty_like(weights), torch.empty_like(alpha)
-        inputs = (weights, gradients[0].contiguous(), alpha, *weights.shape)
-        _call("entmax_backward", *inputs, by_scores, by_alpha)
-        return by_scores, by_alpha
-
-
 class _Ring(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, *fields: Any) -> Tensor:
@@ -177,13 +160,6 @@ class NativeKernels:
 
     name = "native"
     ragged = True
-
-    @full_precision
-    def entmax(self, scores: Tensor, alpha: Tensor) -> Tensor:
-        """Compute what `PlainKernels.entmax` does."""
-        flat = scores.reshape(-1, scores.shape[-1]).contiguous()
-        per_row = alpha.expand(*scores.shape[:-1], 1).reshape(-1).contiguous()
-        return _Entmax.apply(flat, per_row).view(scores.shape)
 
     @full_precision
     def ring(self, ring: RingInput) -> Tensor:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.autograd.function import FunctionCtx
 from torch.nn import functional as F
 
 from linker.modules.dropout import draw_seed, dropout_mask
@@ -12,91 +11,38 @@ from linker.modules.kernels.inputs import RingInput, StarInput
 from linker.modules.padding import pad_tokens
 from linker.modules.precision import full_precision
 
-# Ten suffice in float32; float64 stops by its tolerance.
-_MAX_STEPS = {torch.float32: 10, torch.float64: 40}
+_STEPS = 40
+_TOLERANCE = 4 * torch.finfo(torch.float64).eps
 # Closer to α = 1 the result equals softmax up to rounding.
 _LEAST_EPSILON = 1e-6
+# Masked scores, −∞, in finite numbers: their weight is 0 for every α.
+_FARTHEST = -1e4
 
 
-def _solve(distance: Tensor, epsilon: Tensor) -> tuple[Tensor, Tensor]:
-    """Solve entmax by Newton's method along the last axis.
-
-    Args:
-        distance: float, … × K: scores minus their maximum, ≤ 0.
-        epsilon: α − 1, broadcasts against `distance`.
-
-    Returns:
-        Weights p and slopes p^(2 − α), both … × K.
-    """
-    shift = torch.zeros_like(distance[..., :1])
-    power = 1 / epsilon
-    tolerance = 4 * torch.finfo(distance.dtype).eps
-    for _ in range(_MAX_STEPS[distance.dtype]):
-        base = (1 + epsilon * (distance - shift)).clamp_min(0)
-        slope = base ** (power - 1)
-        # For α = 2, 0^0 = 1 would count entries outside the support.
-        slope = torch.where(base > 0, slope, 0)
-        total = (slope * base).sum(-1, keepdim=True)
-        step = (
-            (epsilon * total.log()).expm1() / epsilon * total ** (1 - epsilon) / slope.sum(-1, keepdim=True)
-        )
-        shift = shift + step
-        if step.abs().max() <= tolerance:
-            break
-    scaled = epsilon * (distance - shift)
+def _weights(distance: Tensor, epsilon: Tensor, threshold: Tensor) -> Tensor:
+    """[1 + ε (z − τ)]₊^(1/ε), exact near ε = 0."""
+    scaled = epsilon * (distance - threshold)
     inside = scaled > -1
-    log_base = torch.where(inside, scaled, 0).log1p()
-    weights = torch.where(inside, torch.exp(log_base * power), 0)
-    slopes = torch.where(inside, torch.exp(log_base * (power - 1)), 0)
-    # Rescaled so that the weights sum to 1 despite rounding.
-    return weights / weights.sum(-1, keepdim=True), slopes
+    return torch.where(inside, torch.exp(torch.where(inside, scaled, 0).log1p() / epsilon), 0)
 
 
-def _alpha_derivative(weights: Tensor, slopes: Tensor, epsilon: Tensor) -> Tensor:
-    """∂p/∂α without cancellation as α → 1.
-
-    With L = log p, a = expm1(−εL)/ε and b = (a + L)/ε it is p/Σp^(2−α) · [Σpb − b − L·Σpa − H·a], H the entropy.
-    It equals the closed form of Correia et al. 2019, proposition 1, which divides 0 by 0 there.
-    """
-    log = torch.where(weights > 0, weights.clamp_min(torch.finfo(weights.dtype).tiny).log(), 0)
-    x = -epsilon * log
-    first = torch.expm1(x) / epsilon
-    series = 0.5 + x / 6 * (1 + x / 4 * (1 + x / 5 * (1 + x / 6 * (1 + x / 7 * (1 + x / 8)))))
-    quotient = torch.where(x > 0.05, (torch.expm1(x) - x) / x.clamp_min(0.05) ** 2, series)
-    second = log * log * quotient
-    entropy = -(weights * log).sum(-1, keepdim=True)
-    mean_first = (weights * first).sum(-1, keepdim=True)
-    mean_second = (weights * second).sum(-1, keepdim=True)
-    inner = mean_second - second - log * mean_first - entropy * first
-    return weights * inner / slopes.sum(-1, keepdim=True)
+def _slopes(weights: Tensor, epsilon: Tensor) -> Tensor:
+    """Minus the derivative of the weights' sum by the threshold: Σ p^(2 − α)."""
+    return torch.where(weights > 0, weights ** (1 - epsilon), 0).sum(-1, keepdim=True)
 
 
-class _Entmax(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: FunctionCtx, scores: Tensor, alpha: Tensor) -> Tensor:
-        epsilon = (alpha - 1).clamp_min(_LEAST_EPSILON)
-        top = scores.amax(-1, keepdim=True)
-        empty = top == -torch.inf
-        # A fully masked row is solved as a row of zeros, then zeroed.
-        weights, slopes = _solve(torch.where(empty, 0, scores - torch.where(empty, 0, top)), epsilon)
-        weights, slopes = weights.masked_fill(empty, 0), slopes.masked_fill(empty, 0)
-        ctx.save_for_backward(weights, slopes, epsilon)
-        ctx.alpha_shape = alpha.shape  # type: ignore[attr-defined]
-        return weights
-
-    @staticmethod
-    def backward(ctx: FunctionCtx, gradient: Tensor) -> tuple[Tensor | None, Tensor | None]:
-        weights, slopes, epsilon = ctx.saved_tensors  # type: ignore[attr-defined]
-        for_scores = for_alpha = None
-        total = slopes.sum(-1, keepdim=True).clamp_min(torch.finfo(slopes.dtype).tiny)
-        if ctx.needs_input_grad[0]:  # type: ignore[attr-defined]
-            weighted = gradient * slopes
-            for_scores = weighted - slopes * (weighted.sum(-1, keepdim=True) / total)
-        if ctx.needs_input_grad[1]:  # type: ignore[attr-defined]
-            safe = torch.where(total > torch.finfo(slopes.dtype).tiny, slopes, 1)
-            derivative = _alpha_derivative(weights, safe, epsilon)
-            for_alpha = (gradient * derivative).sum_to_size(ctx.alpha_shape)  # type: ignore[attr-defined]
-        return for_scores, for_alpha
+@torch.no_grad()
+def _threshold(distance: Tensor, epsilon: Tensor) -> Tensor:
+    """Find the τ for which the weights sum to 1, by Newton's method on ‖[1 + ε (z − τ)]₊‖_(1/ε) = 1."""
+    threshold = torch.zeros_like(distance[..., :1])
+    for _ in range(_STEPS):
+        weights = _weights(distance, epsilon, threshold)
+        total = weights.sum(-1, keepdim=True)
+        step = (epsilon * total.log()).expm1() / epsilon * total ** (1 - epsilon) / _slopes(weights, epsilon)
+        threshold += step
+        if step.abs().max() <= _TOLERANCE:
+            break
+    return threshold
 
 
 class PlainKernels:
@@ -108,18 +54,24 @@ class PlainKernels:
 
     @full_precision
     def entmax(self, scores: Tensor, alpha: Tensor) -> Tensor:
-        """Compute α-entmax along the last axis; −inf is masked, a fully masked row gives zeros.
+        """Compute α-entmax along the last axis; −inf is masked. In float64: near α = 1, gradients divide by (α − 1)².
 
         Args:
-            scores: float, … × K.
-            alpha: of the same dtype, in [1, 2], broadcasts against `scores` with a last axis of 1.
+            scores: float, … × K, at least one of each K not masked.
+            alpha: in [1, 2], broadcasts against `scores` with a last axis of 1.
 
         Returns:
             float, … × K.
         """
         if not alpha.requires_grad and bool((alpha == 1).all()):
-            return torch.where(scores.amax(-1, keepdim=True) == -torch.inf, 0, torch.softmax(scores, -1))
-        return _Entmax.apply(scores, alpha)
+            return torch.softmax(scores, -1)
+        wide, epsilon = scores.double(), (alpha.double() - 1).clamp_min(_LEAST_EPSILON)
+        distance = (wide - wide.amax(-1, keepdim=True)).clamp_min(_FARTHEST)
+        threshold = _threshold(distance, epsilon)
+        # One more step of Newton's method, from the root, has the root's gradient.
+        weights = _weights(distance, epsilon, threshold)
+        threshold = threshold + (weights.sum(-1, keepdim=True) - 1) / _slopes(weights, epsilon).detach()
+        return _weights(distance, epsilon, threshold).to(scores.dtype)
 
     @full_precision
     def ring(self, ring: RingInput) -> Tensor:

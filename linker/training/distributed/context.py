@@ -39,15 +39,8 @@ class DistributedContext:
         Args:
             lengths: tokens of each text.
         """
-        shares: list[list[int]] = [[] for _ in range(self.size)]
-        if self.size == 1:
-            return [list(range(len(lengths)))]
-        loads = [0] * self.size
-        for i in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
-            rank = min(range(self.size), key=loads.__getitem__)
-            shares[rank].append(i)
-            loads[rank] += lengths[i]
-        return [sorted(share) for share in shares]
+        longest_first = sorted(range(len(lengths)), key=lambda i: (-lengths[i], i))
+        return [sorted(longest_first[rank :: self.size]) for rank in range(self.size)]
 
     def gather(self, rows: Tensor, shares: list[list[int]]) -> Tensor:
         """Return the rows of all processes in order, equal in all of them; no gradient passes.

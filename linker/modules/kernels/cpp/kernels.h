@@ -40,24 +40,3 @@ void star_backward_of(const T *satellites, const T *relay, const int64_t *starts
                      last, gradient, maximum_gradient, where, weights, own_weights, by_satellites, by_relay, by_folded,
                      by_scores, by_own_scores, by_alpha);
 }
-// Rows × count scores, one α a row.
-template <class T>
-void entmax_rows(const T *scores, const T *alpha, int64_t first, int64_t last, int64_t count, T *weights) {
-    std::vector<T> values(count + N);
-    std::vector<int64_t> places(count + N);
-    for (int64_t row = first; row < last; ++row) {
-        T *to = weights + row * count;
-        for (int64_t i = 0; i < count; ++i) to[i] = scores[row * count + i];
-        entmax_row<T>(to, count, alpha[row] - 1, values.data(), places.data());
-    }
-}
-template <class T>
-void entmax_rows_backward(const T *weights, const T *gradient, const T *alpha, int64_t first, int64_t last,
-                          int64_t count, T *by_scores, T *by_alpha) {
-    std::vector<T> p(count + N), g(count + N);
-    for (int64_t row = first; row < last; ++row) {
-        for (int64_t i = 0; i < count; ++i) p[i] = weights[row * count + i], g[i] = gradient[row * count + i];
-        by_alpha[row] = entmax_row_backward<T>(p.data(), g.data(), count, alpha[row] - 1);
-        for (int64_t i = 0; i < count; ++i) by_scores[row * count + i] = g[i];
-    }
-}

@@ -231,23 +231,6 @@ void norm_backward(const T *gradient, const T *output, const T *x, const T *stat
     add_up(biases, dim, by_bias);
 }
 
-constexpr int64_t ROWS_PER_ITEM = 64;
-template <class T>
-void entmax_forward(const T *scores, const T *alpha, int64_t rows, int64_t count, T *weights, int64_t threads) {
-    for_each((rows + ROWS_PER_ITEM - 1) / ROWS_PER_ITEM, threads, [&](int64_t item) {
-        const int64_t first = item * ROWS_PER_ITEM, end = first + ROWS_PER_ITEM;
-        CALL(entmax_rows, scores, alpha, first, end < rows ? end : rows, count, weights);
-    });
-}
-template <class T>
-void entmax_backward(const T *weights, const T *gradient, const T *alpha, int64_t rows, int64_t count, T *by_scores,
-                     T *by_alpha, int64_t threads) {
-    for_each((rows + ROWS_PER_ITEM - 1) / ROWS_PER_ITEM, threads, [&](int64_t item) {
-        const int64_t first = item * ROWS_PER_ITEM, end = first + ROWS_PER_ITEM;
-        CALL(entmax_rows_backward, weights, gradient, alpha, first, end < rows ? end : rows, count, by_scores, by_alpha);
-    });
-}
-
 } // namespace
 
 EXPORT int linker_abi(void) { return 9; }
@@ -307,14 +290,6 @@ EXPORT void linker_tfidf(const PostingsOfSegment *segments, int64_t count, const
         int64_t threads) {                                                                                             \
         norm_backward<T>(gradient, output, x, statistics, weight, tokens, dim, share, seed, numbers, by_x, by_weight,  \
                          by_bias, threads);                                                                            \
-    }                                                                                                                  \
-    EXPORT void linker_entmax_forward_##suffix(const T *scores, const T *alpha, int64_t rows, int64_t count,           \
-                                               T *weights, int64_t threads) {                                          \
-        entmax_forward<T>(scores, alpha, rows, count, weights, threads);                                               \
-    }                                                                                                                  \
-    EXPORT void linker_entmax_backward_##suffix(const T *weights, const T *gradient, const T *alpha, int64_t rows,     \
-                                                int64_t count, T *by_scores, T *by_alpha, int64_t threads) {           \
-        entmax_backward<T>(weights, gradient, alpha, rows, count, by_scores, by_alpha, threads);                       \
     }
 EXPORT_FOR(float, f32)
 EXPORT_FOR(double, f64)
