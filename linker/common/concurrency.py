@@ -109,14 +109,19 @@ def in_processes(
         LinkerError: if a process was killed; an error of a call is raised as it is. Waiting calls are not begun.
     """
     from joblib import Parallel, delayed
+    from joblib.externals.loky import get_reusable_executor
 
+    workers = max(1, min(workers, len(tasks)))
     calls = (delayed(_call)(function, context, number, task) for number, task in enumerate(tasks))
     try:
-        yield from Parallel(max(1, min(workers, len(tasks))), return_as="generator_unordered")(calls)
+        yield from Parallel(workers, return_as="generator_unordered")(calls)
     except BrokenProcessPool as error:
         raise LinkerError(
             "a worker process was killed, perhaps for lack of memory; run the command again with fewer --workers"
         ) from error
+    finally:
+        if workers > 1:  # processes that wait for further calls would keep the command from ending
+            get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
 
 def _call(function: Callable[..., T], context: Any, number: int, task: tuple[Any, ...]) -> tuple[int, T]:

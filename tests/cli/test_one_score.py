@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import sys
 from pathlib import Path
@@ -138,8 +139,8 @@ def test_a_printed_score_is_a_threshold_and_a_sentence_is_below(
     *_, last = capsys.readouterr().out.splitlines()
     assert last.startswith("score: 0 to 100, how well the post's text and date fit the article;")
     run(monkeypatch, "rank", *RUN, "--model", "distilled", "--ignore-dates", "--out", "page.html")
-    page = (folder / "page.html").read_text(encoding="utf-8")
-    assert "score: 0 to 100, how well the post&#x27;s text fits the article;" in page
+    page = html.unescape((folder / "page.html").read_text(encoding="utf-8"))
+    assert "score: 0 to 100, how well the post's text fits the article;" in page
     (folder / "labels.csv").write_text("id,label\np0,relevant\np2,relevant\np4,not\np5,not\n")
     run(monkeypatch, "rank", *RUN, "--model", "bm25", "--labels", "labels.csv")
     assert "; probability: estimated share of relevant posts" in capsys.readouterr().out.splitlines()[-1]
