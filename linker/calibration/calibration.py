@@ -148,9 +148,9 @@ class Calibration:
             quality = values["reliability"]
             arrays = {name: np.array(values[name], np.float64) for name in ("edges", "relevant", "others")}
             simple = ("model", "fingerprint", "articles", "posts", "pairs", "relevant_pairs")
+            fields: dict[str, Any] = {name: values[name] for name in simple} | arrays
             calibration = cls(
-                **{name: values[name] for name in simple},
-                **arrays,
+                **fields,
                 reliability=Reliability(
                     [Bin(**bin_) for bin_ in quality["bins"]],
                     float(quality["calibration_error"]),
