@@ -78,6 +78,7 @@ ifeq ($(OS),Windows_NT)
 	$(BIN)/mypy --platform win32 linker
 endif
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m scripts.components --check
 	$(BIN)/python scripts/option_tables.py --check
 	$(BIN)/python -m scripts.lint
 	$(BIN)/python scripts/budgets.py

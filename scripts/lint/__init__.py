@@ -1,4 +1,4 @@
-"""Checks of prose, docstrings and pages by the rules of STYLE.md: `python -m scripts.lint`."""
+"""Checks of prose and pages by the rules of STYLE.md: `python -m scripts.lint`."""
 
 from __future__ import annotations
 

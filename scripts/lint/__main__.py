@@ -1,4 +1,4 @@
-"""Check prose, docstrings, pages, and the commands they name; `make lint` runs it.
+"""Check prose, pages, and the commands, keys and files they name; `make lint` runs it.
 
     python -m scripts.lint
 
@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import sys
 
-from . import ROOT, commands, docstrings, links, prose
+from . import ROOT, commands, links, prose
 
 
 def main() -> int:
     """Print all findings, sorted by file and line, and return the exit code."""
-    checks = (prose.check, docstrings.check, commands.check, links.check)
+    checks = (prose.check, commands.check, links.check)
     findings = sorted({finding for check in checks for finding in check(ROOT)})
     for finding in findings:
         print(finding)

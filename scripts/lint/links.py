@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import pkgutil
 import re
 from collections.abc import Iterator
@@ -35,10 +34,16 @@ def check(root: Path) -> Iterator[Finding]:
         for name, reference in catalog.components(family).items():
             if reference.startswith("linker.") and f"`{name}`" not in documented:
                 yield Finding("docs/components", 1, f"{short(family)} {name} is missing", "describe it")
+            spec = catalog.spec(reference)
+            for key in spec.parameters if spec else ():
+                if not key["description"]:
+                    file = f"{reference.partition(':')[0].replace('.', '/')}.py"
+                    yield Finding(
+                        file, 1, f"{key['name']} of {short(reference)} is not documented", "add it to Args"
+                    )
     for command in {path.split()[0] for path in COMMANDS}:
         if f"docs/commands/{command}.md" not in texts:
             yield Finding(f"docs/commands/{command}.md", 1, "the command has no page", "write it")
-    yield from contents(texts)
     yield from decisions({name: text for name, text in texts.items() if name.startswith("docs/decisions/")})
     yield from release(root)
 
@@ -68,9 +73,6 @@ def anchors(page: Path) -> set[str]:
 def names(root: Path, name: str, text: str) -> Iterator[Finding]:
     """Yield names of the Python API, and files of the repository and recipes, that do not exist."""
     found = [(line_at(text, match.start()), match[1]) for match in NAME.finditer(text)]
-    for block in FENCE.finditer(text):
-        if block["language"] == "python":
-            found += ((line_at(text, block.start("body")), imported) for imported in imports(block["body"]))
     for line, dotted in found:
         if not exists(dotted):
             yield Finding(name, line, f"unknown name {dotted}", "correct it")
@@ -79,32 +81,12 @@ def names(root: Path, name: str, text: str) -> Iterator[Finding]:
             yield Finding(name, line_at(text, match.start()), f"file not found: {match[1]}", "correct it")
 
 
-def imports(code: str) -> Iterator[str]:
-    """Yield the names that a block of Python imports from linker."""
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "linker":
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
 def exists(dotted: str) -> bool:
     """Return whether a dotted name can be imported."""
     try:
         return pkgutil.resolve_name(dotted) is not None
     except (ImportError, AttributeError):
         return False
-
-
-def contents(texts: dict[str, str]) -> Iterator[Finding]:
-    """Yield the pages of the documentation that no table of contents lists."""
-    listed = {"docs/index.md"}
-    for index in ("docs/index.md", "docs/reference/index.md"):
-        for block in FENCE.finditer(texts[index]):
-            if block["language"] == "{toctree}":
-                listed |= {f"{index.rpartition('/')[0]}/{entry}.md" for entry in block["body"].split()}
-    for name in texts:
-        folder = name.startswith("docs/") and name.rpartition("/")[0]
-        if folder and folder != "docs/decisions" and not listed & {name, f"{folder}/*.md"}:
-            yield Finding(name, 1, "the page is in no table of contents", "add it to docs/index.md")
 
 
 def decisions(texts: dict[str, str]) -> Iterator[Finding]:

@@ -1,22 +1,9 @@
-"""Schemas of classes: those of linker's own components are on disk, and current."""
+"""Schemas of classes."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 from linker.config.registry import catalog
 from linker.config.schema import argument_docs
-
-ROOT = Path(__file__).parents[2]
-
-
-def test_the_committed_files_are_current() -> None:
-    # In a process of its own: other tests register components here.
-    command = [sys.executable, "-m", "scripts.components", "--check"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_what_the_schema_of_a_component_says(zoo: str) -> None:

@@ -182,7 +182,6 @@ def test_agreement(run: Run) -> None:
         ),
         ((*START, "--guidelines", "none.md"), "none.md: cannot be read"),
         ((*START, "--overlap", "3"), "overlap 3.0: not a share of the posts"),
-        ((*START, "--model", "no/model"), "no/model"),
         ((*START, "--column", "text=tweet"), "--column text=text"),
     ],
 )

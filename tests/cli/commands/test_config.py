@@ -67,9 +67,6 @@ def test_the_components_of_a_package_are_checked(tmp_path: Path) -> None:
         "  model.encoder.width: required key is missing: expected an integer",
         '  model.encoder.widht: unknown key (value 3); did you mean "width"? Keys of Mine: width',
     ]
-    right = ["-o", 'model.encoder={"type": "mine", "width": 3}']
-    assert checked(*right, "--include-package", "my_encoders").returncode == 0
-    assert '"mine" is not a registered Encoder' in checked(*override).stderr
     missing = checked("--include-package", "my_encodes")
     assert missing.returncode == 2
     assert missing.stderr.startswith('error: package "my_encodes" was not found')
