@@ -13,8 +13,6 @@ from linker.data.files.encodings import encoding_of
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
@@ -41,9 +39,9 @@ def decode(body: bytes, declared: str | None = None) -> str:
         if body.startswith(mark):
             return body[len(mark) :].decode(encoding, errors="replace")
     header, page = _codec(declared), _codec(_declared_in(body[:_HEAD]))
-    if header.startswith(("utf-16", "utf-32")) and b"\0" in body[:_HEAD]:
-        return body.decode(f"{header}-le" if header in ("utf-16", "utf-32") else header, errors="replace")
-    codec = header or ("utf-8" if page.startswith(("utf-16", "utf-32")) else page)
+    if header.startswith("utf-16") and b"\0" in body[:_HEAD]:
+        return body.decode(header, errors="replace")
+    codec = header or ("utf-8" if page.startswith("utf-16") else page)
     if not codec.startswith(("iso2022", "hz")):  # text in these is valid UTF-8, too
         text = body.decode("utf-8", errors="replace")
         broken = text.count("\ufffd") - body.count("\ufffd".encode())
@@ -61,17 +59,10 @@ def _declared_in(head: bytes) -> str | None:
 
 
 def _codec(label: str | None) -> str:
-    """Return Python's codec for the label of an encoding; empty if it is unknown or not of text."""
-    if not label:
-        return ""
-    try:
-        encoding = webencodings.lookup(label)
-        name = (encoding.codec_info if encoding else codecs.lookup(label)).name
-        # Fails for codecs that are not of text (base64) or replace nothing (idna, punycode).
-        b"\xe9".decode(name, errors="replace")
-    except (LookupError, ValueError):
-        return ""
-    return _LARGER.get(name, name)
+    """Return Python's codec for the label of an encoding; empty if browsers know none."""
+    encoding = webencodings.lookup(label or "")
+    name = encoding.codec_info.name if encoding else ""
+    return "" if name in ("replacement", "x-user-defined") else _LARGER.get(name, name)
 
 
 SAVE_IT = "open it in your browser, save it as HTML, and give the saved file instead of the address"

@@ -14,8 +14,6 @@ from linker.mining.links import LinkedArticle, LinkedPost, Links
 from linker.mining.options import MiningOptions
 
 _DAY = 86_400
-# Posts whose signatures are computed at once: fewer would cost more time each.
-_AT_ONCE = 5_000
 # Of an article with many posts, ten times the maximum are cleaned in search of distinct ones.
 _SPARE = 10
 NO_TEXT = "of articles without title and text"
@@ -61,16 +59,10 @@ def select_pairs(links: Links, options: MiningOptions) -> list[Pair]:
     for post in sorted(links.posts, key=_draw):
         assert post.article is not None
         posts_of[post.article].append(post)
-    pairs: list[Pair] = []
-    batch: list[list[Pair]] = []
-    for article, posts in track(posts_of.items(), "cleaning posts", len(posts_of)):
-        batch.append(_cleaned(article, posts, options, counts))
-        if sum(map(len, batch)) >= _AT_ONCE:
-            pairs += _distinct(batch, options.max_per_article, counts)
-            batch = []
-    pairs += _distinct(batch, options.max_per_article, counts)
+    articles = track(posts_of.items(), "cleaning posts", len(posts_of))
+    texts = [_cleaned(article, posts, options, counts) for article, posts in articles]
     # The first draw of a text, and of an author.
-    pairs.sort(key=lambda pair: _draw(pair.post))
+    pairs = sorted(_distinct(texts, options.max_per_article, counts), key=lambda pair: _draw(pair.post))
     pairs = _first(pairs, 1, lambda pair: normal_form(pair.text) or pair.text, SAME_TEXT, counts)
     return _first(pairs, options.max_per_author, lambda pair: pair.post.author, too_many_of_author, counts)
 
@@ -122,11 +114,11 @@ def _cleaned(
     return pairs
 
 
-def _distinct(batch: list[list[Pair]], most: int, counts: Counter[str]) -> Iterator[Pair]:
+def _distinct(articles: list[list[Pair]], most: int, counts: Counter[str]) -> Iterator[Pair]:
     """Yield pairs of distinct posts, at most `most` an article."""
-    signed = signatures([pair.text for pairs in batch for pair in pairs])
+    signed = signatures([pair.text for pairs in articles for pair in pairs])
     start = 0
-    for pairs in batch:
+    for pairs in articles:
         rows = signed[start : start + len(pairs)]
         start += len(pairs)
         chosen: list[int] = []

@@ -19,13 +19,13 @@ from linker.articles.links.link_key import link_key
 from linker.articles.links.link_kind import link_kind
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import check_output_folder, unbroken, write_lines
-from linker.data.files.streams import open_bytes, shown_name
+from linker.data.files.line_errors import BadLines, LineError
+from linker.data.files.tables import open_table
 
 DATABASE = "crawl.db"
 #: The files of an output folder; SQLite keeps two beside its database.
 FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", "articles.jsonl", "states.csv")
 COLUMNS = ("url", "state", "detail", "status", "final_url", "canonical_url", "article_id", "attempts")
-_MOST_FAULTS = 5
 
 
 @dataclass
@@ -62,7 +62,7 @@ def crawl(links: str, out: str | Path, options: CrawlOptions) -> CrawlReport:
     An interrupted or killed crawl resumes where it stopped: pages with a final state are not asked for again.
 
     Args:
-        links: a file with one address per line or JSON Lines with `url`, or `-`.
+        links: see `read_links`.
         out: the folder; one of an earlier crawl is continued.
         options: settings.
 
@@ -91,44 +91,27 @@ def crawl(links: str, out: str | Path, options: CrawlOptions) -> CrawlReport:
 
 
 def read_links(source: str) -> list[str]:
-    """Return the addresses in a file, in order: one per line, as it is or as `url` of a JSON object.
+    """Return the addresses in a file, in order.
 
     Args:
-        source: a file, perhaps compressed, or `-`.
+        source: a table with the column `url`, or a text with one address per line (.txt); perhaps compressed, or `-`.
 
     Raises:
         DataError: if lines are bad, or there is none.
     """
-    name, links, faults = shown_name(source), [], []
-    with open_bytes(source) as file:
-        for number, line in enumerate(file, start=1):
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8", "replace").strip()
-            try:
-                if text:
-                    links.append(_address(text))
-            except ValueError as error:
-                faults.append(f"{name}, line {number}: {error}")
-                if len(faults) == _MOST_FAULTS:
-                    break
-    if not links and not faults:
-        faults = [f"{name}: no link in this file"]
-    if faults:
-        raise DataError("\n".join([*faults, "give one address per line, or JSON Lines with the field `url`"]))
+    links = []
+    with BadLines(skippable=False) as bad_lines:
+        file = bad_lines.file(source)
+        with open_table(file, {"url"}) as table:
+            for row in table.rows:
+                url = row.values.get("url") or row.values.get("text")
+                if isinstance(url, str) and url.strip():
+                    links.append(" ".join(url.split()))
+                else:
+                    file.bad(row.line, LineError("no text in `url`"), row.raw)
+    if not links:
+        raise DataError(f"{file.shown}: no link in this file; give one address per line, or a column `url`")
     return links
-
-
-def _address(text: str) -> str:
-    if text.startswith("{"):
-        try:
-            text = json.loads(text).get("url")
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"broken JSON ({error})") from error
-        if not isinstance(text, str) or not text.strip():
-            raise ValueError("no text in the field `url`")
-        return " ".join(text.split())
-    if len(text.split()) > 1:
-        raise ValueError(f"{text[:60]!r} is not one address")
-    return text
 
 
 def _states(store: CrawlStore, report: CrawlReport) -> Iterator[str]:

@@ -113,13 +113,9 @@ def _plain(text: str) -> str:
 
 def _visible(html: str) -> str:
     """Return the visible text of a page without menus, headers and footers."""
-    from lxml import etree
+    from trafilatura import load_html
 
-    parser = etree.HTMLParser(encoding="utf-8", remove_comments=True)
-    try:
-        root = etree.fromstring(html.encode("utf-8", "replace"), parser)
-    except (etree.LxmlError, ValueError):
-        return ""
+    root = load_html(html)
     return "" if root is None else _text(root)
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from html import unescape
 from typing import Any
 from urllib.parse import urlsplit
 
 from linker.articles.html.blocks import in_other, key_of, text_of
 
-_NO_JSON = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?://\s*)?(?:-->|\]\]>)\s*$|;\s*$")
-_TRAILING_COMMA = re.compile(r",(?=\s*[\]}])")
+_NO_JSON = re.compile(
+    r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?://\s*)?(?:-->|\]\]>)\s*$|;\s*$|,(?=\s*[\]}])"
+)
 _LISTS = {"CollectionPage", "SearchResultsPage", "ItemList", "Blog"}
 _SITES = {"WebSite", "NewsMediaOrganization", "Organization"}
 # `Title - Site`, `Site | Title`, `Title_Site` (in China).
@@ -135,13 +137,8 @@ def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
     for script in tree.iter("script"):
         if "ld+json" not in (script.get("type") or "").lower() or not script.text:
             continue
-        text = _NO_JSON.sub("", script.text)
-        for written in (text, _TRAILING_COMMA.sub("", text)):
-            try:
-                yield from _flat(json.loads(written, strict=False))
-                break
-            except (ValueError, RecursionError):
-                continue
+        with suppress(ValueError, RecursionError):
+            yield from _flat(json.loads(_NO_JSON.sub("", script.text), strict=False))
 
 
 def _flat(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:

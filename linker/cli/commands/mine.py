@@ -69,7 +69,9 @@ def links(
 def fetch(
     links: Annotated[
         str,
-        typer.Argument(help="Links: one address per line, or JSON Lines with `url`; - for standard input."),
+        typer.Argument(
+            help="Links: a table with `url`, or one address per line (.txt); - for standard input."
+        ),
     ],
     out: Annotated[
         Path, typer.Option(help="Folder for articles and states; one of an earlier run is continued.")
