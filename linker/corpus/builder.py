@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +18,6 @@ from linker.corpus.deletion import condition_of, delete_by_files, delete_rows
 from linker.corpus.engines.engine import Engine
 from linker.corpus.indexes.near_duplicates import stored_groups
 from linker.corpus.known_posts import Added, KnownPosts, post_keys
-from linker.corpus.storage.data_files import DataFile
 from linker.corpus.storage.reader import batches
 from linker.corpus.storage.store import FACTS, CorpusMetadata, Store, check_local
 from linker.data.files.line_errors import BadLines, OnError
@@ -32,11 +30,9 @@ from linker.data.types import Post
 from linker.models.files.resolve import resolve_model
 from linker.models.model import Model, embedding_submodel
 
-# At most this many posts per worker are encoded again after an interruption, and those of one commit.
+# At most this many posts per worker are encoded again after an interruption.
 POSTS_AT_ONCE = 25_000
 CHARACTERS_AT_ONCE = 25_000_000
-# A commit lists all data files again. It therefore waits until there is one new file per 200, or some seconds.
-_FILES_PER_NEW, _SECONDS = 200, 30.0
 
 
 def add_posts(
@@ -96,12 +92,9 @@ def _append(
 ) -> Added:
     """Append the new posts of chunks, and return the numbers of posts."""
     dataset, added, known = store.dataset(), Added(), KnownPosts(update)
-    committed = 0 if dataset is None else len(dataset.get_fragments())
     if dataset is not None:
         rows = (batch.to_pydict() for batch in batches(dataset, ["id", "text"]))
         known.add(np.concatenate([post_keys([], []), *(post_keys(row["id"], row["text"]) for row in rows)]))
-    waiting: list[DataFile] = []
-    last = time.monotonic()
 
     def new() -> Iterator[tuple[Sequence[Post], Sequence[str]]]:
         for posts, bytes_read in chunks:
@@ -111,28 +104,12 @@ def _append(
             if fresh:
                 yield fresh, replaced
 
-    def commit() -> None:
-        nonlocal committed, last
-        files = waiting.copy()
-        waiting.clear()
-        if files:
-            store.append(files)
-            committed += len(files)
-            added.new += sum(file.rows for file in files)
-        last = time.monotonic()
-
-    try:
-        for file, replaced in engine.map(ChunkWriter(store, model), new()):
-            if replaced:
-                commit()  # the posts to replace may be among those that wait
-                added.updated += delete_rows(store, condition_of(replaced))
-            waiting.append(file)
-            late = time.monotonic() - last > _SECONDS
-            if replaced or late or len(waiting) * _FILES_PER_NEW > committed:
-                commit()
-            progress.done(file.rows)
-    finally:
-        commit()
+    for file, replaced in engine.map(ChunkWriter(store, model), new()):
+        if replaced:
+            added.updated += delete_rows(store, condition_of(replaced))
+        store.append(file)
+        added.new += file.rows
+        progress.done(file.rows)
     return added
 
 

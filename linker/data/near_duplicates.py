@@ -82,47 +82,52 @@ def linked_groups(signed: np.ndarray) -> np.ndarray:
     Returns:
         int64, one per text: index of the first text of its group.
     """
-    every = np.arange(len(signed), dtype=np.int64)
     keys = _in_blocks(signed, slice(None), row_keys)
-    links = Links(len(signed))
+    leaders = np.arange(len(signed), dtype=np.int64)
+    keys_of_leaders = np.full(len(signed), np.iinfo(np.uint64).max, dtype=np.uint64)
     for number in range(BANDS):
         columns = slice(BAND * number, BAND * (number + 1))
         band = _in_blocks(signed, columns, lambda some: band_keys(some)[:, 0])
-        links.add(*band_links(every, band, lambda texts: (signed[texts], keys[texts])))
-    return links.groups()
+        texts, firsts = _band_links(signed, keys, band)
+        # Of several bands, the first leader counts.
+        there, found = keys_of_leaders[texts], keys[firsts]
+        is_first = (found < there) | ((found == there) & (firsts < leaders[texts]))
+        leaders[texts[is_first]], keys_of_leaders[texts[is_first]] = firsts[is_first], found[is_first]
+    earliest = np.arange(len(signed), dtype=np.int64)
+    linked = np.flatnonzero(leaders != earliest)
+    while len(linked) and not np.array_equal(again := leaders[leaders[linked]], leaders[linked]):
+        leaders[linked] = again
+    np.minimum.at(earliest, leaders[linked], linked)
+    return earliest[leaders]
 
 
-def band_links(
-    texts: np.ndarray, band: np.ndarray, rows: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _band_links(signed: np.ndarray, keys: np.ndarray, band: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Link texts with the first of those with the same numbers in a band, if they are near-duplicates.
 
     First in the order of `row_keys`, so that groups do not depend on the order of the texts.
 
     Args:
-        texts: int64, ascending: indices of texts; all that share a value with one of them are among them.
-        band: a value of each that represents its numbers in the band.
-        rows: returns the signatures of texts, and their `row_keys`.
+        signed: the signatures.
+        keys: their `row_keys`.
+        band: a value of each text that represents its numbers in the band.
 
     Returns:
-        Texts with a link, int64; the texts that they are linked with, int64; and `row_keys` of the latter.
+        Texts with a link, and the texts that they are linked with: int64.
     """
-    order = np.argsort(band, kind="stable")
-    band = band[order]
+    texts = np.argsort(band, kind="stable")
+    band = band[texts]
     same = np.zeros(len(band) + 1, dtype=bool)
     same[1:-1] = band[1:] == band[:-1]
     shared = np.flatnonzero(same[1:] | same[:-1])
     starts = np.flatnonzero(~same[shared])
-    texts = texts[order[shared]]
-    signed, keys = rows(texts)
-    leaders = np.repeat(_first_least(keys, starts), np.diff(np.append(starts, len(keys))))
-    some = np.flatnonzero(np.arange(len(keys)) != leaders)
-    leaders = leaders[some]
-    parts = [slice(i, i + _TEXTS_AT_ONCE) for i in range(0, len(some), _TEXTS_AT_ONCE)]
-    alike = [(signed[some[part]] == signed[leaders[part]]).mean(axis=1) >= LIKE for part in parts]
+    texts = texts[shared]
+    firsts = texts[_first_least(keys[texts], starts)]
+    firsts = np.repeat(firsts, np.diff(np.append(starts, len(texts))))
+    texts, firsts = texts[texts != firsts], firsts[texts != firsts]
+    parts = [slice(i, i + _TEXTS_AT_ONCE) for i in range(0, len(texts), _TEXTS_AT_ONCE)]
+    alike = [(signed[texts[part]] == signed[firsts[part]]).mean(axis=1) >= LIKE for part in parts]
     linked = np.flatnonzero(np.concatenate([np.zeros(0, dtype=bool), *alike]))
-    some, leaders = some[linked], leaders[linked]
-    return texts[some], texts[leaders], keys[leaders]
+    return texts[linked], firsts[linked]
 
 
 def _first_least(keys: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -132,35 +137,6 @@ def _first_least(keys: np.ndarray, starts: np.ndarray) -> np.ndarray:
     least = np.repeat(np.minimum.reduceat(keys, starts), np.diff(np.append(starts, len(keys))))
     at = np.flatnonzero(keys == least)
     return at[np.searchsorted(at, starts)]
-
-
-class Links:
-    """Links of texts from all bands, in any order; 16 bytes per text.
-
-    Args:
-        count: number of texts.
-    """
-
-    def __init__(self, count: int) -> None:
-        self._leaders = np.arange(count, dtype=np.int64)
-        self._keys = np.full(count, np.iinfo(np.uint64).max, dtype=np.uint64)
-
-    def add(self, texts: np.ndarray, leaders: np.ndarray, keys: np.ndarray) -> None:
-        """Add what `band_links` returns for a band, or for some values of it; the first leader of each text counts."""
-        there = self._keys[texts]
-        first = np.flatnonzero((keys < there) | ((keys == there) & (leaders < self._leaders[texts])))
-        self._leaders[texts[first]], self._keys[texts[first]] = leaders[first], keys[first]
-
-    def groups(self) -> np.ndarray:
-        """Return the index of the first text of each one's group: int64, one per text."""
-        every = np.arange(len(self._leaders), dtype=np.int64)
-        linked = np.flatnonzero(self._leaders != every)
-        roots = self._leaders.copy()
-        while len(linked) and not np.array_equal(again := roots[roots[linked]], roots[linked]):
-            roots[linked] = again
-        earliest = every
-        np.minimum.at(earliest, roots[linked], linked)
-        return earliest[roots]
 
 
 def _in_blocks(signed: np.ndarray, columns: slice, keys: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

@@ -175,21 +175,18 @@ class Store:
         dataset = self.dataset()
         return None if dataset is None else Shards(self.folder, dataset)
 
-    def append(self, written: Sequence[DataFile]) -> None:
-        """Append data files atomically, in their order, and record their checksums; for the writer.
-
-        Args:
-            written: the files, of which there is at least one.
+    def append(self, written: DataFile) -> None:
+        """Append a data file atomically, and record its checksum; for the writer.
 
         Raises:
             LinkerError: if it cannot be written.
         """
         operation, dataset = _lance().LanceOperation, self.dataset()
-        fragments = [one.metadata(self.folder) for one in written]
+        fragments = [written.metadata(self.folder)]
         if dataset is None:
-            self._commit(operation.Overwrite(schema(), fragments), None, written)
+            self._commit(operation.Overwrite(schema(), fragments), None, [written])
         else:
-            self._commit(operation.Append(fragments), dataset.version, written)
+            self._commit(operation.Append(fragments), dataset.version, [written])
 
     def rewrite(
         self, dataset: lance.LanceDataset, merged: Sequence[tuple[Sequence[Shard], Sequence[DataFile]]]

@@ -1,6 +1,5 @@
 """Labeled texts: what is read, how it is divided, and which pairs are made of it."""
 
-import math
 from collections import Counter
 from itertools import permutations
 
@@ -152,39 +151,6 @@ def test_fewer_pairs_are_a_balanced_sample():
     assert [classes[i] == classes[j] for i, j in zip(pairs.first, pairs.second)] == pairs.same.tolist()
     assert pairs.same.sum() == 5
     assert len(balanced_pairs(classes, 3, max_pairs=1000).first) == 56
-
-
-def four_sizes(total, squares):
-    """All a ≥ b ≥ c ≥ d > 0 with this sum and this sum of squares."""
-    for a in range(total // 4, total):
-        for b in range(a + 1):
-            rest = total - a - b
-            root = 2 * (squares - a * a - b * b) - rest * rest  # (c − d)²
-            apart = math.isqrt(max(root, 0))
-            c = (rest + apart) // 2
-            if root >= 0 and apart * apart == root and (rest + apart) % 2 == 0 and b >= c and rest > c:
-                yield a, b, c, rest - c
-
-
-def test_the_papers_numbers_of_pairs_are_those_of_ordered_pairs_without_self():
-    """162,064, 71,812 and 53,560 pairs of 555, 370 and 294 texts, of which nothing but the class sizes is unknown.
-
-    Unordered pairs cannot be meant (555 texts have 153,735), nor pairs with self (Σ n² has the parity of Σ n).
-    """
-    found = {}
-    for texts, pairs in ((555, 162_064), (370, 71_812), (294, 53_560)):
-        found[texts] = list(four_sizes(texts, pairs // 2 + texts))  # Σ n (n − 1) = pairs / 2
-        assert found[texts]
-        classes = np.repeat(np.arange(4), found[texts][0])
-        assert len(balanced_pairs(classes.tolist(), 0).first) == pairs
-    # Some of these also are one stratified division of 925 texts.
-    both = {
-        tuple(n + m for n, m in zip(train, test))
-        for train in found[555]
-        for test in found[370]
-        if all(abs(2 * n - 3 * m) <= 3 for n, m in zip(train, test))
-    }
-    assert both
 
 
 @pytest.mark.parametrize("classes", [[], ["a"], ["a", "b"], ["a", "a"]])
