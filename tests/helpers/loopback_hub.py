@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import re
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 
-#: Token that may read private models.
+#: Token that may read private models and write.
 TOKEN = "hf_loopback"
 
 
@@ -62,6 +63,7 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
 
         def _answer(self) -> None:
             path = unquote(urlsplit(self.path).path)
+            self.body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             hub.requests.append(f"{self.command} {path}")
             try:
                 for method, pattern, answer in ROUTES:
@@ -72,7 +74,7 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
                 headers = {"X-Error-Code": refusal.code} if refusal.code else {}
                 self._send(json.dumps(refusal.content).encode(), refusal.status, headers)
 
-        do_GET = do_HEAD = _answer  # noqa: N815
+        do_GET = do_HEAD = do_POST = _answer  # noqa: N815
 
         def _send(self, content: bytes, status: int = 200, headers: dict[str, str] | None = None) -> None:
             self.send_response(status)
@@ -125,12 +127,42 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             ]
             self._json(rows)
 
+        def create(self) -> None:
+            wanted = json.loads(self.body)
+            if not self._knows_token():
+                raise _RefusalError(401, text="Invalid username or password.")
+            repo = f"{wanted.get('organization') or 'user'}/{wanted['name']}"
+            if repo in hub.repositories:
+                raise _RefusalError(409, text="You already created this", url=f"{hub.address}/{repo}")
+            private = wanted.get("private") or wanted.get("visibility") == "private"
+            hub.repositories[repo] = Repository(private=bool(private))
+            hub.repositories[repo].commit("main", {".gitattributes": b""})
+            self._json({"url": f"{hub.address}/{repo}", "name": repo})
+
+        def validate(self) -> None:
+            self._json({"errors": [], "warnings": []})
+
+        def preupload(self, repo: str, revision: str) -> None:
+            more = {"uploadMode": "regular", "shouldIgnore": False}
+            self._json({"files": [{"path": file["path"], **more} for file in json.loads(self.body)["files"]]})
+
+        def commit(self, repo: str, revision: str) -> None:
+            rows = [json.loads(line)["value"] for line in self.body.decode().splitlines()]
+            files = {row["path"]: base64.b64decode(row["content"]) for row in rows if "path" in row}
+            commit = self._find(repo).commit(revision, files)
+            url = f"{hub.address}/{repo}/commit/{commit}"
+            self._json({"success": True, "commitOid": commit, "commitUrl": url})
+
     name = r"([\w.-]+/[\w.-]+)"
     ROUTES: list[tuple[str, str, Callable[..., None]]] = [
         ("GET HEAD", rf"/{name}/resolve/([^/]+)/(.+)", Handler.resolve),
         ("GET", rf"/api/models/{name}", Handler.info),
         ("GET", rf"/api/models/{name}/revision/([^/]+)", Handler.info),
         ("GET", rf"/api/models/{name}/tree/([^/]+)", Handler.tree),
+        ("POST", r"/api/repos/create", Handler.create),
+        ("POST", r"/api/validate-yaml", Handler.validate),
+        ("POST", rf"/api/models/{name}/preupload/(.+)", Handler.preupload),
+        ("POST", rf"/api/models/{name}/commit/(.+)", Handler.commit),
     ]
     return Handler
 

@@ -17,8 +17,9 @@ from huggingface_hub import constants, file_download, utils
 
 import linker
 from linker.common.errors import ModelError
-from linker.models.files.archive import MANIFEST
+from linker.models.files.archive import MANIFEST, write_manifest
 from linker.models.files.hub import is_hub_name
+from linker.models.files.publishing import public_files, push_model
 from linker.models.files.resolve import resolve_model
 from linker.models.pretrained import DISTILLED, FOLDERS
 from tests.helpers.loopback_hub import TOKEN, Hub, Repository, hub_on_loopback
@@ -319,7 +320,11 @@ def test_the_command_line_loads_and_reports_errors(hub: Hub, folder: Path, tmp_p
         # Neither bars nor warnings of huggingface_hub.
         lines = [line for line in result.stderr.splitlines() if "user/model" in line or "http" in line]
         assert len(lines) == (model == "user/model"), result.stderr
+    pushed = run(hub, tmp_path, "model", "push", "mine", "user/pushed")
+    assert pushed.stdout == f"user/pushed@{hub.repositories['user/pushed'].branches['main']}\n", pushed.stderr
+    assert "config.json: " in pushed.stderr
     for arguments, variables, message in (
+        (("model", "push", "mine", "user/new"), {"HF_TOKEN": "wrong"}, "does not permit to write"),
         (("rank", *sample, "--model", "user/none"), {}, "not found on http"),
         (("rank", *sample, "--model", "user/none"), {"HF_TOKEN": "wrong"}, "not found on http"),
         (
@@ -335,3 +340,52 @@ def test_the_command_line_loads_and_reports_errors(hub: Hub, folder: Path, tmp_p
         errors = [line for line in result.stderr.splitlines() if line.startswith("error: user/")]
         assert len(errors) == 1, result.stderr
         assert message in errors[0]
+
+
+def test_a_push_uploads_what_manifests_list_without_paths_of_this_machine(hub: Hub, folder: Path) -> None:
+    inner = folder / "part-0/inner"  # a model folder in it
+    shutil.copytree(FOLDERS[DISTILLED], inner)
+    for config in (folder / "config.json", inner / "config.json"):
+        content = json.loads(config.read_text())
+        content["data"] = {"paths": [str(Path.home() / "study/posts.jsonl"), "~/secret/a.csv", "../b.csv"]}
+        content["from"] = "C:\\Users\\ann\\c.csv"
+        config.write_text(json.dumps(content))
+    (folder / "README.md").write_text(f"---\nlicense: mit\n---\n\nOf {Path.home()}/study/posts.jsonl.\n")
+    (folder / "notes.txt").write_text("private")
+    write_manifest(inner)
+    write_manifest(folder)
+    manifest = json.loads((folder / MANIFEST).read_text())
+    del manifest["sha256"]["notes.txt"]
+    (folder / MANIFEST).write_text(json.dumps(manifest))
+    name = push_model(folder, "user/model", public_files(folder))
+    files = hub.files("user/model")
+    assert name == f"user/model@{hub.repositories['user/model'].branches['main']}"
+    assert {"config.json", "part-0/inner/config.json", WEIGHTS, f"part-0/inner/{WEIGHTS}"} <= set(files)
+    assert "notes.txt" not in files
+    for file in ("config.json", "part-0/inner/config.json"):
+        content = json.loads(files[file])
+        assert content["data"]["paths"] == ["posts.jsonl", "a.csv", "b.csv"]
+        assert content["from"] == "c.csv"
+    assert files["README.md"].decode().endswith("Of posts.jsonl.\n")
+    np.testing.assert_array_equal(scores(name), scores(folder))
+
+
+@pytest.mark.parametrize("place", [WEIGHTS, "part-0", "README.md", "config.json"])
+def test_a_push_follows_no_links(hub: Hub, folder: Path, tmp_path: Path, place: str) -> None:
+    (folder / "README.md").touch()
+    (folder / place).rename(tmp_path / "elsewhere")
+    (folder / place).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ModelError, match=": a link; put the file itself into the model folder"):
+        public_files(folder)
+
+
+def test_a_push_into_another_repository_is_refused(hub: Hub, folder: Path) -> None:
+    files = public_files(folder)
+    hub.repositories["user/other"] = Repository()
+    hub.repositories["user/other"].commit("main", {"config.json": b"{}"})
+    with pytest.raises(ModelError, match="user/other: has a model of another library; push to a new name"):
+        push_model(folder, "user/other", files)
+    with pytest.raises(ModelError, match="user/other: exists and is public"):
+        push_model(folder, "user/other", files, private=True)
+    with pytest.raises(ModelError, match="model: not a name on a hub; give USER/MODEL"):
+        push_model(folder, "model", files)

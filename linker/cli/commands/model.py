@@ -1,4 +1,4 @@
-"""`linker model`: export a trained model to ONNX."""
+"""`linker model`: export a trained model to ONNX, or upload it to a hub."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from linker.cli.command import App
+from linker.cli.status import say
 from linker.common.errors import LinkerError
 
-app = App(help="Export a trained model to ONNX.", no_args_is_help=True)
+app = App(help="Export a trained model to ONNX, or upload it to a hub.", no_args_is_help=True)
 
 
 @app.command()
@@ -45,3 +46,22 @@ def export(
 
     export_model(folder, out, texts)
     print(out)
+
+
+@app.command()
+def push(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a trained model.")],
+    name: Annotated[str, typer.Argument(metavar="USER/MODEL", help="Name of the model on the hub.")],
+    private: Annotated[bool, typer.Option("--private", help="Create a private repository.")] = False,
+) -> None:
+    """Upload a model folder to a Hugging Face hub: what its manifest lists, without paths of this machine.
+
+    Needs a token that may write, in HF_TOKEN or by `hf auth login`. Prints the name that loads exactly this model.
+    """
+    from linker.models.files.publishing import public_files, push_model
+
+    files = public_files(model)
+    for file, content in files.items():
+        size = len(content) if isinstance(content, bytes) else content.stat().st_size
+        say(f"{file}: {size:,} bytes")
+    print(push_model(model, name, files, private))

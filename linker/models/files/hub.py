@@ -1,4 +1,4 @@
-"""Model folders on a Hugging Face hub; `hf upload` puts them there."""
+"""Model folders from a Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def download_model(name: str, connect: bool = True) -> tuple[str, Path]:
     repo, revision = split_hub_name(name)
     options: dict[str, Any] = {"library_name": "linker", "library_version": __version__}
     options["local_files_only"] = not connect
-    with _messages(name, connect):
+    with hub_errors(name, connect):
         for file in (CONFIG, MANIFEST):
             try:
                 folder = Path(hf_hub_download(repo, file, revision=revision, **options)).parent
@@ -80,7 +80,7 @@ def download_model(name: str, connect: bool = True) -> tuple[str, Path]:
                     'config {"type": "sentence_transformer", "path": "USER/MODEL"}'
                 ) from error
             revision = folder.name
-        _check_contents(name, folder)
+        check_contents(name, folder)
         downloads = connect and not _is_whole(folder)
         if downloads:
             patterns = [CARD, *(f"*{suffix}" for suffix in _SUFFIXES)]
@@ -107,7 +107,7 @@ def _is_whole(folder: Path) -> bool:
     return all((inner / file).is_file() for inner, files in manifests for file in files)
 
 
-def _check_contents(name: str, folder: Path) -> None:
+def check_contents(name: str, folder: Path) -> None:
     """Check that a model needs no other model that its folder only names, and has weights and text only."""
     try:
         model = read_config(folder)["model"]
@@ -132,12 +132,13 @@ def _check_contents(name: str, folder: Path) -> None:
 
 
 @contextmanager
-def _messages(name: str, connect: bool) -> Iterator[None]:
+def hub_errors(name: str, connect: bool = True, access: str = "read") -> Iterator[None]:
     """Turn errors of huggingface_hub into messages; its progress bars are shown on terminals only.
 
     Args:
         name: the model.
         connect: whether the hub may be asked.
+        access: `read` or `write`.
     """
     from huggingface_hub import utils
     from huggingface_hub.errors import HTTPError
@@ -150,22 +151,22 @@ def _messages(name: str, connect: bool) -> Iterator[None]:
     try:
         yield
     except (OSError, HTTPError, ValueError) as error:
-        raise ModelError(f"{name}: {_problem(error, name.partition('@')[0], connect)}") from error
+        raise ModelError(f"{name}: {_problem(error, name.partition('@')[0], connect, access)}") from error
     finally:
         utils.logging.set_verbosity(verbosity)
         if silent:
             utils.enable_progress_bars()
 
 
-def _problem(error: Exception, repo: str, connect: bool) -> str:
-    """Return what is wrong and what to do about an error of huggingface_hub; see `_messages`."""
+def _problem(error: Exception, repo: str, connect: bool, access: str) -> str:
+    """Return what is wrong and what to do about an error of huggingface_hub; see `hub_errors`."""
     from huggingface_hub import constants, errors
 
     hub, cause = constants.ENDPOINT, error
     while isinstance(cause.__cause__, Exception):
         cause = cause.__cause__
     reason = (str(cause).strip() or type(cause).__name__).split("\n")[0].rstrip(".")
-    login = "set HF_TOKEN to a token that may read it, or type: hf auth login"
+    login = f"set HF_TOKEN to a token that may {access} it, or type: hf auth login"
     unreachable = f"{hub} cannot be reached ({reason}); check the connection and HF_ENDPOINT"
     if isinstance(error, errors.GatedRepoError):
         return f"access must be granted on {hub}/{repo} first; then {login}"
@@ -181,6 +182,6 @@ def _problem(error: Exception, repo: str, connect: bool) -> str:
         return f"not in the local cache, and {unreachable}"
     if isinstance(error, errors.HfHubHTTPError):
         if error.response.status_code in (401, 403):
-            return f"{hub} does not permit to read it; {login}"
+            return f"{hub} does not permit to {access} it; {login}"
         return f"{hub} answers with an error ({reason}); try again later"
     return unreachable if isinstance(error, OSError | errors.HTTPError) else f"refused ({reason})"

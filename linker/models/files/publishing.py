@@ -1,0 +1,96 @@
+"""Upload a model folder to a Hugging Face hub: what its manifest lists, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+
+from linker.common.errors import ModelError
+from linker.common.files import read_json_object, real_path
+from linker.models.files.archive import CARD, CONFIG, MANIFEST, METRICS, check_manifest, walk
+from linker.models.files.hub import check_contents, hub_errors
+from linker.version import __version__
+
+
+def public_files(folder: Path) -> dict[str, Path | bytes]:
+    """Return what is uploaded of a model folder: name → file, or content without paths of this machine.
+
+    Of the folder and the model folders in it, these are the manifest, the files that it lists, config, metrics and
+    card. In the last three, paths of this machine are shortened to the names of their files.
+
+    Raises:
+        ModelError: if the folder is damaged or not complete in itself, or a file is a link.
+    """
+    check_contents(str(folder), folder)
+    files: dict[str, Path | bytes] = {}
+    for manifest in sorted(folder.rglob(MANIFEST)):
+        inner = manifest.parent
+        check_manifest(inner)
+        texts = [inner / name for name in (CONFIG, METRICS, CARD) if (inner / name).exists()]
+        listed = [inner / name for name in read_json_object(manifest)["sha256"]]
+        for path in [manifest, *listed, *texts]:
+            name = path.relative_to(folder).as_posix()
+            if path.is_symlink() or real_path(path) != real_path(folder) / name:
+                raise ModelError(f"{path}: a link; put the file itself into the model folder")
+            files[name] = path
+        config = read_json_object(inner / CONFIG)
+        for path in texts:
+            files[path.relative_to(folder).as_posix()] = _public(path.read_text(encoding="utf-8"), config)
+    return files
+
+
+def push_model(folder: Path, repo: str, files: Mapping[str, Path | bytes], private: bool = False) -> str:
+    """Upload files of a model folder in one commit; the repository is created if it does not exist.
+
+    Args:
+        folder: the model folder.
+        repo: `user/model`.
+        files: those of `public_files`.
+        private: create a private repository.
+
+    Returns:
+        The name that loads what was uploaded: `user/model@commit`.
+
+    Raises:
+        ModelError: if the repository has another kind of model, or is public although `private` was given, or the hub
+            cannot be reached or refuses.
+    """
+    from huggingface_hub import CommitOperationAdd, HfApi
+
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", repo):
+        raise ModelError(f"{repo}: not a name on a hub; give USER/MODEL")
+    api = HfApi(library_name="linker", library_version=__version__)
+    with hub_errors(repo, access="write"):
+        api.create_repo(repo, private=private or None, exist_ok=True)
+        if private and not api.model_info(repo).private:
+            raise ModelError(
+                f"{repo}: exists and is public; make it private on the hub, or leave out --private"
+            )
+        present = api.list_repo_files(repo)
+        if CONFIG in present and MANIFEST not in present:
+            raise ModelError(f"{repo}: has a model of another library; push to a new name")
+        operations = [CommitOperationAdd(name, content) for name, content in files.items()]
+        commit = api.create_commit(
+            repo, operations, commit_message=f"Upload {folder.name}, a model of linker {__version__}"
+        )
+    return f"{repo}@{commit.oid}"
+
+
+def _public(text: str, config: Any) -> bytes:
+    """Return a text with the names of files in place of the paths of this machine that a config has."""
+    values = {value for value in walk(config) if isinstance(value, str)}
+    for path in sorted(filter(_is_local, values), key=len, reverse=True):
+        name = PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name
+        for form in (path, json.dumps(path, ensure_ascii=False)[1:-1]):
+            text = text.replace(form, name)
+    return text.encode()
+
+
+def _is_local(value: str) -> bool:
+    """Return whether a value is a path that says where something is on this machine."""
+    posix = PurePosixPath(value)
+    outside = posix.is_absolute() or PureWindowsPath(value).drive or posix.parts[:1] in (("~",), ("..",))
+    return bool(outside) and len(posix.parts or PureWindowsPath(value).parts) > 0 and "\n" not in value
