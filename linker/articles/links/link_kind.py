@@ -23,7 +23,6 @@ _LONG = 20
 _DIGITS = re.compile(r"\d")
 # An id: letters and digits mixed (c5y1abc0d2o), or digits.
 _ID = re.compile(r"(?=[^\W_]*\d)[^\W_]{6,}|\d{4,}")
-_SHORT_ID = re.compile(r"[A-Za-z0-9]{4,12}")
 _FEDIVERSE = re.compile(r"/(@[\w.@-]+|users/\w+/statuses)(/\d+)?")
 # A parameter that names an article: an id by its name, or four digits.
 _IDENTIFIES = re.compile(
@@ -57,8 +56,6 @@ def link_kind(
             return "platform"
         if _is_listed(key, LISTS["other sites"]):
             return "other site"
-        if _looks_shortened(key):
-            return "shortener"
     if _FILE.search(path):
         return "file"
     return "article" if _names_an_article(path, query) else "front page"
@@ -70,16 +67,6 @@ def _is_listed(key: str, hosts: frozenset[str]) -> bool:
     labels = host.split(".")
     domains = (".".join(labels[i:]) for i in range(len(labels)))
     return f"{host}/{path.partition('/')[0]}" in hosts or any(domain in hosts for domain in domains)
-
-
-def _looks_shortened(key: str) -> bool:
-    """Whether host and path are as short as those of shorteners: `cnb.cx/KvdkbO`."""
-    host, _, path = key.partition("/")
-    name = host.split(".")[-2]
-    if len(name) > 5 or not _SHORT_ID.fullmatch(path) or len(host) > 12:
-        return False
-    cases = bool(_DIGITS.search(path)) + (path != path.lower()) + (path != path.upper())
-    return cases > 1
 
 
 def _names_an_article(path: str, query: str) -> bool:

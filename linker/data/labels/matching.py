@@ -79,46 +79,32 @@ def match_labels(posts: Sequence[Post], records: Sequence[ImportedLabel]) -> Mat
     match, labels with different ids get different ones, in order.
     """
     by_id = {post.id: post for post in posts}
-    content = _ByContent(posts, by_id.keys() & {record.post_id for record in records})
+    by_text: dict[str, list[Post]] = {}
+    if any(record.text and record.post_id not in by_id for record in records):
+        for post in posts:
+            by_text.setdefault(normal_text(post.text), []).append(post)
+    taken = by_id.keys() & {record.post_id for record in records}
+    by_content: dict[tuple[object, ...], str | None] = {}
     post_ids: list[str | None] = []
-    by_content = other_text = 0
+    other_text = 0
     for record in records:
         if (post := by_id.get(record.post_id)) is not None:
             other_text += bool(record.text and not _same_text(record.text, post.text))
-        elif record.text and (post := content.find(record)) is not None:
-            by_content += 1
-        post_ids.append(None if post is None else post.id)
-    return Matches(records, post_ids, by_content, other_text)
-
-
-class _ByContent:
-    """Finds posts by content; the posts are indexed when the first is looked up.
-
-    Args:
-        posts: the posts.
-        taken: ids of posts that have a label of their own.
-    """
-
-    def __init__(self, posts: Sequence[Post], taken: set[str]) -> None:
-        self._posts = posts
-        self._taken = set(taken)
-        self._by_text: dict[str, list[Post]] = {}
-        self._found: dict[tuple[str | None, ...], Post | None] = {}
-
-    def find(self, record: ImportedLabel) -> Post | None:
-        """Return the post with the content of a label; None if there is none."""
-        if not self._by_text:
-            for post in self._posts:
-                self._by_text.setdefault(normal_text(post.text), []).append(post)
-        text = normal_text(record.text or "")
-        author = pseudonym(record.author)
+            post_ids.append(post.id)
+            continue
+        text, author = normal_text(record.text or ""), pseudonym(record.author)
         key = (record.post_id, text, author, record.platform, second(record.created_at))
-        if key not in self._found:
-            same = [post for post in self._by_text.get(text, ()) if _agrees(record, author, post)]
-            free = [post for post in same if post.id not in self._taken]
-            self._found[key] = next(iter(free or same), None)
-            self._taken.update(post.id for post in free[:1])
-        return self._found[key]
+        if key not in by_content:
+            same = by_text.get(text, ()) if record.text else ()
+            ids = [other.id for other in same if _agrees(record, author, other)]
+            free = [id_ for id_ in ids if id_ not in taken][:1]
+            by_content[key] = next(iter(free or ids), None)
+            taken.update(free)
+        post_ids.append(by_content[key])
+    found = sum(
+        post_id is not None and post_id != record.post_id for record, post_id in zip(records, post_ids)
+    )
+    return Matches(records, post_ids, found, other_text)
 
 
 def _agrees(record: ImportedLabel, author: str, post: Post) -> bool:

@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 from typing_extensions import override
 
 from linker.data.platforms.paths import getter
-from linker.data.platforms.platform import Platform, Record, UnknownShapeError, row_inside, table
+from linker.data.platforms.platform import Platform, Record, UnknownShapeError, table
+from linker.data.platforms.recognition import platforms
 
 _BETWEEN = re.compile(r"[,|;\s]+(?=https?://)")
 _LISTED = ("urls", "links", "link_url", "url_original")
@@ -102,8 +103,12 @@ class Zeeschuimer(Platform):
         inside, source = record.get("data"), record.get("source_platform")
         if not isinstance(inside, dict) or not isinstance(source, str):
             raise UnknownShapeError("no source_platform and data")
-        row = row_inside(_INSIDE, inside)
-        return f"records of {source}" if row is None else row
+        for name in _INSIDE:
+            platform = platforms()[name]
+            if platform.recognizes(inside):
+                row = platform.row(platform.opened(inside))
+                return {**row, "platform": name} if isinstance(row, dict) else row
+        return f"records of {source}"
 
 
 @Platform.register("snscrape")

@@ -6,7 +6,6 @@ import hashlib
 import html
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -249,21 +248,6 @@ def html_links(path: str) -> Callable[[Record], list[str]]:
     """Return a function that returns the addresses of the links in HTML, without mentions and hashtags."""
     value_of = getter(path)
     return lambda record: anchors(value) if isinstance(value := value_of(record), str) else []
-
-
-def row_inside(names: Iterable[str], record: Record) -> dict[str, Any] | str | None:
-    """Return the row of a record, by the first of some formats that recognizes it; None: none does."""
-    for name in names:
-        platform = _named(name)
-        if platform.recognizes(record):
-            row = platform.row(platform.opened(record))
-            return {**row, "platform": name} if isinstance(row, dict) else row
-    return None
-
-
-@cache
-def _named(name: str) -> Platform:
-    return Platform.by_name(name)()
 
 
 def _rule(path: str, names: str | Mapping[str, str]) -> Callable[[Record], str | None]:

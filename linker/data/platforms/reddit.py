@@ -5,12 +5,12 @@ Sources: scripts and README of ArthurHeitmann/arctic_shift; listings in the docu
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from typing_extensions import override
 
 from linker.data.platforms.paths import lister
-from linker.data.platforms.platform import Platform, Record, row_inside, table
+from linker.data.platforms.platform import Platform, Record, table
 
 _DELETED = {"[deleted]": "deleted posts", "[removed]": "removed posts"}
 _DELETED_LATER = (
@@ -18,29 +18,11 @@ _DELETED_LATER = (
     ("_meta.removal_type", "removed posts"),
     ("author", {"AutoModerator": "AutoModerator posts"}),
 )
-_URLS = lister("url_overridden_by_dest|url")
+_URLS, _REPLIES = lister("url_overridden_by_dest|url"), lister("replies.data.children[]")
 
 
 def _links(record: Record) -> list[Any]:
     return [] if record.get("is_self") in (True, "true", "True") else _URLS(record)
-
-
-def _things(listing: Record) -> list[Record]:
-    """All submissions and comments of a listing, replies at any depth included."""
-    things: list[Record] = []
-    waiting: list[Any] = [listing]
-    while waiting:
-        thing = waiting.pop()
-        data = thing.get("data") if isinstance(thing, dict) else None
-        if not isinstance(data, dict):
-            continue
-        if thing.get("kind") == "Listing":
-            children = data.get("children")
-            waiting += reversed(children) if isinstance(children, list) else ()
-        else:
-            things.append({"children": [], **data} if thing.get("kind") == "more" else data)
-            waiting.append(data.get("replies"))
-    return things
 
 
 @Platform.register("reddit_submissions")
@@ -98,26 +80,11 @@ class Comments(Platform):
 
     @override
     def posts_of(self, record: Record) -> list[Record]:
-        inside = self.opened(record)
-        replies = inside.get("replies")
-        return [inside, *_things(replies)] if isinstance(replies, dict) else [inside]
-
-
-@Platform.register("reddit_listing")
-class Listing(Platform):
-    """Reddit, listings of the API: pages of submissions, a submission with its tree of comments."""
-
-    title = "Reddit (API)"
-    signs = ("kind=Listing + data.children",)
-    fields: ClassVar[Any] = {"id": "name", "text": "title"}
-
-    @override
-    def posts_of(self, record: Record) -> list[Record]:
-        return _things(record) or [record]
-
-    @override
-    def row(self, record: Record) -> dict[str, Any] | str:
-        if record.get("kind") == "Listing":
-            return "empty listings"
-        row = row_inside(("reddit_submissions", "reddit_comments"), record)
-        return super().row(record) if row is None else row
+        posts: list[Record] = []
+        waiting: list[Any] = [record]
+        while waiting:
+            if isinstance(thing := waiting.pop(), dict):
+                is_more = thing.get("kind") == "more"
+                posts.append({"children": [], **self.opened(thing)} if is_more else self.opened(thing))
+                waiting += reversed(_REPLIES(posts[-1]))
+        return posts

@@ -41,7 +41,6 @@ CASES = {
         "https://nyti.ms/2xYz",
         "http://on.wsj.com/1abCDe",
         "https://news.google.com/articles/CBMiK2h0dHBz",
-        "https://xy.zz/Ab3dE",
     ],
     "platform": [
         "https://twitter.com/a/status/1234567890123456789",

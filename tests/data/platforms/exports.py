@@ -43,6 +43,7 @@ class Export(NamedTuple):
         posts: its posts.
         packing: its compression; empty: none.
         is_paged: whether its lines are pages of posts, which are read only where the format is not named.
+        title: titles of the formats of its records; empty: that of its format.
     """
 
     format: str
@@ -52,6 +53,7 @@ class Export(NamedTuple):
     posts: list[dict[str, Any]]
     packing: str = ""
     is_paged: bool = False
+    title: str = ""
 
     @property
     def file_name(self) -> str:

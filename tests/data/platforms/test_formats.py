@@ -32,7 +32,7 @@ def test_recognized_and_read(export: Export, tmp_path: Path, capsys: pytest.Capt
     for post, expected in zip(posts, export.posts):
         assert {key: post.get(key) for key in expected} == expected
         assert post["platform"] == expected.get("platform", export.format)
-    title = Platform.by_name(export.format).title
+    title = export.title or Platform.by_name(export.format).title
     assert capsys.readouterr().err == f"{path}: read as {title}: {export.report}\n"
     # Authors are hashed, unless asked for, and formats can be forced.
     forced = read_posts(str(path), PostColumns(format=None if export.is_paged else export.format))
