@@ -26,11 +26,11 @@ def test_links_lead_to_articles_once_they_are_fetched(web: Web, tmp_path: Path) 
         head = f"<head><title>News of {subject}{n}</title>{date}</head>"
         html = f"<html>{head}<body><article><p>{words}</p></article></body></html>"
         article = web.on(f"news{n}.test/2021/a-story-about-{subject}", html)
-        short = web.on(f"b.test/Kvdk{n}", status=302, Location=f"{article}?utm_source=b")
+        short = web.on(f"bit.ly/Kvdk{n}", status=302, Location=f"{article}?utm_source=b")
         for k, url in enumerate((article, short)):
             text = f"neighbors{n}{k} complain{n}{k} about{n}{k} the {subject}{n} loudly{k} {url}"
             rows.append({"id": f"p{n}{k}", "text": text, "created_at": f"2021-0{n + 1}-15T12:00:00Z"})
-    lost = web.on("b.test/Kvdk9", status=404)
+    lost = web.on("bit.ly/Kvdk9", status=404)
     rows.append(
         {"id": "lost", "text": f"lost words of nobody here {lost}", "created_at": "2021-01-15T12:00:00Z"}
     )

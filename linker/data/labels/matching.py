@@ -81,8 +81,8 @@ def match_labels(posts: Sequence[Post], records: Sequence[ImportedLabel]) -> Mat
     by_id = {post.id: post for post in posts}
     by_text: dict[str, list[Post]] = {}
     if any(record.text and record.post_id not in by_id for record in records):
-        for post in posts:
-            by_text.setdefault(normal_text(post.text), []).append(post)
+        for candidate in posts:
+            by_text.setdefault(normal_text(candidate.text), []).append(candidate)
     taken = by_id.keys() & {record.post_id for record in records}
     by_content: dict[tuple[object, ...], str | None] = {}
     post_ids: list[str | None] = []
