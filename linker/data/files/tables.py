@@ -125,7 +125,8 @@ def open_table(
             with parquet_table(file, stream) as table:
                 yield table
         elif head[:4] in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
-            yield _without_headers(spreadsheet_table(file, stream, names.count, sheet), file)
+            with spreadsheet_table(file, stream, names.count, sheet) as table:
+                yield _without_headers(table, file)
         else:
             yield _without_headers(_text_file(file, stream, names, forced), file)
 

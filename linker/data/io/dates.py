@@ -7,7 +7,6 @@ import unicodedata
 from datetime import date, datetime, timedelta, timezone
 from functools import lru_cache
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from linker.data.io.date_words import FILLERS, ZONES, months, weekdays
 
@@ -41,7 +40,6 @@ _DOTTED = re.compile(r"(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4
 _EITHER = re.compile(
     r"(?P<first>\d{1,2})(?P<mark>[/-])(?P<second>\d{1,2})(?P=mark)(?P<year>\d{4}|\d\d)", re.ASCII
 )
-_WEEK = re.compile(r"(\d{4})-?W(\d\d)-?([1-7])", re.ASCII)
 # 20230315, 202303152138, 20230315T213800Z, 2023-03-15_21-38-00. Numbers of 12 digits would otherwise be milliseconds of
 # 1976.
 _COMPACT = re.compile(
@@ -58,15 +56,22 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 # Days as Excel counts them, for the years 2000 to 2049.
 _FIRST_SERIAL, _LAST_SERIAL = 36526, 54789
 _EXCEL = datetime(1899, 12, 30, tzinfo=timezone.utc)
-# 2023年3月15日 午後9時38分, 2023년 3월 15일 오후 9:38
-_DAYS_OF_EAST_ASIA = re.compile(
-    r"[(]?(?:星期[一二三四五六日天]|[週周][一二三四五六日]|[月火水木金土日]曜日?|[월화수목금토일]요일)[)]?|[(][月火水木金土日월화수목금토일][)]"
-)
-_EAST_ASIA = re.compile(r"(\d{4})\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일號号]?")
-_HALF_OF_EAST_ASIA = re.compile("[上下]午|午[前後]|오[전후]")
-_CLOCK_OF_EAST_ASIA = re.compile(
-    r"(?P<half>上午|下午|午前|午後|오전|오후)?\s?(?P<hour>\d{1,2})(?:\s?[时時點点시:]\s?)(?P<minute>\d{1,2})?\s?[分분]?"
-    r"(?:[:\s]?(?P<second>\d{2})\s?[秒초]?)?"
+# 2023年3月15日(水) 午後9時38分, 2023년 3월 15일 오후 9:38: in Latin letters.
+_EAST_ASIA = tuple(
+    (re.compile(pattern), latin)
+    for pattern, latin in (
+        (
+            r"\(?(?:星期[一二三四五六日天]|[週周][一二三四五六日]|[月火水木金土日]曜日?|[월화수목금토일]요일)\)?",
+            " ",
+        ),
+        (r"\([月火水木金土日월화수목금토일]\)", " "),
+        (r"(\d{4})\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일號号]?", r"\1-\2-\3 "),
+        (r"(?<=\d)\s?[时時點点시]\s?(?=\d)", ":"),
+        (r"(?<=\d)\s?[分분]\s?(?=\d)", ":"),
+        (r"(?<=\d)\s?[分분秒초]", ""),
+        (r"(?:上午|午前|오전)\s?([\d:]+)", r"\1 am"),
+        (r"(?:下午|午後|오후)\s?([\d:]+)", r"\1 pm"),
+    )
 )
 _TOKEN = re.compile(r"\s*(?:(?P<number>\d+)|(?P<word>[^\W\d_]+)\.?|(?P<mark>[,.·•|/'’()–—-]))")
 _END_WORDS = re.compile(r"^([^\W\d_]+)[.,]?\s*|\s+([^\W\d_]+)$")
@@ -119,8 +124,6 @@ def day_first(value: Any) -> bool | None:
 def _moment(value: Any, day_first: bool | None) -> datetime | None:
     if isinstance(value, datetime):
         return _in_utc(value)
-    if isinstance(value, dict):  # as MongoDB exports it
-        return _moment(value.get("$date", value.get("$numberLong")), day_first)
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day, tzinfo=timezone.utc)
     if isinstance(value, str):
@@ -176,11 +179,8 @@ def _compact(match: re.Match[str]) -> datetime | None:
 def _written(text: str, day_first: bool | None) -> datetime | None:
     """A date with a time or without one, in any order."""
     if not text.isascii():
-        text = _DAYS_OF_EAST_ASIA.sub(" ", text)
-        if match := _EAST_ASIA.match(text):
-            text = f"{match[1]}-{match[2]}-{match[3]} {_latin_clock(text[match.end() :].strip(' ()'))}"
-        elif match := _HALF_OF_EAST_ASIA.search(text):
-            text = text[: match.start()] + _latin_clock(text[match.start() :])
+        for pattern, latin in _EAST_ASIA:
+            text = pattern.sub(latin, text)
     rest, match_of_clock = _without_clock(_DAY_AND_COLON.sub(" ", text))
     day = _day(rest, day_first)
     if day is None:
@@ -198,7 +198,7 @@ def _without_clock(text: str) -> tuple[str, re.Match[str] | None]:
 def _at(day: tuple[int, int, int], clock: re.Match[str]) -> datetime | None:
     hour = int(clock["hour"])
     if clock["half"]:
-        if not 1 <= hour <= 12:
+        if hour > 12:
             raise ValueError(f"{hour} is not an hour of a 12-hour clock")
         hour = hour % 12 + (12 if clock["half"] in "pP" else 0)
     moment = datetime(
@@ -214,25 +214,11 @@ def _at(day: tuple[int, int, int], clock: re.Match[str]) -> datetime | None:
     if clock["zone"]:
         return moment - timedelta(hours=ZONES[clock["zone"].lower()])
     if clock["region"]:
-        try:
-            return _in_utc(moment.replace(tzinfo=ZoneInfo(clock["region"].strip(" []"))))
-        except (ZoneInfoNotFoundError, ValueError):
-            return None
+        return None
     if clock["comment"]:
         zone = clock["comment"].strip(" ()").lower()
         return moment - timedelta(hours=ZONES[zone]) if zone in ZONES else None
     return moment
-
-
-def _latin_clock(text: str) -> str:
-    """Write a time such as 午後9時38分 like 9:38 pm."""
-    match = _CLOCK_OF_EAST_ASIA.match(text)
-    if match is None:
-        return text
-    half = "" if match["half"] is None else "am" if match["half"] in ("上午", "午前", "오전") else "pm"
-    hour = "12" if half and int(match["hour"]) == 0 else match["hour"]
-    second = f":{match['second']}" if match["second"] else ""
-    return f"{hour}:{match['minute'] or '00':0>2}{second} {half}{text[match.end() :]}"
 
 
 # Posts of one day share their dates.
@@ -244,9 +230,6 @@ def _day(text: str, day_first: bool | None) -> tuple[int, int, int] | None:
         return int(match["year"]), int(match["month"]), int(match["day"])
     if len(text) == 8 and (match := _COMPACT.fullmatch(text)):
         return int(match["year"]), int(match["month"]), int(match["day"])
-    if match := _WEEK.fullmatch(text):
-        at = date.fromisocalendar(int(match[1]), int(match[2]), int(match[3]))
-        return at.year, at.month, at.day
     if match := _DOTTED.fullmatch(text):
         return _century(match["year"]), int(match["month"]), int(match["day"])
     if match := _EITHER.fullmatch(text):

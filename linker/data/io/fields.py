@@ -22,8 +22,6 @@ _CHANGED = frozenset("0123456789+-='#")
 _MARKED = re.compile(r"""="([^"]+)"|=([+-]?[\d.,]+)|'([+-]?\d.*)""")
 # A whole number that was made a float, as pandas does in columns with empty cells.
 _WHOLE = re.compile(r"([+-]?\d+)[.,]0{1,2}")
-# Thousands; one group could be a fraction.
-_GROUPED = re.compile(r"[+-]?\d{1,3}([.,' \u00a0\u202f\u2019])\d{3}(?:\1\d{3})+")
 # 1.57e+18, 1,29403E+18, 1E+18. `12e5` may be the id of a post, as on Reddit.
 _SCIENTIFIC = re.compile(r"[+-]?\d+(?:[.,]\d+[eE][+-]?|[eE]\+)\d+")
 # Floats are exact for whole numbers up to here; spreadsheets keep 15 digits.
@@ -36,8 +34,6 @@ _SHOWN_BY_SHEETS = re.compile(r"#+|#(?:NAME\?|REF!|VALUE!|NUM!|NULL!|DIV/0!|WERT
 # White space and the invisible characters that copying and joining files leave around ids.
 _SPACE = r"[\s\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u2069]+"
 _AROUND_IDS = re.compile(f"^{_SPACE}|{_SPACE}$")
-#: Keys under which MongoDB writes an id.
-_OF_MONGODB = ("$oid", "$numberLong", "$numberInt")
 #: Characters of a text at most. In CSV, a quotation mark that is never closed takes the rest of the file.
 MAX_TEXT = 10_000_000
 
@@ -182,8 +178,6 @@ def clean_id(value: Any, name: str = "id") -> str:
     """
     if isinstance(value, float) and value.is_integer():
         value = repr(value)
-    if isinstance(value, dict) and len(value) == 1:
-        value = next((value[key] for key in _OF_MONGODB if key in value), value)
     label = _label(value, name)
     if not label.isascii():
         label = _AROUND_IDS.sub("", label)
@@ -199,9 +193,6 @@ def clean_id(value: Any, name: str = "id") -> str:
     if whole := _WHOLE.fullmatch(label):
         label = whole[1]
         rounded = abs(int(label)) > _EXACT
-    elif _GROUPED.fullmatch(label):
-        label = re.sub(r"[^\d-]", "", label)
-        rounded = len(label.lstrip("-")) > _DIGITS
     else:
         rounded = bool(_SCIENTIFIC.fullmatch(label))
     if rounded:

@@ -79,8 +79,6 @@ def test_not_a_date() -> None:
 def test_a_moment_as_exports_write_it() -> None:
     for written in [
         "Mar 15, 2023 · 9:38 PM UTC",  # Nitter
-        {"$date": "2023-03-15T21:38:00Z"},  # MongoDB
-        {"$date": {"$numberLong": "1678916280000"}},
         "2023-03-15T213800Z",
         "2023-03-15_21-38-00",
         "20230315-213800",
@@ -107,7 +105,6 @@ def test_a_moment_as_exports_write_it() -> None:
         202303152138,
         "20230315T213800Z",
         "20230315T223800+0100",
-        "2023-W11-3T21:38",
         "2023-03-15T21:38:00,000Z",
         "1678916280000000",
         "1678916280000000000",

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
-from linker.data.files.line_errors import InputFile, LineError
-from linker.data.files.rows import Row, Table, not_utf8
+from linker.data.files.line_errors import InputFile
+from linker.data.files.rows import Row, Table
 
 _BATCH = 1024
 
@@ -48,20 +48,9 @@ def _rows(file: InputFile, parquet: Any) -> Iterator[Row]:
     number = 0
     try:
         for batch in parquet.iter_batches(batch_size=_BATCH):
-            for i in range(batch.num_rows):
+            for values in batch.to_pylist():
                 number += 1
                 file.lines = number
-                try:
-                    values = {
-                        name: column[i].as_py() for name, column in zip(batch.schema.names, batch.columns)
-                    }
-                except UnicodeDecodeError:
-                    file.bad(number, LineError("invalid UTF-8"), str(batch.slice(i, 1).schema.names))
-                    continue
-                raw = json.dumps(values, ensure_ascii=False, default=str)
-                if not_utf8(raw):
-                    file.bad(number, LineError("invalid Unicode"), raw)
-                    continue
-                yield Row(number, values, raw)
-    except (pyarrow.ArrowException, OSError) as error:
+                yield Row(number, values, json.dumps(values, ensure_ascii=False, default=str))
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{file.shown}, row {number + 1}: damaged ({error}); export it again") from error

@@ -4,35 +4,48 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date, datetime
+from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from linker.common.errors import DataError
-from linker.common.limited_process import LimitedProcess
-from linker.data.files.formats.delimited import TextRow, checked_header, layout_of
+from linker.data.files.formats.delimited import Layout, TextRow, checked_header, layout_of
 from linker.data.files.line_errors import InputFile, LineError
 from linker.data.files.rows import Row, Table
 
 #: Excel keeps 15 digits of a number; longer ids have lost their last digits.
 _EXACT = 10**15
 _PROGRAM = Path(__file__).with_name("workbook_process.py")
-#: Limits of the process: seconds until the sheet is in memory, and memory in MiB (on Linux).
+#: Limits of the process: seconds, and memory in MiB (on Linux).
 _SECONDS, _MEGABYTES = 300.0, 6 * 1024
+#: Rows in which the header is looked for.
+_HEAD = 200
 
 
+class _Sheet(NamedTuple):
+    name: str
+    path: Path
+    first: int
+    head: list[TextRow]
+    layout: Layout
+
+
+@contextmanager
 def spreadsheet_table(
     file: InputFile,
     stream: BinaryIO,
     known_names: Callable[[Sequence[str]], int],
     sheet: str | None = None,
-) -> Table:
+) -> Iterator[Table]:
     """Open the sheet whose header has most columns with known names; rows have Excel's numbers.
 
-    A process of its own (decision 023) holds the sheet in memory, about 700 bytes for a row of six cells.
+    A process of its own (decision 023) writes the sheets to files; it needs about 700 bytes for a row of six cells.
 
     Args:
         file: the input.
@@ -43,98 +56,83 @@ def spreadsheet_table(
     Raises:
         DataError: if it is not a workbook, is damaged or empty, has no such sheet, or takes too much time or memory.
     """
-    shown = file.shown
-    rows = _sheets(shown, stream)
-    sheets = [
-        candidate for candidate in next(rows) if any(_text(cell) for row in candidate["head"] for cell in row)
-    ]
-    if not sheets:
-        raise DataError(f"{shown}: the file is empty; add a header line")
-    names = [candidate["name"] for candidate in sheets]
-    if sheet is not None and sheet.casefold() not in map(str.casefold, names):
-        raise DataError(
-            f'{shown}: no sheet "{sheet}" with cells; name one of {", ".join(names)} with --sheet'
-        )
-    layouts = []
-    for candidate in sheets:
-        if sheet is None or candidate["name"].casefold() == sheet.casefold():
-            rows_of_text = [
-                TextRow(number, list(map(_text, cells)))
-                for number, cells in enumerate(candidate["head"], candidate["first"] + 1)
-            ]
-            layouts.append((candidate, layout_of(rows_of_text, known_names)))
-    chosen, layout = max(layouts, key=lambda pair: (pair[1].known, pair[1].fitting >= 0.5))
-    header = layout.header.line
-    columns = checked_header(
-        [name or f"column {number}" for number, name in enumerate(layout.columns, 1)], file, header
-    )
-    notes = []
-    if other := [name for name in names if name != chosen["name"]]:
-        listed = ", ".join(f'"{name}"' for name in other[:5])
-        more = f" and {len(other) - 5} more" if len(other) > 5 else ""
-        notes.append(f'sheet "{chosen["name"]}" (others, for --sheet: {listed}{more})')
-    above = [row for row in chosen["head"][: header - 1 - chosen["first"]] if any(map(_text, row))]
-    if above:
-        notes.append(f"header in row {header}")
-        file.left_out["lines above the header"] += len(above)
-    rows.send(chosen["name"])
-    return Table("xlsx", columns, _rows(rows, columns, chosen["first"] + 1, header, file), tuple(notes))
-
-
-def _text(value: Any) -> str:
-    value = _cell(value)
-    return "" if value is None else str(value)
-
-
-def _sheets(shown: str, stream: BinaryIO) -> Generator[Any, str, None]:
-    """Yield the sheets with cells: `name`, `first` (row of the first cell, from 0) and `head` (the first rows).
-
-    The name that is sent back chooses one; then its rows.
-
-    Raises:
-        DataError: see `spreadsheet_table`.
-    """
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "workbook")
-        with path.open("wb") as copy:
-            shutil.copyfileobj(stream, copy)
-        process = LimitedProcess([sys.executable, "-I", "-S", str(_PROGRAM), json.dumps(sys.path)])
-        try:
-            with process.within(_SECONDS):
-                if process.receive() is not None:
-                    process.limit_memory(_MEGABYTES)
-                process.send({"path": str(path)})
-                reply = process.receive()
-            if reply is None:
-                why = process.ending(_SECONDS)
-                raise DataError(
-                    f"{shown}: damaged, or too large for {_MEGABYTES >> 10} GiB of memory, perhaps by a cell far "
-                    f"from the others (what reads it {why}); save it as CSV"
-                )
-            if "error" in reply:
-                raise DataError(
-                    f"{shown}: not an Excel workbook, or damaged ({reply['error']}); save it as .xlsx or CSV; "
-                    "unpack zip archives"
-                )
-            chosen = yield reply["sheets"]
-            process.send({"sheet": chosen})
-            yield None
-            while (reply := process.receive()) is not None and "end" not in reply:
-                yield from reply["rows"]
-            if reply is None:
-                raise DataError(f"{shown}: cannot be read to its end; save it as CSV")
-        finally:
-            process.kill()
+        sheets = _sheets(file.shown, stream, Path(folder), known_names)
+        if not sheets:
+            raise DataError(f"{file.shown}: the file is empty; add a header line")
+        names = [candidate.name for candidate in sheets]
+        candidates = [each for each in sheets if sheet is None or each.name.casefold() == sheet.casefold()]
+        if not candidates:
+            raise DataError(
+                f'{file.shown}: no sheet "{sheet}" with cells; name one of {", ".join(names)} with --sheet'
+            )
+        chosen = max(candidates, key=lambda each: (each.layout.known, each.layout.fitting >= 0.5))
+        header = chosen.layout.header.line
+        columns = checked_header(
+            [name or f"column {number}" for number, name in enumerate(chosen.layout.columns, 1)], file, header
+        )
+        notes = []
+        if other := [name for name in names if name != chosen.name]:
+            listed = ", ".join(f'"{name}"' for name in other[:5])
+            more = f" and {len(other) - 5} more" if len(other) > 5 else ""
+            notes.append(f'sheet "{chosen.name}" (others, for --sheet: {listed}{more})')
+        if above := [row for row in chosen.head if row.line < header and any(row.cells)]:
+            notes.append(f"header in row {header}")
+            file.left_out["lines above the header"] += len(above)
+        with chosen.path.open(encoding="utf-8") as lines:
+            yield Table("xlsx", columns, _rows(lines, columns, chosen, file), tuple(notes))
 
 
-def _rows(
-    rows: Iterator[Sequence[Any]], columns: list[str], first: int, header: int, file: InputFile
-) -> Iterator[Row]:
-    for number, cells in enumerate(rows, start=first):
-        if number <= header:
+def _sheets(
+    shown: str, stream: BinaryIO, folder: Path, known_names: Callable[[Sequence[str]], int]
+) -> list[_Sheet]:
+    """Return the sheets with text, as files in a folder, in the order of preference."""
+    workbook, written = folder / "workbook", folder / "sheets"
+    written.mkdir()
+    with workbook.open("wb") as copy:
+        shutil.copyfileobj(stream, copy)
+    program = [sys.executable, "-I", "-S", str(_PROGRAM), json.dumps(sys.path)]
+    try:
+        done = subprocess.run(
+            [*program, str(workbook), str(written), str(_MEGABYTES << 20)],
+            capture_output=True, text=True, timeout=_SECONDS, check=False,
+        )  # fmt: skip
+        status = done.returncode
+    except subprocess.TimeoutExpired:
+        status = None
+    if status == 1 and "MemoryError" not in done.stderr:
+        why = done.stderr.strip().rpartition("\n")[2]
+        raise DataError(
+            f"{shown}: not an Excel workbook, or damaged ({why}); save it as .xlsx or CSV; unpack zip archives"
+        )
+    if status != 0:
+        why = f"takes more than {_SECONDS:g} seconds" if status is None else f"ended with status {status}"
+        raise DataError(
+            f"{shown}: damaged, or too large for {_MEGABYTES >> 10} GiB of memory, perhaps by a cell far "
+            f"from the others (what reads it {why}); save it as CSV"
+        )
+    sheets = []
+    for path in sorted(written.iterdir(), key=lambda path: int(path.name)):
+        with path.open(encoding="utf-8") as lines:
+            name, first = json.loads(next(lines))
+            head = [
+                TextRow(
+                    number,
+                    ["" if (value := _cell(cell)) is None else str(value) for cell in json.loads(line)],
+                )
+                for number, line in enumerate(islice(lines, _HEAD), first)
+            ]
+        if any(cell for row in head for cell in row.cells):
+            sheets.append(_Sheet(name, path, first, head, layout_of(head, known_names)))
+    return sheets
+
+
+def _rows(lines: Iterator[str], columns: list[str], sheet: _Sheet, file: InputFile) -> Iterator[Row]:
+    for number, line in enumerate(lines, sheet.first - 1):
+        if number <= sheet.layout.header.line:
             continue
         file.lines = number
-        values = [_cell(cell) for cell in cells]
+        values = [_cell(cell) for cell in json.loads(line)]
         raw = json.dumps(values, ensure_ascii=False, default=str)
         if all(value is None for value in values):
             continue  # Excel keeps rows whose content was deleted

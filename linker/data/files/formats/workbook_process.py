@@ -1,22 +1,17 @@
 """The program of the process that reads workbooks (decision 023): it imports nothing of linker.
 
-The first argument is the module search path, as JSON. Standard input has one line of JSON with the `path` of the
-workbook, and then one with the `sheet` to read. Standard output has an empty object as soon as the library is there;
-then `error`, or `sheets`, those with cells: their `name`, `first` (the row of the first cell, from 0) and `head` (their
-first rows); after the sheet is named, lines with `rows`, and one with `end`.
+Arguments: the module search path, as JSON; the workbook; a folder; bytes of memory at most. For each sheet with cells,
+in the order of preference, a file `0`, `1`, ... in the folder has the name of the sheet and the number of the row of
+its first cell, from 1, as JSON in its first line, and the cells of a row in each other one.
 """
 
 from __future__ import annotations
 
 import json
-import signal
 import sys
 from datetime import date, datetime
-from itertools import islice
+from pathlib import Path
 from typing import Any
-
-_ROWS_AT_ONCE = 500
-_HEAD = 200
 
 
 def _plain(value: Any) -> Any:
@@ -28,49 +23,29 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (str, bool, int, float)) or value is None else str(value)
 
 
-def _main() -> None:
-    # Ctrl-C reaches all processes; the main one ends this one.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.path[:] = json.loads(sys.argv[1])
+def _main(path: str, workbook: str, folder: str, memory: str) -> None:
+    sys.path[:] = json.loads(path)
     from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
-    def answer(**message: object) -> None:
-        sys.stdout.buffer.write(json.dumps(message).encode() + b"\n")
-        sys.stdout.buffer.flush()
+    if sys.platform == "linux":
+        import resource
 
-    answer()
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (int(memory) if hard < 0 else min(int(memory), hard), hard))
     try:
-        book = CalamineWorkbook.from_path(json.loads(sys.stdin.buffer.readline())["path"])
-        found_sheets = [sheet for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
+        book = CalamineWorkbook.from_path(workbook)
+        sheets = [sheet for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
         # Of sheets that are alike, one that the user sees is meant.
-        found_sheets.sort(key=lambda sheet: sheet.visible != SheetVisibleEnum.Visible)
-        names = [sheet.name for sheet in found_sheets]
-        sheets, last = [], None
-        for name in names:
-            sheet_with_cells = book.get_sheet_by_name(name)
-            if sheet_with_cells.start is not None:
-                head = [
-                    [_plain(value) for value in row] for row in islice(sheet_with_cells.iter_rows(), _HEAD)
-                ]
-                sheets.append({"name": name, "first": sheet_with_cells.start[0], "head": head})
-                last = sheet_with_cells
+        sheets.sort(key=lambda sheet: sheet.visible != SheetVisibleEnum.Visible)
+        for number, name in enumerate(sheet.name for sheet in sheets):
+            sheet = book.get_sheet_by_name(name)
+            if sheet.start is not None:
+                with Path(folder, str(number)).open("w", encoding="utf-8") as file:
+                    file.write(json.dumps([name, sheet.start[0] + 1]) + "\n")
+                    file.writelines(json.dumps(list(map(_plain, row))) + "\n" for row in sheet.iter_rows())
     except (CalamineError, OSError, ValueError) as error:
-        answer(error=str(error))
-        return
-    answer(sheets=sheets)
-    if not (chosen := sys.stdin.buffer.readline()):
-        return
-    name = json.loads(chosen)["sheet"]
-    sheet = last if len(sheets) == 1 else book.get_sheet_by_name(name)
-    rows: list[list[Any]] = []
-    for row in sheet.iter_rows() if sheet else ():
-        rows.append([_plain(value) for value in row])
-        if len(rows) == _ROWS_AT_ONCE:
-            answer(rows=rows)
-            rows = []
-    answer(rows=rows)
-    answer(end=True)
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":
-    _main()
+    _main(*sys.argv[1:])
