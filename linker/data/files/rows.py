@@ -48,12 +48,3 @@ class Table:
     columns: list[str] | None
     rows: Iterator[Row]
     notes: tuple[str, ...] = ()
-
-
-def not_utf8(text: str) -> bool:
-    """Return whether the text has lone surrogates: from bytes that are not UTF-8, or half of a surrogate pair."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False

@@ -25,7 +25,7 @@ from linker.data.files.formats.json_pages import (
 from linker.data.files.formats.parquet import parquet_table
 from linker.data.files.formats.spreadsheets import spreadsheet_table
 from linker.data.files.known_columns import normal
-from linker.data.files.line_errors import InputFile, LineError
+from linker.data.files.line_errors import InputFile
 from linker.data.files.rows import MAX_LINE, Format, Line, Row, Table
 from linker.data.files.streams import STANDARD_INPUT, changed, open_bytes, rejoined, shown_name
 from linker.data.platforms.recognition import platforms_of
@@ -73,17 +73,12 @@ class _Names:
     """The names of columns and keys by which tables and posts are recognized; see `open_table`."""
 
     def __init__(self, sniff_for: SniffFor) -> None:
-        self.exact, self._known = sniff_for if isinstance(sniff_for, tuple) else (sniff_for, set())
-        self._starts = {name.partition(".")[0] for name in self.exact}
+        self._exact, self._known = sniff_for if isinstance(sniff_for, tuple) else (sniff_for, set())
+        self._starts = {name.partition(".")[0] for name in self._exact}
 
     def count(self, cells: Sequence[str]) -> int:
-        """Return how many of some cells are names of columns that are read."""
-        return sum(cell in self.exact or normal(cell) in self._known for cell in set(cells))
-
-    def are_in(self, line: bytes, delimiter: str) -> bool:
-        """Return whether a line is a header with a column that is read."""
-        cells = [name.strip('" \r\n') for name in line.decode("utf-8", "replace").split(delimiter)]
-        return len(cells) > 1 and (bool(self.exact & set(cells)) or self.count(cells) > 1)
+        """Return how many of some cells are names of columns that are read; exact ones count twice."""
+        return sum(2 if cell in self._exact else normal(cell) in self._known for cell in set(cells))
 
     def has(self, key: str) -> bool:
         """Return whether a key is that of a post, or of a column that is read."""
@@ -141,6 +136,8 @@ def _text_file(file: InputFile, stream: BinaryIO, names: _Names, forced: str | N
     if assignment := _ASSIGNMENT.match(first):
         first = first[assignment.end() :]
     named = format_of_name(file.shown)
+    if named in ("parquet", "xlsx"):
+        named = None
     if named in (None, "txt") and not first.lstrip().startswith((b"{", b"[")):
         ahead = stream.read(_GLANCE)
         stream = rejoined(ahead, stream)
@@ -172,8 +169,6 @@ def _in_utf_8(file: InputFile, stream: BinaryIO, forced: str | None) -> BinaryIO
 
 def _format(first: bytes, named: Format | None, names: _Names, path: str) -> Format:
     """The format by the first line (or its beginning) and by the name."""
-    if named in ("parquet", "xlsx"):
-        named = None
     if _IS_DOCUMENT.match(first):
         return "json"
     if is_object := _IS_OBJECT.match(first):
@@ -186,17 +181,10 @@ def _format(first: bytes, named: Format | None, names: _Names, path: str) -> For
         with suppress(ValueError):
             json.loads(first)
             return "jsonl"
-    if named == "txt" and names.are_in(first, "\t"):
-        # Excel's "Text (Tab delimited)" and "Unicode text", whose cells are quoted as in CSV.
-        return "tsv" if b"," in first or b";" in first else "csv"
     if named is not None:
         return named
     if first.lstrip().startswith((b"{", b"[")):
         return "jsonl"
-    if names.are_in(first, "\t"):
-        return "tsv"
-    if names.are_in(first, ",") or names.are_in(first, ";"):
-        return "csv"
     if path == STANDARD_INPUT:
         return "txt"
     raise DataError(
@@ -240,30 +228,23 @@ def _text_table(file: InputFile, lines: Iterator[Line]) -> Table:
 
 
 def _without_headers(table: Table, file: InputFile) -> Table:
-    """Leave out and count rows that repeat the header, as in `cat a.csv b.csv` and pandas' `to_csv(mode="a")`.
-
-    A header of the same columns in another order is a bad line, as the rows below it would be read by the wrong names.
-    """
+    """Leave out and count rows that repeat the header, as in `cat a.csv b.csv` and pandas' `to_csv(mode="a")`."""
     if table.format == "txt":
         return table
-    names = set(table.columns or ())
-    written = {name.casefold() for name in names}
 
     def rows() -> Iterator[Row]:
         for row in table.rows:
             name, value = next(iter(row.values.items()), ("", ""))
-            if value not in (None, name) and not (
-                isinstance(value, str) and value.strip().casefold() in written
+            if value in (None, name) or (
+                isinstance(value, str) and value.strip().casefold() == name.casefold()
             ):
-                yield row  # nearly all rows
-                continue
-            cells = {name: str(cell).strip() for name, cell in row.values.items() if cell not in (None, "")}
-            repeated = all(name.casefold() == cell.casefold() for name, cell in cells.items())
-            if len(cells) > (not names) and repeated:
-                file.left_out["repeated headers"] += 1
-            elif len(cells) > 1 and {cell.casefold() for cell in cells.values()} == written:
-                file.bad(row.line, LineError("another header", "the same columns in another order"), row.raw)
-            else:
-                yield row
+                # Only some rows are looked at as a whole.
+                cells = [
+                    (name, str(cell).strip()) for name, cell in row.values.items() if cell not in (None, "")
+                ]
+                if len(cells) > (not table.columns) and all(a.casefold() == b.casefold() for a, b in cells):
+                    file.left_out["repeated headers"] += 1
+                    continue
+            yield row
 
     return replace(table, rows=rows())

@@ -99,7 +99,7 @@ def delimited_table(
     Args:
         file: the input.
         lines: its lines.
-        known_names: returns how many of some cells are names of columns that are read.
+        known_names: returns how many of some cells are names of columns that are read, or how much these count.
         tabs: whether tabs are more likely than other delimiters.
 
     Raises:
@@ -146,17 +146,18 @@ def is_delimited(
 
     Args:
         texts: the lines.
-        known_names: see `delimited_table`; a header has two columns with known names.
+        known_names: see `delimited_table`; the names in a header count two at least.
         in_first: whether the header must be the first line that is not blank.
     """
     head = [Line(number, text) for number, text in enumerate(texts, 1) if text.strip()]
     if head and _ANNOUNCED.fullmatch(head[0].text.strip()):
         return True
-    layouts = (_layout(head, delimiter, known_names) for delimiter in DELIMITERS) if len(head) > 1 else ()
+    layouts = (_layout(head, delimiter, known_names) for delimiter in DELIMITERS) if head else ()
     return any(
         layout.known > 1
+        and len(layout.columns) > 1
         and layout.fitting >= 0.5
-        and layout.header.line < head[-1].number
+        and (layout.header.line < head[-1].number or len(head) == 1)
         and not (in_first and layout.header.line > head[0].number)
         for layout in layouts
     )

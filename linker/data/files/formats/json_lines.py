@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from linker.data.files.line_errors import InputFile, LineError
-from linker.data.files.rows import Line, Row, Table, not_utf8
+from linker.data.files.rows import Line, Row, Table
 
 #: Maximum nesting depth of a row.
 DEEPEST = 100
@@ -37,7 +37,7 @@ def json_object(text: str) -> dict[str, Any]:
     Raises:
         LineError: if it is not an object, or not valid JSON or Unicode.
     """
-    if not_utf8(text):
+    if _not_utf8(text):
         raise LineError("invalid UTF-8")
     try:
         value = json.loads(
@@ -66,9 +66,18 @@ def checked_object(value: Any, raw: str) -> dict[str, Any]:
     if raw.count("[") + raw.count("{") > DEEPEST and _depth(value) > DEEPEST:
         raise LineError("broken JSON", "nested too deeply")
     # JSON can escape half of a surrogate pair ("\ud83d"), which UTF-8 cannot encode.
-    if "\\u" in raw and not_utf8(json.dumps(value, ensure_ascii=False)):
+    if "\\u" in raw and _not_utf8(json.dumps(value, ensure_ascii=False)):
         raise LineError("invalid Unicode", "half of a surrogate pair (a truncated character)")
     return value
+
+
+def _not_utf8(text: str) -> bool:
+    """Return whether the text has lone surrogates: from bytes that are not UTF-8, or half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _depth(value: Any) -> int:
