@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
-from linker.data.files.formats.json_lines import checked_object, finite_number, no_constant, unique_keys
+from linker.data.files.formats.json_lines import DECODER, checked_object
 from linker.data.files.formats.json_pages import DATA, INCLUDES, NESTED, is_beside
 from linker.data.files.line_errors import InputFile, LineError
 from linker.data.files.rows import MAX_LINE, Row, Table
@@ -35,7 +35,7 @@ def json_document(file: InputFile, stream: BinaryIO, is_post: Callable[[dict[str
 
     Items are numbered from 1. Several such values may follow one
     another, like the pages of an API response. Memory holds one item at a time, and the other values of an object
-    around the list. Not by ijson, which knows neither lines nor NaN, and keeps the last of repeated keys.
+    around the list. Not by ijson, which knows neither lines nor NaN.
 
     Args:
         file: the input.
@@ -80,9 +80,6 @@ class _Text:
     def __init__(self, stream: BinaryIO, shown: str) -> None:
         self._stream, self._shown = stream, shown
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._json = json.JSONDecoder(
-            parse_constant=no_constant, parse_float=finite_number, object_pairs_hook=unique_keys
-        )
         self._held, self._at, self._ended = "", 0, False
         self._before = 0
         self.raw = ""
@@ -121,7 +118,7 @@ class _Text:
 
     def key(self) -> str:
         """Read a key of an object and the colon after it."""
-        key = self.lenient_value()
+        key = self.value()
         if not isinstance(key, str):
             raise self.fault("broken JSON: a key must be a string")
         self.take(":")
@@ -131,14 +128,13 @@ class _Text:
         """Read the next value.
 
         Raises:
-            LineError: if it is well-formed but not strict JSON (NaN, repeated keys).
             DataError: if it is malformed.
         """
         self.skip_to()
         step = _CHUNK
         while True:
             try:
-                value, end = self._json.raw_decode(self._held, self._at)
+                value, end = DECODER.raw_decode(self._held, self._at)
                 if end < len(self._held) or self._ended or not _OPEN_END.match(self._held[end - 1]):
                     self._consume(end)
                     return value
@@ -147,14 +143,6 @@ class _Text:
                     raise self.fault(f"broken JSON: {error.msg}", error.pos) from error
             except RecursionError as error:
                 raise self.fault("nested too deeply") from error
-            except LineError:
-                try:
-                    self._consume(json.JSONDecoder().raw_decode(self._held, self._at)[1])
-                except ValueError as error:
-                    if self._ended:
-                        raise self.fault("broken JSON") from error
-                else:
-                    raise
             except ValueError as error:  # an integer of more than 4,300 digits
                 raise self.fault("a number too long to read") from error
             if len(self._held) - self._at > MAX_LINE:
@@ -162,20 +150,13 @@ class _Text:
             self._more(step)
             step *= 2  # so that a long value is not parsed from its start for every piece
 
-    def lenient_value(self) -> Any:
-        """Read a value beside the posts; None if it is well-formed but not strict JSON."""
-        try:
-            return self.value()
-        except LineError:
-            return None
-
     def small_object(self) -> dict[str, Any]:
         """Return the next value without consuming it; an empty object if it is none, too long or malformed."""
-        size, decoder = _CHUNK, json.JSONDecoder()
+        size = _CHUNK
         most = MAX_LINE if _NAMES_OTHERS.search(self._held, self._at) else _SMALL
         while True:
             try:
-                value, _ = decoder.raw_decode(self._held, self._at)
+                value, _ = DECODER.raw_decode(self._held, self._at)
                 return value if isinstance(value, dict) else {}
             except RecursionError:
                 return {}
@@ -248,12 +229,12 @@ def _only_list(text: _Text, file: InputFile, keys: list[str], around: dict[str, 
             for _ in text.elements("{"):
                 text.key()
                 if text.skip_to() != "[":
-                    text.lenient_value()
+                    text.value()
                     continue
                 for _ in text.elements("["):
                     yield from _only_list(text, file, keys, {})
         elif opening != "[":
-            value = text.lenient_value()
+            value = text.value()
             if key == _WHOLE and isinstance(value, dict):
                 file.lines += 1
                 yield Row(file.lines, {key: value}, text.raw)
@@ -286,4 +267,4 @@ def _list_in_object(text: _Text, file: InputFile, around: dict[str, Any]) -> Ite
         if are_objects:
             yield from _row(text, file, around, texts=True)
         else:
-            text.lenient_value()
+            text.value()

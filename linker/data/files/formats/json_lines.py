@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +12,15 @@ from linker.data.files.rows import Line, Row, Table
 
 #: Maximum nesting depth of a row.
 DEEPEST = 100
+
+
+def _finite(text: str) -> float | None:
+    number = float(text)
+    return None if math.isinf(number) else number
+
+
+#: Numbers that no other program reads are missing: NaN, which Python and pandas write for them, Infinity and 1e999.
+DECODER = json.JSONDecoder(parse_constant=lambda name: None, parse_float=_finite)
 
 
 def json_table(file: InputFile, lines: Iterator[Line]) -> Table:
@@ -40,13 +48,9 @@ def json_object(text: str) -> dict[str, Any]:
     if _not_utf8(text):
         raise LineError("invalid UTF-8")
     try:
-        value = json.loads(
-            text, parse_constant=no_constant, parse_float=finite_number, object_pairs_hook=unique_keys
-        )
+        value = DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise LineError("broken JSON", f"{error.msg} (column {error.colno})") from error
-    except LineError:
-        raise
     except RecursionError as error:
         raise LineError("broken JSON", "nested too deeply") from error
     except ValueError as error:  # an integer of more than 4,300 digits
@@ -91,35 +95,3 @@ def _depth(value: Any) -> int:
 
 def _kind(value: object) -> str:
     return "a list" if isinstance(value, list) else "null" if value is None else f"{json.dumps(value)[:40]}"
-
-
-def no_constant(name: str) -> None:
-    """Read NaN, which Python and pandas write for a missing value, as null; reject Infinity.
-
-    Raises:
-        LineError: if it is Infinity.
-    """
-    if name == "NaN":
-        return
-    raise LineError("broken JSON", f"{name} is not a JSON value")
-
-
-def finite_number(text: str) -> float:
-    """Reject numbers such as 1e999, which Python reads as infinity and no output could hold."""
-    number = float(text)
-    if math.isinf(number):
-        raise LineError("broken JSON", f"{text[:20]} is beyond the range of numbers")
-    return number
-
-
-def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of keys and values.
-
-    Raises:
-        LineError: if a key is repeated.
-    """
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise LineError("broken JSON", f'repeated key "{twice}"')
-    return values
