@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from glob import glob
 
 from linker.common.errors import DataError
 from linker.data.files import streams
@@ -12,8 +13,6 @@ from linker.data.files.streams import STANDARD_INPUT, is_address, is_page, shown
 from linker.data.files.tables import ENDINGS
 
 _MAGIC = re.compile(r"[*?[]")
-_PIECE = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]]*\]|.", re.DOTALL)
-_MEANING = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 ENDINGS_SHOWN = f"*{', *'.join(ENDINGS)}"
 # Files of `--on-error skip`.
 _SET_ASIDE = ".errors.jsonl"
@@ -26,8 +25,8 @@ def input_files(paths: Sequence[str]) -> list[str]:
 
     A folder means all files below it, except hidden ones and bad lines that were set aside; of a person's archive of X,
     its posts. Which of them are tables is found by `linker.data.io.folders`. A pattern means the files that it
-    matches: `*` and `?` within one name, `**` also across folders. If a file of exactly that name exists, `*`, `?` and
-    `[` have no special meaning.
+    matches: `*` and `?` within one name, `**/` any number of folders. If a file of exactly that name exists, `*`, `?`
+    and `[` have no special meaning.
 
     Args:
         paths: files, folders, patterns, addresses (`s3://`, `https://`), or `-` for standard input.
@@ -73,37 +72,31 @@ def _kind_of(path: str) -> str | None:
 
 
 def _files(path: str) -> list[str]:
-    kind = _kind_of(path)
+    kind, is_remote = _kind_of(path), is_address(path)
     if kind == "file":
         return [path]
     if kind == "folder":
-        below = _files_below(path, None)
+        folder = f"{path.rstrip('/')}/"
+        below = streams.files_below(folder) if is_remote else _files_below(folder)
         names = posts_of_x(below) or [
             name for name in below if not _is_hidden(name) and not name.endswith(_SET_ASIDE)
         ]
         if not names:
             raise DataError(f"{shown_name(path)}: the folder has no data file; expected {ENDINGS_SHOWN}")
-        return _readable([f"{path.rstrip('/')}/{name}" for name in sorted(names)])
+        return _readable([folder + name for name in sorted(names)])
     if magic := _MAGIC.search(path):
         cut = path.rfind("/", 0, magic.start()) + 1
-        return _readable([path[:cut] + name for name in sorted(_matching(path, path[:cut], path[cut:]))])
-    if is_address(path):
+        if is_remote:
+            names = streams.files_below(path[:cut], path[cut:])
+            names = [path[:cut] + name for name in names if _is_hidden(path[cut:]) or not _is_hidden(name)]
+        else:
+            names = [name for name in glob(path, recursive=True) if not os.path.isdir(name)]
+        if not names:
+            raise DataError(f"{shown_name(path)}: the pattern matches no file")
+        return _readable(sorted(names))
+    if is_remote:
         raise DataError(f"{shown_name(path)}: file or folder not found")
     return [path]
-
-
-def _matching(path: str, folder: str, pattern: str) -> list[str]:
-    expression = "".join(_MEANING.get(piece) or _plain(piece) for piece in _PIECE.findall(pattern))
-    try:
-        wanted = re.compile(expression, re.DOTALL)
-    except re.error as error:
-        raise DataError(f"{shown_name(path)}: invalid pattern ({error.msg})") from error
-    hidden = pattern.startswith(".") or "/." in pattern
-    names = _files_below(folder, None if "**" in pattern else pattern.count("/") + 1)
-    names = [name for name in names if wanted.fullmatch(name) and (hidden or not _is_hidden(name))]
-    if not names:
-        raise DataError(f"{shown_name(path)}: the pattern matches no file")
-    return names
 
 
 def _readable(files: list[str]) -> list[str]:
@@ -118,31 +111,18 @@ def _readable(files: list[str]) -> list[str]:
     return files
 
 
-def _plain(piece: str) -> str:
-    """`[a-c]` and `[!a]` as regular expressions; everything else literally."""
-    if len(piece) < 3 or piece[0] != "[":
-        return re.escape(piece)
-    inside = piece[1:-1].replace("\\", r"\\").replace("[", r"\[")
-    return f"[^/{inside[1:]}]" if inside[0] == "!" else f"[{inside}]"
-
-
 def _is_hidden(name: str) -> bool:
     return name.startswith(".") or "/." in name
 
 
-def _files_below(folder: str, levels: int | None) -> list[str]:
-    """Names relative to the folder, at most `levels` deep."""
-    if is_address(folder):
-        return streams.files_below(folder, levels)
+def _files_below(folder: str) -> list[str]:
+    """Names relative to the folder."""
 
     def refuse(error: OSError) -> None:
-        if error.filename != folder or os.path.exists(folder):
-            raise DataError(f"{error.filename}: cannot be read ({error.strerror})") from error
+        raise DataError(f"{error.filename}: cannot be read ({error.strerror})") from error
 
-    start, names = folder or ".", []
-    for above, folders, files in os.walk(start, onerror=refuse):
-        below = os.path.relpath(above, start).replace(os.sep, "/")
-        names += [name if below == "." else f"{below}/{name}" for name in files]
-        if levels is not None and below.count("/") + (below != ".") >= levels - 1:
-            folders.clear()
-    return names
+    return [
+        os.path.relpath(os.path.join(above, name), folder).replace(os.sep, "/")
+        for above, _, names in os.walk(folder, onerror=refuse)
+        for name in names
+    ]

@@ -66,9 +66,9 @@ def open_address(address: str) -> Iterator[IO[bytes]]:
     with _readable_errors(address):
         system, path = _file_system(address)
         if _scheme(address) in _OBJECT_STORES:
-            file = system.open_input_stream(path, compression=None, buffer_size=_REQUEST_BYTES)
-        else:  # pyarrow would hide why it cannot be opened
-            file = system.handler.fs.open(path, "rb", block_size=_REQUEST_BYTES)
+            file = system.fs.open_input_stream(path, compression=None, buffer_size=_REQUEST_BYTES)
+        else:
+            file = system.open(path, "rb", block_size=_REQUEST_BYTES)
 
     def read(size: int) -> bytes:
         with _readable_errors(address):
@@ -80,24 +80,19 @@ def open_address(address: str) -> Iterator[IO[bytes]]:
         file.close()
 
 
-def files_below(address: str, levels: int | None) -> list[str]:
-    """List all files in a remote folder, relative to it.
-
-    Args:
-        address: the folder.
-        levels: maximum depth, 1 for the folder itself; None: unlimited.
+def files_below(address: str, pattern: str | None = None) -> list[str]:
+    """List the files in a remote folder, relative to it: all, or those that match a pattern.
 
     Raises:
         DataError: see `open_address`.
     """
-    from pyarrow.fs import FileSelector, FileType
-
     with _readable_errors(address):
         system, path = _file_system(address)
-        selector = FileSelector(path, recursive=levels != 1, allow_not_found=True)
-        paths = [info.path for info in system.get_file_info(selector) if info.type == FileType.File]
-    start = path.rstrip("/") + "/"
-    return [name.removeprefix(start) for name in paths if name.startswith(start)]
+        start = f"{path.rstrip('/')}/"
+        found = (
+            system.find(start, detail=True) if pattern is None else system.glob(start + pattern, detail=True)
+        )
+    return [name.removeprefix(start) for name, info in found.items() if info["type"] == "file"]
 
 
 def kind_of(address: str) -> str | None:
@@ -108,12 +103,12 @@ def kind_of(address: str) -> str | None:
     """
     if is_page(address):
         return "file"
-    from pyarrow.fs import FileType
-
     with _readable_errors(address):
         system, path = _file_system(address)
-        kind = system.get_file_info(path).type
-    return {FileType.File: "file", FileType.Directory: "folder"}.get(kind)
+        try:
+            return "folder" if system.info(path)["type"] == "directory" else "file"
+        except FileNotFoundError:
+            return None
 
 
 class _Stream(io.RawIOBase):
@@ -142,7 +137,9 @@ def _scheme(address: str) -> str:
 
 
 def _file_system(address: str) -> tuple[Any, str]:
-    """The file system of an address, in pyarrow's interface, and the path in it."""
+    """The file system of an address, in fsspec's interface, and the path in it."""
+    import fsspec
+    from fsspec.implementations.arrow import ArrowFSWrapper
     from pyarrow import fs
 
     scheme, _, path = address.partition("://")
@@ -151,26 +148,24 @@ def _file_system(address: str) -> tuple[Any, str]:
         user, _, name = bucket.rpartition("@")
         if scheme.lower() == "s3" and user == "anonymous":
             region = fs.resolve_s3_region(name)
-            return fs.S3FileSystem(anonymous=True, region=region), f"{name}/{key}"
+            return ArrowFSWrapper(fs.S3FileSystem(anonymous=True, region=region)), f"{name}/{key}"
         # Only the bucket is parsed: in a key `?`, `#` and `%` have no special meaning.
-        return fs.FileSystem.from_uri(f"{scheme.lower()}://{bucket}")[0], f"{name}/{key}".rstrip("/")
+        system = fs.FileSystem.from_uri(f"{scheme.lower()}://{bucket}")[0]
+        return ArrowFSWrapper(system), f"{name}/{key}".rstrip("/")
     options: dict[str, Any] = {}
-    try:
-        import fsspec
-
-        if is_page(address):
+    if is_page(address):
+        try:
             from aiohttp import ClientTimeout
-
-            # No total timeout: reading may take hours while posts are encoded. Proxies come from the environment.
-            timeout = ClientTimeout(total=None, sock_connect=30, sock_read=300)
-            options = {"client_kwargs": {"timeout": timeout, "trust_env": True}}
-    except ModuleNotFoundError as error:
-        raise LinkerError(
-            f"{without_secrets(address)}: {_scheme(address)} addresses need packages that are not installed: "
-            "pip install 'article-linker[cloud]'"
-        ) from error
+        except ModuleNotFoundError as error:
+            raise LinkerError(
+                f"{without_secrets(address)}: {_scheme(address)} addresses need packages that are not installed: "
+                "pip install 'article-linker[cloud]'"
+            ) from error
+        # No total timeout: reading may take hours while posts are encoded. Proxies come from the environment.
+        timeout = ClientTimeout(total=None, sock_connect=30, sock_read=300)
+        options = {"client_kwargs": {"timeout": timeout, "trust_env": True}}
     system, path = fsspec.core.url_to_fs(address, **options)
-    return fs.PyFileSystem(fs.FSSpecHandler(system)), path
+    return system, path
 
 
 @contextmanager

@@ -81,7 +81,7 @@ def test_a_folder(place: str, slash: str) -> None:
 @pytest.mark.parametrize(
     ("pattern", "expected"),
     [
-        ("2014-*/**.jsonl.gz", FILES[1:2] + FILES[4:5]),
+        ("2014-*/**/*.jsonl.gz", FILES[1:2] + FILES[4:5]),
         ("2014-*/**", sorted((*FILES[1:5], "2014-07/notes.md"))),
         ("**/*.jsonl.gz", (FILES[1], FILES[4], FILES[5])),
         ("**/[1-3].*", FILES[1:4]),
@@ -102,7 +102,7 @@ def test_nothing_found(place: str) -> None:
         input_files([f"{place}/none-*"])
     with pytest.raises(DataError, match=r"nowhere/\*\.csv: the pattern matches no file"):
         input_files([f"{place}/nowhere/*.csv"])
-    with pytest.raises(DataError, match=r"\[z-a\]: invalid pattern \(bad character range z-a"):
+    with pytest.raises(DataError, match=r"\[z-a\]: the pattern matches no file"):
         input_files([f"{place}/[z-a]"])
     with pytest.raises(DataError, match=r"posts/none\.csv: file (or folder )?not found"):
         check_inputs([f"{place}/none.csv"])
