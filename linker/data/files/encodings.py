@@ -20,7 +20,6 @@ _SHORTEST = 8
 _WESTERN = ("äöüßåæøéà", "éèêëàâçîïôœûùüÿæ", "áéíóúñü", "áâãàçéêíóôõúü", "àèéìíòóùú", "áðéíóúýþæö")
 _CENTRAL = ("ąćęłńóśźż", "áäčďéěíľĺňóôŕřšťúůýž", "áéíóöőúüű", "ăâîşţ", "čćđšž")
 _BALTIC, _TURKISH = ("āčēģīķļņšūž", "ąčęėįšųūž", "äõöüšž"), ("çğıöşüâîû",)
-_CYRILLIC = re.compile("[Ѐ-ԯ]+")
 #: Codec → letters of its languages, or the pattern of a word in its script. The first of equals is chosen.
 _SINGLE_BYTES: dict[str, tuple[str, ...] | re.Pattern[str]] = {
     "cp1252": _WESTERN,
@@ -28,30 +27,22 @@ _SINGLE_BYTES: dict[str, tuple[str, ...] | re.Pattern[str]] = {
     "cp1254": _TURKISH,
     "cp1257": _BALTIC,
     "mac_roman": _WESTERN,
-    "iso8859_2": _CENTRAL,
-    "cp850": _WESTERN,
     # Letters that only end words.
     "cp1255": re.compile("[א-יכלמנסעפצ-ת]*[ךםןףץ]?|[\u0591-\u05f4]"),
     "cp1253": re.compile("[Ͱ-ρσ-Ͽ]*ς?"),
-    "cp1251": _CYRILLIC,
-    "koi8_u": _CYRILLIC,
-    "mac_cyrillic": _CYRILLIC,
-    "cp866": _CYRILLIC,
+    "cp1251": re.compile("[Ѐ-ԯ]+"),
     "cp1256": re.compile("[\u0600-\u06ff\u200c\u200d]+"),
     "cp874": re.compile("[\u0e00-\u0e7f]+"),
 }
 # A file in several languages is less likely than one in one language.
 _SEVERAL_LANGUAGES = 0.15
-_KANA = "぀-ヿ"
 #: Codec → its usual characters beside ideographs, and the first bytes of its usual ideographs.
 _SEVERAL_BYTES = {
     "cp949": ("[가-힣]", range(0)),
-    "cp932": (f"[{_KANA}]", range(0x88, 0x98)),
-    "euc_jp": (f"[{_KANA}]", range(0xB0, 0xD0)),
+    "cp932": ("[぀-ヿ]", range(0x88, 0x98)),
     "gb18030": ("", range(0xB0, 0xD8)),
     "big5": ("", range(0xA4, 0xC7)),
 }
-_JAPANESE = ("cp932", "euc_jp")
 _FULL_WIDTH = re.compile("[\u3000-\u3011\uff01-\uff5e…“”‘’—·]")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _WORD_OR_SIGN = re.compile(r"[^\W\d_]+|[^\x00-\x7f]")
@@ -62,11 +53,8 @@ _JOINING = frozenset("’‘·—\xad\u200e\u200f")
 #: Codec → the name by which it is shown, and can be typed.
 _SHOWN = {
     **{f"cp{page}": f"windows-{page}" for page in range(1250, 1259)},
-    **{"cp932": "shift_jis", "cp949": "euc-kr", "cp874": "windows-874", "iso8859_2": "iso-8859-2"},
-    **{
-        codec: codec.replace("_", "-")
-        for codec in ("koi8_u", "mac_roman", "mac_cyrillic", "euc_jp", "utf_16_le", "utf_16_be")
-    },
+    **{"cp932": "shift_jis", "cp949": "euc-kr", "cp874": "windows-874", "mac_roman": "mac-roman"},
+    **{"utf_16_le": "utf-16-le", "utf_16_be": "utf-16-be"},
 }
 #: Names of encodings that browsers read as a larger one; Excel and Windows write the larger one.
 _LARGER = {
@@ -171,7 +159,7 @@ def _score_of_characters(sample: bytes, codec: str) -> float:
     )
     if codec == "gb18030":  # characters that only the larger GBK has are rare
         common -= sum("一" <= character <= "鿿" and character.encode(codec)[1] < 0xA1 for character in text)
-    if codec in _JAPANESE and not usual_count:
+    if codec == "cp932" and not usual_count:
         common = 0
     good = usual_count + common + len(_FULL_WIDTH.findall(text))
     bad = len(text) - good

@@ -62,8 +62,8 @@ class InputFile:
         self.left_out: Counter[str] = Counter()
         self.changed: Counter[str] = Counter()
         self.set_aside: Path | None = None
-        self._cleaned = self._long_ids = self._rounded_ids = 0
-        self._cleaned_as = self._rounded_as = ""
+        self._ids: Counter[str] = Counter()
+        self._examples: dict[str, str] = {}
 
     def count_bytes(self, number: int) -> None:
         """Count bytes that were read."""
@@ -73,22 +73,10 @@ class InputFile:
         """Count a line, or row, with nothing in it; it is left out."""
         self.left_out["blank lines"] += 1
 
-    def duplicate(self, has_other_text: bool) -> None:
-        """Count a post with the id of an earlier one; it is left out."""
-        self.left_out[DUPLICATES] += 1
-        self.other_texts += has_other_text
-
-    def clean(self, written: str, id_: str) -> None:
-        """Count an id that lost what a program had added."""
-        self._cleaned += 1
-        self._cleaned_as = self._cleaned_as or f"{written} is {id_}"
-
-    def long_id(self, id_: str, seems_rounded: bool) -> None:
-        """Count an id that is a long number."""
-        self._long_ids += 1
-        if seems_rounded:
-            self._rounded_ids += 1
-            self._rounded_as = self._rounded_as or id_
+    def count_id(self, kind: Literal["restored", "long", "rounded"], example: str) -> None:
+        """Count an id that lost what a program had added, that is a long number, or such a one that seems rounded."""
+        self._ids[kind] += 1
+        self._examples.setdefault(kind, example)
 
     def bad(self, line: int, error: LineError, raw: str) -> None:
         """Report a bad line: its number from 1, the fault, and its text."""
@@ -109,15 +97,16 @@ class InputFile:
         if self._bad_lines is None:
             return
         notes = list(filter(None, notes))
-        if self._cleaned:
-            ids = counted(self._cleaned, "id")
-            notes.insert(1, f"{ids} that a program had changed restored ({self._cleaned_as})")
+        if restored := self._ids["restored"]:
+            ids = counted(restored, "id")
+            notes.insert(1, f"{ids} that a program had changed restored ({self._examples['restored']})")
         if notes:
             self._bad_lines.info(f"{self.shown}: {', '.join(notes)}")
-        if self._rounded_ids > max(1, 0.9 * self._long_ids):
+        rounded, long = self._ids["rounded"], self._ids["long"]
+        if rounded > max(1, 0.9 * long):
             self._bad_lines.warn(
-                f"{self.shown}: {self._rounded_ids:,} of {self._long_ids:,} long ids end as if a program "
-                f"had rounded them (such as {self._rounded_as}), and may name other posts; export ids as text"
+                f"{self.shown}: {rounded:,} of {long:,} long ids end as if a program had rounded them "
+                f"(such as {self._examples['rounded']}), and may name other posts; export ids as text"
             )
 
     @property

@@ -34,8 +34,6 @@ _SHOWN_BY_SHEETS = re.compile(r"#+|#(?:NAME\?|REF!|VALUE!|NUM!|NULL!|DIV/0!|WERT
 # White space and the invisible characters that copying and joining files leave around ids.
 _SPACE = r"[\s\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u2069]+"
 _AROUND_IDS = re.compile(f"^{_SPACE}|{_SPACE}$")
-#: Characters of a text at most. In CSV, a quotation mark that is never closed takes the rest of the file.
-MAX_TEXT = 10_000_000
 
 
 def is_missing(value: Any) -> bool:
@@ -52,7 +50,7 @@ def text_of(values: Values, columns: Columns, ours: str) -> str:
     """Return a text, or several joined by blank lines; empty if missing.
 
     Raises:
-        LineError: if a value is not a string, or they have more than `MAX_TEXT` characters.
+        LineError: if a value is not a string.
     """
     texts = []
     for name in columns.names(ours):
@@ -61,12 +59,6 @@ def text_of(values: Values, columns: Columns, ours: str) -> str:
             if not isinstance(value, str):
                 raise _wrong_type(name, value, "a string")
             texts.append(value)
-    if (length := sum(map(len, texts))) > MAX_TEXT:
-        names = ", ".join(f'"{name}"' for name in columns.names(ours))
-        raise LineError(
-            "text too long",
-            f"{length:,} characters in {names}, at most {MAX_TEXT:,}; perhaps a quotation mark is missing",
-        )
     return "\n\n".join(texts)
 
 

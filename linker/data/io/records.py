@@ -8,7 +8,7 @@ from itertools import chain
 from typing import NamedTuple, Protocol, TypeVar
 
 from linker.common.errors import DataError
-from linker.data.files.line_errors import BadLines, InputFile, LineError, OnError
+from linker.data.files.line_errors import DUPLICATES, BadLines, InputFile, LineError, OnError
 from linker.data.files.rows import Row, Table
 from linker.data.files.streams import shown_name
 from linker.data.html_text import plain_text
@@ -219,7 +219,8 @@ def _records(
                 if (before := first.setdefault(record.id, new)) is not new:
                     # A link to another article must not be lost.
                     if isinstance(record, Post) and set(new.article_ids) <= set(before.article_ids):
-                        file.duplicate(new.text != before.text)
+                        file.left_out[DUPLICATES] += 1
+                        file.other_texts += new.text != before.text
                         continue
                     earlier = f"{before.file}, " * (before.file != shown) + f"line {before.line}"
                     raise LineError("duplicate id", f"{record.id} (first in {earlier})")
@@ -228,10 +229,12 @@ def _records(
             continue
         file.posts += 1
         if len(record.id) > 16 and record.id.isdecimal():
-            file.long_id(record.id, seems_rounded(record.id))
+            file.count_id("long", record.id)
+            if seems_rounded(record.id):
+                file.count_id("rounded", record.id)
         for name in columns.names("id"):
             if (written := row.values.get(name)) is not None and str(written).strip() != record.id:
-                file.clean(str(written), record.id)
+                file.count_id("restored", f"{written} is {record.id}")
         yield record
 
 

@@ -15,7 +15,7 @@ from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts
 
 TEXTS = [
-    ("Die Fähre fährt heute nicht, sagt der Bürgermeister von Köln", "cp1252 mac_roman cp850"),
+    ("Die Fähre fährt heute nicht, sagt der Bürgermeister von Köln", "cp1252 mac_roman"),
     ("Wir müssen „so nicht“ – größte Störung seit Jahren", "cp1252 mac_roman"),
     ("L’équipage réclame des congés où ça, c'est très gênant", "cp1252 mac_roman"),
     ("La huelga comenzó mañana. ¿Cuándo volverá el niño?", "cp1252 mac_roman"),
@@ -23,19 +23,19 @@ TEXTS = [
     ("Færjestrejken på søen", "cp1252"),
     ("Das ist schön und größer. Très bien été", "cp1252"),
     ("Ég held að ferjan sé ekki þar, góðan dag", "cp1252"),
-    ("Załoga żąda wyższych płac i więcej urlopów", "cp1250 iso8859_2"),
+    ("Załoga żąda wyższych płac i więcej urlopów", "cp1250"),
     ("Příští týden pojedou lodě znovu, říká starosta", "cp1250"),
     ("Több fizetést követelnek az őrök, a kompsztrájk kedden kezdődött", "cp1250"),
     ("Mürettebat daha çok izin istiyor, değil mi? Işıklar söndü", "cp1254"),
     ("Prāmju streiks sākās otrdien, šķiet", "cp1257"),
-    ("Экипаж требует больше отпусков, Забастовка началась", "cp1251 koi8_u mac_cyrillic cp866"),
+    ("Экипаж требует больше отпусков, Забастовка началась", "cp1251"),
     ("Η απεργία των πλοίων άρχισε την Τρίτη", "cp1253"),
     ("שביתת המעבורות החלה ביום שלישי בנמל", "cp1255"),
     ("بدأ إضراب العبارات يوم الثلاثاء في الميناء", "cp1256"),
     ("การนัดหยุดงานของเรือเฟอร์รี่เริ่มวันอังคาร", "cp874"),
     ("渡轮罢工于周二在港口开始，船员要求更多假期", "gb18030"),
     ("渡輪罷工於週二在港口開始，船員要求更多假期", "big5"),
-    ("フェリーのストライキが火曜日に始まった", "cp932 euc_jp"),
+    ("フェリーのストライキが火曜日に始まった", "cp932"),
     ("페리 파업이 화요일에 시작되었다", "cp949"),
 ]
 CASES = [(text, codec) for text, codecs in TEXTS for codec in codecs.split()]

@@ -55,7 +55,6 @@ BAD_LINES = [
     (b'{"id": 1.5, "text": "a"}', 'wrong type: "id"'),
     (b'{"id": "x", "text": "  "}', "empty text"),
     (b'{"id": "x", "text": null}', "empty text"),
-    (b'{"id": "x", "text": "%s"}' % (b"x" * 10_000_001), 'text too long: 10,000,001 characters in "text"'),
     (b'{"id": "", "text": "a"}', "empty id"),
     (b'{"id": "a\\u0000b", "text": "a"}', "unusable id"),
     (b'{"id": "x", "txt": "a"}', 'missing column: column "text" is missing; did you mean "txt"?'),
