@@ -25,7 +25,7 @@ from linker.data.files.paths import check_inputs
 from linker.data.io.columns import PostColumns
 from linker.data.io.folders import files_with_records
 from linker.data.io.platform_rows import deleted_in
-from linker.data.io.records import as_list, posts_of_files
+from linker.data.io.records import posts_of_files
 from linker.data.types import Post
 from linker.models.files.resolve import resolve_model
 from linker.models.model import Model, embedding_submodel
@@ -68,7 +68,7 @@ def add_posts(
     """
     with store.writing(), BadLines(on_error) as bad_lines, engine or Engine() as at_work:
         store.recover()
-        files = files_with_records(as_list(paths), columns, bad_lines)
+        files = files_with_records(paths, columns, bad_lines)
         deleted = deleted_in(files, columns)
         posts = posts_of_files(files, columns, bad_lines, deleted)
         chunks = ahead(read_chunks(posts, bad_lines, POSTS_AT_ONCE, CHARACTERS_AT_ONCE))

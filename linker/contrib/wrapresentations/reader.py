@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 
 from linker.data.files.line_errors import BadLines, LineError, OnError
-from linker.data.files.rows import Row
 from linker.data.identity import ContentIds
 from linker.data.io.columns import Columns, PostColumns
-from linker.data.io.fields import id_of, label_of, text_of
+from linker.data.io.fields import Values, id_of, label_of, text_of
 from linker.data.io.records import empty_input_error, identified, iter_posts, iter_records
 from linker.data.readers.reader import PairReader
 from linker.data.types import Article, LinkedPosts, Post
@@ -75,8 +74,8 @@ class LabeledTexts(PairReader):
             if self.texts is not None:
                 texts = {post.id: post.text for post in iter_posts(self.texts, PostColumns(), bad_lines)}
 
-            def take(row: Row, columns: Columns, source: str, ids: ContentIds) -> Post:
-                post = self._labeled(row, columns, texts)
+            def take(values: Values, columns: Columns, source: str, ids: ContentIds | None) -> Post:
+                post = self._labeled(values, columns, texts)
                 return post if post.id else identified(post, ids)
 
             labeled = list(iter_records(self.labels, self.columns, bad_lines, take))
@@ -90,8 +89,7 @@ class LabeledTexts(PairReader):
         posts = [Post(p.id, p.text, related[p.extra["class"]], split=p.split, extra=p.extra) for p in labeled]
         return LinkedPosts(articles, posts)
 
-    def _labeled(self, row: Row, columns: Columns, texts: dict[str, str] | None) -> Post:
-        values = row.values
+    def _labeled(self, values: Values, columns: Columns, texts: dict[str, str] | None) -> Post:
         text_id = id_of(values, columns) if columns.names("id") else ""
         label = id_of(values, columns, "label")
         if self.classes is not None and label not in self.classes:

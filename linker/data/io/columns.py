@@ -12,7 +12,6 @@ from typing_extensions import override
 
 from linker.common.errors import DataError
 from linker.data.files.known_columns import words
-from linker.data.files.line_errors import BadLines, InputFile
 from linker.data.io.date_styles import DateStyle
 
 
@@ -252,13 +251,3 @@ def _all_missing(
     it = "it" if len(missing) == 1 else "them"
     message = f"{'; '.join(complaints)} (columns: {listed}); name {it} in `columns`, like {{{mapping}}}"
     return MissingColumnsError(f"{shown}: {message}" if shown else message, remedy)
-
-
-def report_left_out(file: InputFile, columns: Columns, bad_lines: BadLines) -> None:
-    """Report the dates and the lines that were left out while a file was read by its columns."""
-    styles = columns.date_styles.items()
-    bad_lines.note(
-        file.shown, [note for ours, style in styles for note in style.notes(columns.names(ours)[0])]
-    )
-    kind = "post" if isinstance(columns, PostColumns) else "record"
-    file.report([file.account(kind)] if file.left_out or file.reasons or not file.posts else [])

@@ -28,14 +28,14 @@ _ARTICLES = re.compile(r"(^|[/_.-])(articles?|artikel)([_.-][^/]*)?$", re.IGNORE
 PLAIN_TEXT = "plain text"
 
 
-def files_with_records(paths: Sequence[str], columns: Columns, bad_lines: BadLines) -> list[str]:
+def files_with_records(paths: str | Sequence[str], columns: Columns, bad_lines: BadLines) -> list[str]:
     """Return the files that some inputs name; of folders, those that hold records of the kind that is read.
 
     A file that is given more than once, also by a link, is read once. The other files of a folder are named with the
     reason, in one line on standard error.
 
     Args:
-        paths: see `linker.data.files.paths.input_files`.
+        paths: file or files, see `linker.data.files.paths.input_files`.
         columns: names of the columns in the files, of posts or of articles.
         bad_lines: where the line is reported.
 
@@ -44,7 +44,7 @@ def files_with_records(paths: Sequence[str], columns: Columns, bad_lines: BadLin
     """
     files: dict[str, str] = {}
     again = []
-    for path in paths:
+    for path in [paths] if isinstance(paths, str) else paths:
         for file in _files(path, columns, bad_lines):
             real = file if is_address(file) or file == STANDARD_INPUT else os.path.realpath(file)
             if files.setdefault(real, file) is not file:

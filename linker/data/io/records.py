@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import NamedTuple, Protocol, TypeVar
 
 from linker.common.errors import DataError
@@ -14,7 +13,7 @@ from linker.data.files.streams import shown_name
 from linker.data.html_text import plain_text
 from linker.data.identity import ContentIds, content_id_of
 from linker.data.io.column_detection import columns_of, open_records
-from linker.data.io.columns import ArticleColumns, Columns, PostColumns, report_left_out
+from linker.data.io.columns import ArticleColumns, Columns, PostColumns
 from linker.data.io.fields import (
     Values,
     date_of,
@@ -36,6 +35,9 @@ class _Identified(Protocol):
 
 
 Record = TypeVar("Record", bound=_Identified)
+#: Makes a record of a row, by its file's columns, of where it was read, and of what numbers exact repeats; raises
+#: LineError.
+Parse = Callable[[Values, Columns, str, ContentIds | None], Record]
 FileRow = tuple[InputFile, Columns, Row]
 
 
@@ -85,9 +87,7 @@ def iter_articles(
     paths: str | Sequence[str], columns: ArticleColumns, bad_lines: BadLines
 ) -> Iterator[Article]:
     """Yield the articles of some files; bad lines are reported when the iterator passes them."""
-    return iter_records(
-        paths, columns, bad_lines, lambda row, columns, source, ids: article_from_row(row.values, columns)
-    )
+    return iter_records(paths, columns, bad_lines, article_from_row)
 
 
 def iter_posts(
@@ -107,8 +107,8 @@ def iter_posts(
         each: takes the post of every row, also repeated ones, and returns the post to use.
     """
 
-    def parse(row: Row, columns: Columns, source: str, ids: ContentIds) -> Post:
-        post = post_from_row(row.values, columns, source, ids)
+    def parse(values: Values, columns: Columns, source: str, ids: ContentIds | None) -> Post:
+        post = post_from_row(values, columns, source, ids)
         post = each(post) if each else post
         unknown = [] if known is None else [i for i in post.article_ids if i not in known]
         if unknown:
@@ -126,7 +126,7 @@ def stream_posts(paths: str | Sequence[str], columns: PostColumns, bad_lines: Ba
         columns: names of the columns in the files.
         bad_lines: where bad lines are reported.
     """
-    files = files_with_records(as_list(paths), columns, bad_lines)
+    files = files_with_records(paths, columns, bad_lines)
     yield from posts_of_files(files, columns, bad_lines, deleted_in(files, columns))
 
 
@@ -144,8 +144,7 @@ def posts_of_files(
         bad_lines: where bad lines are reported.
         deleted: what all the files delete, see `deleted_in`.
     """
-    rows = chain.from_iterable(iter_rows(path, columns, bad_lines, deleted) for path in files)
-    return _records(rows, lambda row, columns, source: post_from_row(row.values, columns, source))
+    return _records(_rows(files, columns, bad_lines, deleted), post_from_row, once=False)
 
 
 def posts_of_records(shown: str, records: Sequence[Values], columns: PostColumns) -> list[Post] | None:
@@ -163,15 +162,14 @@ def posts_of_records(shown: str, records: Sequence[Values], columns: PostColumns
         file.lines = len(records)
         rows_of_posts = post_rows(file, table, formats, columns, deleted_by(formats, records))
         file_rows = ((file, flat, row) for flat, row in rows_of_posts)
-        posts = list(_records(file_rows, lambda row, flat, source: post_from_row(row.values, flat), {}))
-    return posts
+        return list(_records(file_rows, lambda values, flat, source, ids: post_from_row(values, flat)))
 
 
 def iter_records(
     paths: str | Sequence[str],
     columns: Columns,
     bad_lines: BadLines,
-    parse: Callable[[Row, Columns, str, ContentIds], Record],
+    parse: Parse[Record],
 ) -> Iterator[Record]:
     """Yield the records that `parse` makes of the rows, each id once.
 
@@ -182,15 +180,10 @@ def iter_records(
         paths: see `read_articles`.
         columns: names of the columns in the files.
         bad_lines: where bad lines are reported.
-        parse: takes a row, its file's columns, where it was read, and what numbers exact repeats of records without an
-            id; raises LineError.
+        parse: see `Parse`.
     """
-    first: dict[str, _First] = {}
-    ids = ContentIds(first)
-    files = files_with_records(as_list(paths), columns, bad_lines)
-    deleted = deleted_in(files, columns)
-    rows = chain.from_iterable(iter_rows(path, columns, bad_lines, deleted) for path in files)
-    yield from _records(rows, lambda row, columns, source: parse(row, columns, source, ids), first)
+    files = files_with_records(paths, columns, bad_lines)
+    yield from _records(_rows(files, columns, bad_lines, deleted_in(files, columns)), parse)
 
 
 class _First(NamedTuple):
@@ -202,17 +195,15 @@ class _First(NamedTuple):
     article_ids: tuple[str, ...]
 
 
-def _records(
-    rows: Iterable[FileRow],
-    parse: Callable[[Row, Columns, str], Record],
-    first: dict[str, _First] | None = None,
-) -> Iterator[Record]:
-    """Yield the records that `parse` makes of rows; with `first`, which is filled, each id once."""
+def _records(rows: Iterable[FileRow], parse: Parse[Record], once: bool = True) -> Iterator[Record]:
+    """Yield the records that `parse` makes of rows; with `once`, each id once."""
+    first: dict[str, _First] = {}
+    ids = ContentIds(first) if once else None
     for file, columns, row in rows:
         shown = file.shown
         try:
-            record = parse(row, columns, f"{shown}:{row.line}")
-            if first is not None:
+            record = parse(row.values, columns, f"{shown}:{row.line}", ids)
+            if once:
                 new = _First(
                     shown, row.line, hash(getattr(record, "text", None)), getattr(record, "article_ids", ())
                 )
@@ -238,45 +229,44 @@ def _records(
         yield record
 
 
-def iter_rows(path: str, columns: Columns, bad_lines: BadLines, deleted: set[bytes]) -> Iterator[FileRow]:
-    """Yield the rows of one file, each with the file and its columns; of a platform's records, its posts.
-
-    Args:
-        path: the file.
-        columns: names of its columns.
-        bad_lines: where bad lines are reported.
-        deleted: what all the files delete, see `deleted_in`.
-
-    Raises:
-        DataError: if a required column is in no line, or the file cannot be read.
-    """
-    file = bad_lines.file(path)
-    shown = shown_name(path)
-    with open_records(file, columns) as table:
-        if table.format == "txt":
-            columns = columns.plain_text(shown)
-        formats, table = recognized(table, columns)
-        if formats is not None:
-            assert isinstance(columns, PostColumns)
-            for flat, row in post_rows(file, table, formats, columns, deleted):
-                yield file, flat, row
-            return
-        detected = columns_of(columns, table)
-        if table.columns is not None:
-            detected.check(shown)
-        bad_lines.note(shown, [*table.notes, *detected.notes])
-        present: dict[str, None] = {}
-        for row in detected.rows:
-            if table.columns is None and not row.values.keys() <= present.keys():
-                present.update(dict.fromkeys(row.values))
-            yield file, detected.columns, row
-        if present:
-            detected.columns.check(list(present), shown, detected.likely)
-        report_left_out(file, detected.columns, bad_lines)
+def _rows(
+    files: Iterable[str], columns: Columns, bad_lines: BadLines, deleted: set[bytes]
+) -> Iterator[FileRow]:
+    """Yield the rows of some files, each with its file and columns; of a platform's records, its posts."""
+    for path in files:
+        file = bad_lines.file(path)
+        shown = file.shown
+        with open_records(file, columns) as table:
+            formats, table = recognized(table, columns)
+            if formats is not None:
+                assert isinstance(columns, PostColumns)
+                for flat, row in post_rows(file, table, formats, columns, deleted):
+                    yield file, flat, row
+                continue
+            detected = columns_of(columns.plain_text(shown) if table.format == "txt" else columns, table)
+            if table.columns is not None:
+                detected.check(shown)
+            bad_lines.note(shown, [*table.notes, *detected.notes])
+            present: dict[str, None] = {}
+            for row in detected.rows:
+                if table.columns is None and not row.values.keys() <= present.keys():
+                    present.update(dict.fromkeys(row.values))
+                yield file, detected.columns, row
+            if present:
+                detected.columns.check(list(present), shown, detected.likely)
+            styles = detected.columns.date_styles.items()
+            bad_lines.note(
+                shown,
+                [note for ours, style in styles for note in style.notes(detected.columns.names(ours)[0])],
+            )
+            kind = "post" if isinstance(columns, PostColumns) else "record"
+            file.report([file.account(kind)] if file.left_out or file.reasons or not file.posts else [])
 
 
-def article_from_row(values: Values, columns: Columns) -> Article:
-    """Make an article of a row.
+def article_from_row(
+    values: Values, columns: Columns, source: str = "", ids: ContentIds | None = None
+) -> Article:
+    """Make an article of a row; the last two arguments are as those of `post_from_row`, and not used.
 
     Raises:
         LineError: if a value is missing or of the wrong type.
@@ -337,11 +327,11 @@ def identified(post: Post, ids: ContentIds | None = None) -> Post:
     return replace(post, id=made if ids is None else ids.numbered(made))
 
 
-def as_list(paths: str | Sequence[str]) -> list[str]:
-    """Return one path or several as a list."""
-    return [paths] if isinstance(paths, str) else list(paths)
+def shown_names(paths: str | Sequence[str]) -> str:
+    """Return the names of inputs for messages."""
+    return ", ".join(map(shown_name, [paths] if isinstance(paths, str) else paths))
 
 
 def empty_input_error(paths: str | Sequence[str], kind: str) -> DataError:
     """Make the error for files without a single record of a kind, such as "post"."""
-    return DataError(f"{', '.join(map(shown_name, as_list(paths)))}: does not contain a single {kind}")
+    return DataError(f"{shown_names(paths)}: does not contain a single {kind}")

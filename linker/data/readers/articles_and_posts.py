@@ -6,9 +6,8 @@ from dataclasses import replace
 
 from linker.common.errors import DataError
 from linker.data.files.line_errors import BadLines, OnError
-from linker.data.files.streams import shown_name
 from linker.data.io.columns import PairColumns
-from linker.data.io.records import as_list, empty_input_error, iter_articles, iter_posts
+from linker.data.io.records import empty_input_error, iter_articles, iter_posts, shown_names
 from linker.data.labels.links import RowLabels, linked_by
 from linker.data.labels.reading import read_labels
 from linker.data.readers.reader import PairReader
@@ -53,7 +52,7 @@ class ArticlesAndPosts(PairReader):
         """
         with BadLines(self.on_error) as bad_lines:
             articles = list(iter_articles(self.articles, self.columns.articles, bad_lines))
-            in_rows = RowLabels(", ".join(map(shown_name, as_list(self.posts))))
+            in_rows = RowLabels(shown_names(self.posts))
             if self.labels is None:
                 known = {article.id for article in articles}
                 posts = list(iter_posts(self.posts, self.columns.posts, bad_lines, known, in_rows.take))

@@ -7,12 +7,10 @@ from typing import NamedTuple
 
 from linker.common.errors import DataError
 from linker.data.files.line_errors import BadLines, LineError, OnError
-from linker.data.files.rows import Row
-from linker.data.files.streams import shown_name
 from linker.data.identity import ContentIds
 from linker.data.io.columns import Columns, SingleFileColumns
 from linker.data.io.fields import Values, date_of, id_of, label_of, required_text, text_of
-from linker.data.io.records import as_list, empty_input_error, identified, iter_records
+from linker.data.io.records import empty_input_error, identified, iter_records, shown_names
 from linker.data.labels.links import RowLabels
 from linker.data.readers.reader import PairReader
 from linker.data.types import Article, LinkedPosts, Post
@@ -58,11 +56,11 @@ class SingleFile(PairReader):
         articles: dict[str, Article] = {}
         posts = []
 
-        labels = RowLabels(", ".join(map(shown_name, as_list(self.files))))
+        labels = RowLabels(shown_names(self.files))
 
-        def parse(row: Row, columns: Columns, source: str, ids: ContentIds) -> _Pair:
-            post = _post(row.values, columns, source, ids)
-            article = _article(row.values, columns, articles) if post.article_ids else None
+        def parse(values: Values, columns: Columns, source: str, ids: ContentIds | None) -> _Pair:
+            post = _post(values, columns, source, ids)
+            article = _article(values, columns, articles) if post.article_ids else None
             return _Pair(post.id, article, labels.take(post))
 
         with BadLines(self.on_error) as bad_lines:
@@ -75,7 +73,7 @@ class SingleFile(PairReader):
         return LinkedPosts(list(articles.values()), labels.linked(posts, list(articles.values())))
 
 
-def _post(values: Values, columns: Columns, source: str, ids: ContentIds) -> Post:
+def _post(values: Values, columns: Columns, source: str, ids: ContentIds | None) -> Post:
     url = label_of(values, columns, "url")
     if url is None and text_of(values, columns, "article"):
         id_of(values, columns, "url")
