@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -134,18 +133,19 @@ def study(
     Returns:
         The figures, in the order of tasks, strategies and seeds.
     """
-    runs = list(product(range(len(tasks)), strategies, range(seeds)))
+    runs = list(product(tasks, strategies.items(), range(seeds)))
     results: dict[int, tuple[Outcome, list[Stop]]] = {}
-    for number, result in in_processes(_run, (tasks, strategies, rules or {}), runs, workers):
+    for number, result in in_processes(_run, rules or {}, runs, workers):
         results[number] = result
         done()
     ordered = [results[number] for number in sorted(results)]
     return [outcome for outcome, _ in ordered], [stop for _, stops in ordered for stop in stops]
 
 
-def _run(context: Any, number: int, name: str, seed: int) -> tuple[Outcome, list[Stop]]:
-    tasks, strategies, rules = context
-    task, strategy = tasks[number], strategies[name]
+def _run(
+    rules: Mapping[str, StoppingRule], task: Task, named: tuple[str, QueryStrategy], seed: int
+) -> tuple[Outcome, list[Stop]]:
+    name, strategy = named
     run = simulate(task, strategy, seed)
     stops = [
         Stop.of(task, name, seed, simulate(task, strategy, seed, rule=rule, start=run), rule_name, rule)
