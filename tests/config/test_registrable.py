@@ -22,17 +22,6 @@ def load_base(name: str) -> type[Registrable]:
     return module.Shape
 
 
-def test_a_name_that_is_not_registered(package: Callable[..., str]) -> None:
-    name = package(
-        base=BASE,
-        round="from PACKAGE.base import Shape\n@Shape.register('circle')\nclass Circle(Shape):\n    pass\n",
-    )
-    with pytest.raises(
-        ConfigError, match=r'"cirle" is not a registered Shape; did you mean "circle"\? Known: circle'
-    ):
-        load_base(name).by_name("cirle")
-
-
 def test_modules_that_register_nothing_are_not_imported(package: Callable[..., str]) -> None:
     name = package(
         base=BASE,
@@ -105,20 +94,6 @@ def test_a_class_defined_again_replaces_the_old_one() -> None:
     assert Taste.by_name("sweet") is new
 
 
-def test_one_name_for_two_classes_is_refused(package: Callable[..., str]) -> None:
-    source = "from PACKAGE.base import Shape\n@Shape.register('same')\nclass {}(Shape):\n    pass\n"
-    with pytest.raises(ConfigError, match=r'Shape "same" is registered twice: .*one:One and .*two:Two'):
-        package(base=BASE, one=source.format("One"), two=source.format("Two"))
-
-
-def test_a_name_of_linker_is_refused(package: Callable[..., str]) -> None:
-    with pytest.raises(ConfigError, match=r'Tokenizer "social" is registered twice: linker.* and .*Mine'):
-        package(
-            rule="from linker.data.tokenizers.tokenizer import Tokenizer\n"
-            "@Tokenizer.register('social')\nclass Mine(Tokenizer):\n    pass\n"
-        )
-
-
 def test_only_families_register() -> None:
     class Family(Registrable):
         pass
@@ -130,19 +105,11 @@ def test_only_families_register() -> None:
         Member.register("x")
 
 
-@pytest.mark.parametrize(
-    ("line", "fault"),
-    [
-        ("import no_such_package_at_all", r"ModuleNotFoundError: No module named 'no_such_package_at_all'"),
-        ("1 / 0", "ZeroDivisionError: division by zero"),
-        ("x = (", r"SyntaxError: .*far\.py, line 1"),
-    ],
-)
-def test_a_module_that_cannot_be_imported(line: str, fault: str, package: Callable[..., str]) -> None:
-    with pytest.raises(ConfigError, match=rf"\.far cannot be imported \({fault}"):
+def test_a_module_that_cannot_be_imported(package: Callable[..., str]) -> None:
+    with pytest.raises(ConfigError, match=r"\.far cannot be imported \(ZeroDivisionError: division by zero"):
         package(
             base=BASE,
-            far=f"{line}\nfrom PACKAGE.base import Shape\n@Shape.register('far')\nclass Far(Shape): pass\n",
+            far="1 / 0\nfrom PACKAGE.base import Shape\n@Shape.register('far')\nclass Far(Shape): pass\n",
         )
 
 

@@ -158,23 +158,19 @@ def test_agreement(run: Run) -> None:
     ("arguments", "message"),
     [
         (("next", "nowhere"), "nowhere: session not found"),
-        (("status", "article.txt"), "article.txt: session not found"),
         (("label", "job", "p999", "y"), "post 'p999' is not in this session"),
         (("label", "job", "p1", "perhaps"), "unknown label 'perhaps'; use relevant, not or skip"),
         (("label", "job", "p1", "y", "--annotator", " "), "annotator '': give a name"),
         (("undo", "job"), "kim has no label to take back"),
         (("export", "job", "--out", "labels.xyz"), "--format argilla, asreview, csv"),
         (("export", "job", "--out", "job/session.sqlite", "--format", "csv"), "would overwrite an input"),
-        (("export", "job", "--out", "labels.csv", "--format", "excel"), "excel"),
         (("import", "job", "missing.csv"), "missing.csv: cannot be read"),
         (("run", "job"), "standard input is not a terminal"),
         ((*START[:1], "job", *START[2:]), "job: already holds a session"),
-        ((*START[:5], "no.jsonl"), "no.jsonl: file not found"),
         (
             (*START, "--strategy", "lucky"),
             '--strategy lucky: type: "lucky" is not a registered QueryStrategy',
         ),
-        ((*START, "--stop", "recall,0.9"), "--stop recall,0.9: expected NAME,KEY=VALUE"),
         ((*START, "--stop", "recall,target=2"), "target is 2"),
         (
             (*START[:5], "no.jsonl", "--stop", "soon"),
@@ -182,7 +178,6 @@ def test_agreement(run: Run) -> None:
         ),
         ((*START, "--guidelines", "none.md"), "none.md: cannot be read"),
         ((*START, "--overlap", "3"), "overlap 3.0: not a share of the posts"),
-        ((*START, "--column", "text=tweet"), "--column text=text"),
     ],
 )
 def test_what_goes_wrong_is_one_message(run: Run, arguments: tuple[str, ...], message: str) -> None:

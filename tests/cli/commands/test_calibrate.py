@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 
 import linker
-from linker.annotation.formats import write
-from linker.annotation.formats.label_format import LabeledPost
 from linker.calibration.calibration import Calibration
 from linker.data.types import Post
 from linker.models.files.archive import save_model
@@ -103,44 +101,21 @@ def test_without_labels_nobody_can_know(run: Run) -> None:
             ("--labels", "labels.csv", "--threshold", "f1=0.8"),
             "--threshold f1=0.8: give a score from 0 to 100 such as 50",
         ),
-        (("--labels", "labels.csv", "--threshold", "recall=most"), "precision=0.8 or recall=0.9"),
         (("--labels", "labels.csv", "--threshold", "precision=80"), "give a share above 0 and up to 1"),
-        (("--labels", "labels.csv", "--threshold", "precision=nan"), "give a share above 0 and up to 1"),
         (("--labels", "labels.csv", "--calibration", "c.json"), "--labels and --calibration: give one"),
-        (("--labels", "none.csv"), "none.csv: cannot be read"),
         (("--labels", "posts.jsonl"), "posts.jsonl: no labels in this file"),
-        (("--labels", "labels.tsv"), "labels.tsv: no labels in this file"),
         (("--labels", "others.csv"), "none of 2 labels belongs to a post, neither by id nor by text"),
         (("--labels", "same.csv"), "2 of 2 labeled posts are relevant"),
         (("--calibration", "posts.jsonl"), "posts.jsonl: not a calibration file"),
     ],
 )
 def test_errors_are_reported_in_one_message(run: Run, arguments: tuple[str, ...], words: str) -> None:
-    Path("labels.tsv").write_text("id\tlabel\n")
     Path("others.csv").write_text("id,label\nx,relevant\ny,not\n")
     Path("same.csv").write_text(f"id,label\n{TOY.posts[0].id},yes\n{TOY.posts[1].id},yes\n")
     code, out, err = run(*RANK, *arguments)
     assert (code, out) == (2, "")
     assert words in err
     assert "Traceback" not in err
-
-
-def test_exports_of_sessions_are_labels(run: Run) -> None:
-    given = [
-        LabeledPost(post, "a", 0.5, "relevant" if relevant(post) else "not", name)
-        for post in TOY.posts[::2]
-        for name in ("kim", "lee")
-    ]
-    given += [LabeledPost(TOY.posts[1], "a", 0.5, "skip", "kim"), LabeledPost(TOY.posts[3], "a", 0.5)]
-    for name, format_ in (("export.csv", "csv"), ("export.jsonl", "jsonl")):
-        write(name, format_, given)
-        (_, out, err), (_, expected, said) = (
-            run(*RANK, "--labels", name),
-            run(*RANK, "--labels", "labels.csv"),
-        )
-        assert out == expected
-        assert "75 posts (12 relevant, 63 not)" in err
-        assert "75 posts (12 relevant, 63 not)" in said
 
 
 def test_calibrate_writes_prints_and_serves_rank(run: Run) -> None:

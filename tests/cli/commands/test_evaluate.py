@@ -186,30 +186,6 @@ def test_one_at_a_time_gives_what_rank_gives_for_each_article(folder: Path) -> N
                 break  # every command starts an interpreter
 
 
-def test_posts_are_read_from_folders_and_several_files_with_labels_in_another(folder: Path) -> None:
-    lines = (folder / "posts.jsonl").read_text().splitlines(keepends=True)
-    (folder / "posts").mkdir()
-    bare = [
-        json.dumps({k: v for k, v in json.loads(line).items() if k != "article_id"}) + "\n" for line in lines
-    ]
-    (folder / "posts" / "a.jsonl").write_text("".join(bare[:10]))
-    (folder / "posts" / "b.jsonl").write_text("".join(bare[10:]))
-    (folder / "posts" / "README.md").write_text("Posts.")
-    rows = [json.loads(line) for line in lines]
-    (folder / "labels.csv").write_text(
-        "post_id,article_id,label\n" + "".join(f"{r['id']},{r['article_id']},relevant\n" for r in rows)
-    )
-    whole = linker(folder, "bm25", "--articles", "articles.jsonl", "--posts", "posts.jsonl")
-    both = ("--posts", "posts/a.jsonl", "--posts", "posts/b.jsonl")
-    for posts in (("--posts", "posts"), both):
-        read = linker(folder, "bm25", "--articles", "articles.jsonl", *posts, "--labels", "labels.csv")
-        assert read.returncode == 0, read.stderr
-        assert read.stdout == whole.stdout
-        assert "24 labels of 24 posts" in read.stderr
-    missing = linker(folder, "bm25", "--articles", "none.jsonl", "--posts", "nowhere", "--labels", "no.csv")
-    refused(missing, "none.jsonl", "nowhere", "no.csv")
-
-
 def test_several_models_need_several_files(folder: Path) -> None:
     result = linker(folder, "mine", "bm25", "--run", "runs/all.run")
     refused(result, "one file cannot contain 2 models", "--run 'runs/all-{model}.run'")

@@ -95,13 +95,9 @@ def test_training_reads_the_folder(folder: Path) -> None:
     [
         (["missing.jsonl", "--out", "set"], "missing.jsonl: file not found"),
         (["posts.jsonl", "--out", "posts.jsonl"], "posts.jsonl: is a file; give a folder to write to"),
-        (["posts.jsonl", "--out", "set", "--articles", "x"], "--articles x: file not found"),
         (["posts.jsonl", "--out", "set", "--not-in", "x.jsonl"], "x.jsonl: file not found"),
-        (["posts.jsonl", "--out", "set", "--posts-format", "mastdon"], 'did you mean "mastodon"?'),
         (["posts.jsonl", "--out", "set", "--lang", "ja"], "no pair of article and post is left"),
-        (["posts.jsonl", "--out", "set", "--lang", "xx"], "--lang xx: not a language"),
         (["posts.jsonl", "--out", "set", "--days", "0", "0"], "days_after is 0, but must be at least 1"),
-        (["posts.jsonl", "--out", "set", "--column", "text=body"], 'column "body" is missing'),
     ],
 )
 def test_errors(folder: Path, arguments: list[str], message: str) -> None:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from linker.cli.main import app
 from linker.common.errors import LinkerError
@@ -62,21 +59,3 @@ def test_a_place_for_vectors_is_checked_before_they_are_made(
     with pytest.raises(LinkerError, match=message):
         run("distill", "posts.jsonl", "--teacher", ".", "--out", out)
     assert (folder / "posts.jsonl").read_text() == before
-
-
-def test_help_needs_nothing_heavy() -> None:
-    code = (
-        "import sys; import linker.cli.commands.vectors; "
-        "print([m for m in ('torch', 'numpy', 'pyarrow', 'httpx') if m in sys.modules])"
-    )
-    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert output.strip() == "[]"
-
-
-@pytest.mark.parametrize("seed", ["-1", str(2**32)])
-def test_a_seed_that_numpy_refuses(folder: Path, seed: str) -> None:
-    result = CliRunner().invoke(
-        app, ["vectors", "distill", "posts.jsonl", "--teacher", ".", "--out", "v.txt", "--seed", seed]
-    )
-    assert result.exit_code == 2
-    assert "Invalid value for '--seed'" in result.output
