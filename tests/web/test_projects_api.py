@@ -367,6 +367,7 @@ def test_settings_change_while_people_label_and_a_removed_link_is_void(ready: Se
     protected = Client(create_app(Contents(projects=ready.projects), Access(token="a-token-of-some-length")))
     protected.headers["Authorization"] = bo.headers["Authorization"]
     assert protected.get("/api/about").status_code == 401
+    assert bo.get("/api/about").status_code == 401  # without a token of the server, too
     assert (
         "2 people per post"
         in ready.owner.post(f"/api/projects/{KEY}", json={"people": ["Ada"]}).json()["error"]

@@ -51,10 +51,13 @@ def test_without_arguments_it_serves_the_projects_of_this_folder_on_a_free_port(
             assert process.stdout is not None
             url = process.stdout.readline().strip()
             assert url.startswith("http://127.0.0.1:")
-            assert not url.endswith(":8123/")
-            about = httpx.get(f"{url}api/about", trust_env=False).json()
+            page, token = url.split("#token=")
+            assert not page.endswith(":8123/")
+            assert httpx.get(f"{page}api/about", trust_env=False).status_code == 401
+            owner = {"Authorization": f"Bearer {token}"}
+            about = httpx.get(f"{page}api/about", headers=owner, trust_env=False).json()
             assert (about["projects"], about["owner"], about["sessions"]) == (True, True, [])
-            listed = httpx.get(f"{url}api/projects", trust_env=False).json()
+            listed = httpx.get(f"{page}api/projects", headers=owner, trust_env=False).json()
             assert (listed["folder"], listed["projects"]) == ("linker-projects", [])
             for _ in range(200):
                 if opened.exists() and opened.read_text():

@@ -55,7 +55,7 @@ def serve(
         typer.Option(
             envvar="LINKER_TOKEN",
             help="Password for the page, 16 or more letters, digits, - and _.",
-            show_default="none on loopback, otherwise a new one",
+            show_default="a new one; none for sessions and corpora on loopback",
         ),
     ] = None,
     model: Annotated[
@@ -114,7 +114,8 @@ def serve(
         searched = CorpusSearch(corpus, model)
     with contextlib.closing(_listen(host, port)) as listener, contextlib.ExitStack() as opened:
         only_here = listening.is_loopback(listener) and public_url is None
-        if token is None and not only_here:
+        # People of projects reach the page as well: the owner is who has the link that is printed.
+        if token is None and (projects is not None or not only_here):
             token = new_token()
         access = Access(host, listener.getsockname()[1], token, public_url)
         candidates = reading.read(posts) if posts else []

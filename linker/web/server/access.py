@@ -28,7 +28,8 @@ class Access:
     Attributes:
         host: address that it listens on.
         port: port that it listens on; part of the cookie's name, so that two servers do not share one.
-        token: token of the owner; None: everybody who reaches the server is the owner, for loopback only.
+        token: token of the owner; None: everybody who reaches the server and sends no token is the owner, for loopback
+            and without people only.
         public_url: address at which a proxy serves the page; None: there is no proxy.
         person_of: token → the person whose it is; None: nobody's.
 
@@ -89,11 +90,11 @@ class Access:
         return f"{url.rstrip('/')}/" + (f"#token={self.token}" if self.token else "")
 
     def visitor(self, token: str) -> Visitor | None:
-        """Return who sends a token; empty: none was sent. None: it is wrong."""
-        person = self.person_of(token) if token else None
-        if person is None and (self.token is None or tokens_match(token, self.token)):
-            return OWNER
-        return person
+        """Return who sends a token; empty: none was sent. None: it is wrong, such as that of a removed person."""
+        if not token:
+            return OWNER if self.token is None else None
+        is_owner = self.token is not None and tokens_match(token, self.token)
+        return OWNER if is_owner else self.person_of(token)
 
 
 def tokens_match(sent: str, token: str) -> bool:
