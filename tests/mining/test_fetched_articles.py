@@ -9,6 +9,7 @@ import pytest
 
 from linker.articles.crawl.crawl import crawl
 from linker.articles.crawl.crawler import CrawlOptions
+from linker.articles.links.link_key import LISTS
 from linker.common.errors import DataError
 from linker.mining.mine_links import mine_links
 from tests.helpers.loopback_web import Web, web
@@ -18,7 +19,10 @@ __all__ = ["web"]
 SUBJECTS = ("otters", "bridges", "harvests", "libraries")
 
 
-def test_links_lead_to_articles_once_they_are_fetched(web: Web, tmp_path: Path) -> None:
+def test_links_lead_to_articles_once_they_are_fetched(
+    web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(LISTS, "shorteners", LISTS["shorteners"] | {"b.test"})
     rows = []
     for n, subject in enumerate(SUBJECTS):
         words = " ".join(f"{subject}{k} was seen near place{n}{k}." for k in range(60))
@@ -26,11 +30,11 @@ def test_links_lead_to_articles_once_they_are_fetched(web: Web, tmp_path: Path) 
         head = f"<head><title>News of {subject}{n}</title>{date}</head>"
         html = f"<html>{head}<body><article><p>{words}</p></article></body></html>"
         article = web.on(f"news{n}.test/2021/a-story-about-{subject}", html)
-        short = web.on(f"bit.ly/Kvdk{n}", status=302, Location=f"{article}?utm_source=b")
+        short = web.on(f"b.test/Kvdk{n}", status=302, Location=f"{article}?utm_source=b")
         for k, url in enumerate((article, short)):
             text = f"neighbors{n}{k} complain{n}{k} about{n}{k} the {subject}{n} loudly{k} {url}"
             rows.append({"id": f"p{n}{k}", "text": text, "created_at": f"2021-0{n + 1}-15T12:00:00Z"})
-    lost = web.on("bit.ly/Kvdk9", status=404)
+    lost = web.on("b.test/Kvdk9", status=404)
     rows.append(
         {"id": "lost", "text": f"lost words of nobody here {lost}", "created_at": "2021-01-15T12:00:00Z"}
     )

@@ -64,7 +64,7 @@ def link_kind(
 def _is_listed(key: str, hosts: frozenset[str]) -> bool:
     """Whether the host of a key, a domain above it, or host and first folder are in a list."""
     host, _, path = key.partition("?")[0].partition("/")
-    labels = host.split(".")
+    labels = host.partition(":")[0].split(".")
     domains = (".".join(labels[i:]) for i in range(len(labels)))
     return f"{host}/{path.partition('/')[0]}" in hosts or any(domain in hosts for domain in domains)
 
