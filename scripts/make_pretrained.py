@@ -1,14 +1,15 @@
 """Make the bundled models in linker/models/pretrained.
 
     python scripts/make_pretrained.py best runs/minilm/base --texts typical.txt
-    python scripts/make_pretrained.py distilled vectors.txt.gz
+    python scripts/make_pretrained.py distilled runs/students/mean
 
 `best` is the default model, from a run of configs/minilm/base.jsonnet (docs/recipes/best.md). Its network is written in
 int8, a quarter of the size, and the config without the paths of the training data.
 
-`distilled` has word vectors of `linker vectors distill TEXTS... --teacher FOLDER --out vectors.txt.gz`, where FOLDER is
-that of all-MiniLM-L6-v2 (Apache-2.0). The vectors are rotated so that the first numbers carry most of the variance of
-their sums; these are kept, as 16-bit floats. Names of accounts and addresses are left out of the vocabulary.
+`distilled` has the word vectors of a run of configs/students/mean.jsonnet, whose teacher is all-MiniLM-L6-v2
+(Apache-2.0); those in the package were distilled by a former command. The vectors are rotated so that the first numbers
+carry most of the variance of their sums; these are kept, as 16-bit floats. Names of accounts and addresses are left out
+of the vocabulary.
 """
 
 from __future__ import annotations
@@ -28,13 +29,12 @@ from safetensors.torch import load_file, save
 from linker.common.files import atomic_write
 from linker.config import build
 from linker.data.types import LinkedPosts
-from linker.data.word_vectors.file import VectorFile
 from linker.models.files.archive import load_model, read_config, save_model, write_manifest
-from linker.models.model import Model
+from linker.models.model import Model, embedding_submodel
 from linker.models.onnx.export import export_model
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS
 from linker.models.siamese.quantization import FILE, save_int8
-from linker.models.siamese.word_siamese import WEIGHTS
+from linker.models.siamese.word_siamese import WEIGHTS, WordSiamese
 
 NETWORK = "part-0/transformer/model.safetensors"
 HUB = "sentence-transformers/all-MiniLM-L6-v2"
@@ -101,9 +101,11 @@ def make_best(trained: Path, out: Path, texts: Sequence[str] = ()) -> None:
         exported.rename(out)
 
 
-def make_distilled(vectors: str, out: Path, dim: int) -> None:
-    """Write a model of the word vectors in the file `vectors` to `out`, with `dim` numbers per word."""
-    words, matrix = VectorFile(vectors, max_words=MAX_WORDS).read(None)
+def make_distilled(run: str, out: Path, dim: int) -> None:
+    """Write a model of the word vectors of a run to `out`, with `dim` numbers per word."""
+    student = embedding_submodel(load_model(Path(run)))
+    assert isinstance(student, WordSiamese)
+    words, matrix = student.words[1:], student.state_dict()["embedder.words.weight"].numpy()[1:]
     kept = [i for i, word in enumerate(words) if not UNWANTED.search(word)]
     matrix = matrix[kept]
     # Sums of word vectors are compared, so the directions that matter are those of the vectors' own second moments.

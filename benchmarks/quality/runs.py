@@ -14,7 +14,6 @@ from benchmarks.minilm import minilm_folder
 from linker.data.readers.texts import texts_of
 from linker.data.tokenizers.social import SocialTokenizer
 from linker.data.word_vectors.file import VectorFile
-from linker.data.word_vectors.formats import write_vectors
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -95,7 +94,7 @@ class Workplace:
         words, matrix = VectorFile(str(start), max_words=0).read(set(model.wv.index_to_key))
         model.wv.vectors[[model.wv.key_to_index[word] for word in words]] = matrix
         model.train(sentences, total_examples=model.corpus_count, epochs=10)
-        write_vectors(self.paper_vectors, model.wv.index_to_key, model.wv.vectors)
+        model.wv.save_word2vec_format(str(self.paper_vectors))
 
     def teach(self, recipe: str) -> None:
         """Train a student that the recipe's runs begin with, unless it exists."""

@@ -113,9 +113,6 @@ CASES = {
         "annotate import session IN --annotator Bo", input="labels.csv", own="session"
     ),
     "annotate agreement": _case("annotate agreement session", own="session"),
-    "vectors distill": _case(
-        f"vectors distill IN --teacher hugging --out OUT.npz {' '.join(_TEXTS)}", input="posts.jsonl"
-    ),
     "config show": _case("config show IN", input="small.jsonnet"),
     "config check": _case("config check IN", input="small.jsonnet"),
     "config list": _case("config list"),

@@ -1,5 +1,5 @@
-// The mean of the distilled word vectors as they are, not trained: what every encoder has to beat.
-//   linker train configs/distilled/mean.jsonnet --data DIR --vectors vectors.txt.gz
+// The mean of the word vectors as they are, not trained: what every encoder has to beat.
+//   linker train configs/distilled/mean.jsonnet --data DIR --vectors 6B.300d
 (import '../lib/distilled.libsonnet') {
   model+: { model+: {
     encoder: 'mean',

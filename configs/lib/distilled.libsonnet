@@ -1,9 +1,8 @@
-// The encoders of Danovitch 2020 with current methods: word vectors distilled from a sentence transformer, a sentence
-// transformer as teacher before training on links, the InfoNCE loss over large batches, and articles that compete for
-// each post. Three commands, of which the last alone works too:
-//   linker vectors distill TEXTS... --teacher sentence-transformers/all-MiniLM-L6-v2 --out vectors.txt.gz
-//   linker train configs/students/ast.jsonnet --data TEXTS --vectors vectors.txt.gz
-//   linker train configs/distilled/ast.jsonnet --data DIR --vectors vectors.txt.gz -o start=runs/students/ast
+// The encoders of Danovitch 2020 with current methods: a sentence transformer as teacher before training on links, the
+// InfoNCE loss over large batches, and articles that compete for each post. Two commands, of which the second alone works
+// too:
+//   linker train configs/students/ast.jsonnet --data TEXTS --vectors 6B.300d
+//   linker train configs/distilled/ast.jsonnet --data DIR --vectors 6B.300d -o start=runs/students/ast
 // Without `-o start=...`, training starts from the word vectors. Without --vectors, they are those of the sample.
 local defaults = import 'defaults.libsonnet';
 

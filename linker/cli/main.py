@@ -25,7 +25,6 @@ from linker.cli.commands import (
     rank,
     serve,
     train,
-    vectors,
 )
 from linker.common.errors import LinkerError
 from linker.common.files import NO_ROOM
@@ -53,7 +52,6 @@ app.command("serve", rich_help_panel=_LABEL)(serve.serve)
 app.command("train", rich_help_panel=_TRAIN)(train.train)
 app.add_typer(mine.app, name="mine", rich_help_panel=_TRAIN)
 app.add_typer(model.app, name="model", rich_help_panel=_TRAIN)
-app.add_typer(vectors.app, name="vectors", rich_help_panel=_TRAIN)
 app.command("evaluate", rich_help_panel=_MEASURE)(evaluate.evaluate)
 app.command("calibrate", rich_help_panel=_MEASURE)(calibrate.calibrate)
 app.add_typer(config.app, name="config", rich_help_panel=_TOOLS)

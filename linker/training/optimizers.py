@@ -93,7 +93,11 @@ class Schedule(Registrable):
     default_component = "constant"
 
     def factor(self, progress: float) -> float:
-        """Return the factor of the learning rate at a point of the run, from 0 to 1."""
+        """Return the factor of the learning rate at a point of the run.
+
+        Args:
+            progress: share of the run that is done, 0 to 1.
+        """
         raise NotImplementedError
 
     def build(self, optimizer: TorchOptimizer, steps: int) -> LambdaLR:
@@ -107,6 +111,7 @@ class Constant(Schedule):
 
     @override
     def factor(self, progress: float) -> float:
+        """See `Schedule.factor`."""
         return 1.0
 
 
@@ -124,6 +129,7 @@ class Linear(Schedule):
 
     @override
     def factor(self, progress: float) -> float:
+        """See `Schedule.factor`."""
         if progress < self.warmup:
             return max(progress / self.warmup, 1e-3)  # with 0, the first step would learn nothing
         return (1 - progress) / max(1 - self.warmup, 1e-9)

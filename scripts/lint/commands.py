@@ -116,7 +116,7 @@ def _without_effect(command: Any) -> Any:
 
 
 def _by_path(group: Any, before: str = "") -> dict[str, Any]:
-    """Return every command by its path, such as `rank` or `vectors distill`."""
+    """Return every command by its path, such as `rank` or `corpus build`."""
     found = {}
     for name, command in group.commands.items():
         found[before + name] = command

@@ -99,7 +99,6 @@ NOT_RUN = {
     "mine replies",
     "model export",
     "serve",
-    "vectors distill",
 }
 
 

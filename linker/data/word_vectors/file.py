@@ -15,7 +15,7 @@ from linker.data.word_vectors.word_vectors import WordVectors
 
 @WordVectors.register("file")
 class VectorFile(WordVectors):
-    """A file of word vectors: GloVe or word2vec text, word2vec binary, or GloVe by its name.
+    """A file of word vectors in the text format of GloVe or word2vec, or GloVe by its name.
 
     Args:
         source: a path, or a name used by torchtext, such as `6B.300d`; it is downloaded unless it is in the cache.
@@ -30,9 +30,8 @@ class VectorFile(WordVectors):
     def read(self, wanted: set[str] | None = None) -> tuple[list[str], np.ndarray]:
         """Read the wanted words and the file's first `max_words` words, in file order.
 
-        If no wanted word has a capital letter, the file's words are lower-cased; a lower-case row takes precedence,
-        then the first of several spellings. A repeated word keeps its first row. Words with white space are left out,
-        because no tokenizer makes them. Memory: two to three times the rows kept.
+        A repeated word keeps its first row. Words with white space are left out, because no tokenizer makes them.
+        Memory: two to three times the rows kept.
 
         Returns:
             The distinct words, and float32, words × dim.

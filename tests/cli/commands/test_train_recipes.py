@@ -121,7 +121,7 @@ def test_a_second_run_says_what_to_do_and_changes_nothing(
     before = (clone / "runs/ast/model.safetensors").stat().st_mtime_ns
     again = shell("linker train configs/ast.jsonnet")
     assert again.returncode == 2
-    for option in ("--resume", "--overwrite", "--out"):
+    for option in ("-o start=", "--overwrite", "--out"):
         assert option in again.stderr
     assert (clone / "runs/ast/model.safetensors").stat().st_mtime_ns == before
 

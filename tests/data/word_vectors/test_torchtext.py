@@ -78,24 +78,6 @@ def test_tokens_with_capitals_get_the_vectors_of_get_vecs_by_tokens() -> None:
     np.testing.assert_array_equal(looked_up(EXPECTED["tokens"]), expected)
 
 
-def test_lower_cased_tokens_get_the_vectors_of_lower_case_backup() -> None:
-    backup = dict(zip(EXPECTED["tokens"], EXPECTED["lower_case_backup"]))
-    the = EXPECTED["glove"]["vectors"][0]
-    lowered = sorted({token.lower() for token in backup})
-    found = dict(zip(lowered, looked_up(lowered).tolist()))
-    for token, vector in backup.items():
-        if token in GLOVE and token != token.lower():
-            continue  # has a capitalized row of its own, which lower-cased tokens do not ask for
-        if token.lower() == "the":
-            assert found["the"] == the
-        elif any(vector) or token.lower() == "absent":
-            assert found[token.lower()] == vector
-        else:
-            # Only a capitalized word is in the file: torchtext gives zeros, we its vector.
-            spelling = {"obama": "Obama", "ünï": "Ünï"}[token.lower()]
-            assert found[token.lower()] == GLOVE[spelling]
-
-
 @pytest.mark.parametrize(
     "use",
     [
