@@ -9,13 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 from linker.articles.crawl.crawler import Crawler, CrawlOptions
 from linker.articles.crawl.store import CrawlStore
 from linker.articles.crawl.visit import STATES
-from linker.articles.links.link_key import link_key
 from linker.articles.links.link_kind import link_kind
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import check_output_folder, unbroken, write_lines
@@ -117,7 +114,7 @@ def read_links(source: str) -> list[str]:
 def _states(store: CrawlStore, report: CrawlReport) -> Iterator[str]:
     """Lines of `states.csv`; counts the states."""
     yield _csv(COLUMNS)
-    for row in _rows(store):
+    for row in store.rows():
         report.states[row["state"]] += 1
         row["article_id"] = row["key"] if row["state"] == "fetched" else None
         yield _csv(row[name] for name in COLUMNS)
@@ -126,7 +123,7 @@ def _states(store: CrawlStore, report: CrawlReport) -> Iterator[str]:
 def _articles(store: CrawlStore, report: CrawlReport) -> Iterator[str]:
     """Lines of `articles.jsonl`, one for each key by which posts may name an article; counts them."""
     seen: set[str] = set()
-    for row in _rows(store):
+    for row in store.rows():
         if row["state"] != "fetched" or row["key"] in seen:
             continue
         seen.add(row["key"])
@@ -141,18 +138,6 @@ def _articles(store: CrawlStore, report: CrawlReport) -> Iterator[str]:
             **{name: value for name, value in (article | address).items() if value is not None},
         }
         yield json.dumps(filled, ensure_ascii=False) + "\n"
-
-
-def _rows(store: CrawlStore) -> Iterator[dict[str, Any]]:
-    for row in store.rows():
-        if row["state"] == "fetched" and _is_home(row["final_url"]) and not _is_home(f"https://{row['key']}"):
-            row |= {"state": "soft 404", "detail": "redirects to the home page"}
-        yield row
-
-
-def _is_home(url: str) -> bool:
-    parts = urlsplit(f"https://{link_key(url) or ''}")
-    return not parts.path.strip("/") and not parts.query
 
 
 def _csv(values: Iterable[object]) -> str:

@@ -11,8 +11,8 @@ from protego import Protego
 
 from linker.articles.extraction import parsed_date
 from linker.articles.extraction_process import LimitError, read_html
-from linker.articles.html.incomplete_pages import CONSENT_TEXT, FaultKind, is_error
-from linker.articles.page import RequestError, RequestFault, looks_like_html, word_count
+from linker.articles.html.incomplete_pages import FaultKind
+from linker.articles.page import RequestError, RequestFault, looks_like_html
 from linker.articles.request import Response
 from linker.data.languages import language_of
 from linker.data.types import Article
@@ -119,8 +119,6 @@ def _extract(html: str, outcome: Outcome) -> None:
         outcome.fail(fault.kind, str(fault))
     elif not text:
         outcome.fail("no article", "no text was found")
-    elif word_count(text) < CONSENT_TEXT and is_error(title):
-        outcome.fail("soft 404", f"an error page ({title[:60]!r})")
     else:
         published, language = parsed_date(date), language_of(Article(outcome.url, text, title))
         outcome.article = {"title": title, "text": text, "published": published and published.isoformat()}

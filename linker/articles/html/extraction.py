@@ -61,8 +61,8 @@ def text_of_html(html: str, url: str | None) -> HtmlText:
     if tree is None:
         return HtmlText(title, text, date, address, fault_of(html, title, text), [])
     about = Metadata(tree, url)
-    if about.is_list or not about.is_article:
-        is_article = about.is_article or about.meta("og:type").lower() in ("article", "news")
+    if not about.is_article:
+        is_article = about.meta("og:type").lower() in ("article", "news")
         if stories := stories_of(tree, text, about.host, is_article):
             return HtmlText(title, text, date, address, list_fault(stories), [])
     extracted, title = title, about.title(title)

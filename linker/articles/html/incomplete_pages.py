@@ -58,8 +58,7 @@ def list_fault(stories: int, what: str = "a list") -> Fault:
     return Fault("list of stories", f"the page is {what} of {stories:,} stories, not an article")
 
 
-def is_error(title: str) -> bool:
-    """Return whether this is the title of an error page."""
+def _is_error(title: str) -> bool:
     return _PHRASES["error"].match(_plain(title)) is not None
 
 
@@ -82,7 +81,7 @@ def fault_of(html: str, title: str, text: str) -> Fault | None:
         head = _plain(f"{title}\n{text[:400]}") if text else seen[:400]
         if _PHRASES["robot check"].search(head):
             return Fault("robot check", "the site checks for robots and shows no article")
-        if is_error(title) or is_error(text) or (not text and is_error(head)):
+        if _is_error(title) or _is_error(text) or (not text and _is_error(head)):
             name = " ".join((title or text).split())[:60]
             return Fault("soft 404", f"an error page ({name!r}), not an article")
         if words < 60 and _PHRASES["scripts"].search(plain if words >= NEARLY_EMPTY else seen):

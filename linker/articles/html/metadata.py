@@ -15,7 +15,6 @@ from linker.articles.html.blocks import in_other, key_of, text_of
 _NO_JSON = re.compile(
     r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?://\s*)?(?:-->|\]\]>)\s*$|;\s*$|,(?=\s*[\]}])"
 )
-_LISTS = {"CollectionPage", "SearchResultsPage", "ItemList", "Blog"}
 _SITES = {"WebSite", "NewsMediaOrganization", "Organization"}
 # `Title - Site`, `Site | Title`, `Title_Site` (in China).
 _PARTS = re.compile(r"\s+(?:[-–—|·•»«/~]+|::?)\s+|:\s+|\s*[|｜»_]\s*|(?<=[\u3040-\u9fff])\s*[-–—]\s*")
@@ -43,7 +42,6 @@ class Metadata:
         headline: title of the article; empty if missing.
         published: when the article was published, as written; empty if missing.
         is_article: whether an article is declared.
-        is_list: whether the page is declared to be a list.
         sites: names of the site.
     """
 
@@ -69,10 +67,7 @@ class Metadata:
         articles = [node for node in nodes if any(map(_is_article, _types(node)))]
         best = next(filter(self._fits, articles), articles[0] if len(articles) == 1 else {})
         self.is_article = bool(best)
-        self.is_list = any(_types(node) & _LISTS for node in nodes)
-        if self.is_article:
-            self.is_list = self.is_list and len(articles) > 1
-        else:
+        if not best:
             best = next((node for node in nodes if "WebPage" in _types(node) and not articles), {})
         self.headline = _headline(best) if self.is_article else ""
         date = best.get("datePublished") or best.get("dateCreated")

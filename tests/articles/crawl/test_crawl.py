@@ -86,8 +86,6 @@ def build(web: Web, each: int = 10) -> dict[str, str]:
         expected[web.on(f"closed{i}.test/private/a-story", ARTICLE_HTML)] = "robots.txt"
         expected[web.on(f"closed{i}.test/open/a-story", ARTICLE_HTML)] = "fetched"
         expected[web.on(f"soft{i}.test/a-lost-story", NOT_FOUND)] = "soft 404"
-        web.on(f"home{i}.test/", ARTICLE_HTML)
-        expected[web.on(f"home{i}.test/an-old-story", status=302, Location="/")] = "soft 404"
         expected[web.address(f"gone{i}.test/a-lost-story")] = "not found"
         expected[web.on(f"wall{i}.test/a-paid-story", PAYWALL)] = "paywall"
         expected[web.on(f"consent{i}.test/a-story", CONSENT)] = "consent page"
