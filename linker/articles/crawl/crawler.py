@@ -203,8 +203,8 @@ class Crawler:
             outcome.fail(error.kind, str(error))
         except _MergedError:
             return None
-        except _LaterError:
-            outcome.fail("waiting", "the site asks to wait")
+        except _LaterError as error:
+            outcome.fail("waiting", str(error))
         return outcome
 
     def _rules(self, url: str, outcome: Outcome) -> Rules:
@@ -218,32 +218,30 @@ class Crawler:
         with self._changed:
             site, host = self._sites[origin], self._hosts[host_of_url(url)]
         with site.lock:
-            if site.rules is None or time.time() > site.read + _ROBOTS_LAST:
-                if site.failures < self._options.attempts:
-                    self._read_robots(f"{origin}/robots.txt", site, host, outcome)
-                # A dead host costs three attempts, not three a link.
-                outcome.is_final = site.failures >= self._options.attempts
-                if site.error is not None:
-                    raise site.error
-            assert site.rules is not None
-            return site.rules
+            # A dead host costs three attempts, not three a link.
+            is_dead = site.failures >= self._options.attempts
+            if not is_dead and (site.rules is None or time.time() > site.read + _ROBOTS_LAST):
+                self._read_robots(f"{origin}/robots.txt", site, host)
+            if site.rules is not None and site.error is None:
+                return site.rules
+            assert site.error is not None
+            outcome.is_final = site.failures >= self._options.attempts
+            raise site.error if outcome.is_final else _LaterError(str(site.error))
 
-    def _read_robots(self, url: str, site: _Site, host: _Host, outcome: Outcome) -> None:
-        cookies = httpx.Cookies()
+    def _read_robots(self, url: str, site: _Site, host: _Host) -> None:
+        cookies, retry_at = httpx.Cookies(), None
         try:
             response = follow(url, lambda url: self._ask(url, cookies, None, _LARGEST_ROBOTS))
-            site.error, outcome.retry_at = None, response.retry_after(time.time())
+            retry_at = response.retry_after(time.time())
             site.rules = rules_of(response)
         except RequestError as error:
-            if error.kind in ("other status", "redirect loop"):
-                site.rules = Rules("")
-            else:
+            if error.kind not in ("other status", "redirect loop"):
                 site.failures = site.failures + 1 if error.kind in RETRIED else self._options.attempts
                 site.error = RequestError(error.kind, f"robots.txt: {error}")
-                if outcome.retry_at is None:
-                    outcome.retry_at = self._next_attempt(site.failures)
+                host.pause(retry_at or self._next_attempt(site.failures))
                 return
-        site.read, site.failures, outcome.retry_at = time.time(), 0, None
+            site.rules = Rules("")
+        site.read, site.failures, site.error = time.time(), 0, None
         host.delay = max(host.delay, site.rules.delay)
         host.pause(site.read + host.delay)
 
@@ -256,7 +254,7 @@ class Crawler:
         with host.lock:
             while (wait := host.ready - time.time()) > 0:
                 if wait > self._options.max_wait or self._stop.wait(wait):
-                    raise _LaterError
+                    raise _LaterError("the site asks to wait")
             with self._changed:
                 self.requests += 1
             accept = ", ".join(HTML_TYPES) if kinds else "text/plain"
@@ -275,6 +273,7 @@ class Crawler:
         host = host_of_url(outcome.url)
         if outcome.state == "waiting":
             self._store.wait(page, outcome, page.attempts, self._hosts[host].ready)
+            self._store.pause(host, self._hosts[host].ready)
             return
         attempts = page.attempts + 1
         with self._store.transaction():

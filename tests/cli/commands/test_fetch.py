@@ -48,7 +48,7 @@ def arguments(links: str = "links.txt") -> list[str]:
     return [links, "--out", "out", "--contact", "me@lab.example", "--delay", "0.5", "--workers", str(WORKERS)]
 
 
-def stories(web: Web, folder: Path, hosts: int = 40) -> list[str]:
+def stories(web: Web, folder: Path, hosts: int = 24) -> list[str]:
     """Pages on some hosts, and a file of links to them."""
     links = [web.on(f"news{i}.test/{i}/a-story", ARTICLE_HTML) for i in range(hosts)]
     (folder / "links.txt").write_text("\n".join(links), encoding="utf-8")
@@ -76,7 +76,7 @@ def states(folder: Path) -> dict[str, str]:
 def test_a_killed_run_goes_on_where_it_stopped(web: Web, tmp_path: Path) -> None:
     links = stories(web, tmp_path)
     killed = start(tmp_path, *arguments())
-    wait_for_pages(web, 15, killed)
+    wait_for_pages(web, 9, killed)
     killed.kill()
     killed.communicate()
     before = pages(web)
@@ -89,13 +89,13 @@ def test_a_killed_run_goes_on_where_it_stopped(web: Web, tmp_path: Path) -> None
     twice = [place for place, count in pages(web).items() if count > 1]
     assert len(twice) <= WORKERS
     assert max(pages(web).values()) <= 2
-    assert "40 articles" in error
+    assert "24 articles" in error
 
 
 def test_ctrl_c_writes_what_is_there(web: Web, tmp_path: Path) -> None:
     links = stories(web, tmp_path)
     stopped = start(tmp_path, *arguments())
-    wait_for_pages(web, 10, stopped)
+    wait_for_pages(web, 8, stopped)
     stopped.send_signal(signal.SIGINT)
     assert stopped.wait(timeout=60) == 130
     assert "Traceback" not in stopped.communicate()[1]
