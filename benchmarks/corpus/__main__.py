@@ -100,7 +100,7 @@ def content(folder: Path) -> tuple[Any, Any]:
     import numpy as np
 
     from linker.corpus.encoding import VECTORS as FILE
-    from linker.corpus.indexes.vectors import live_rows, stored_vectors, vectors_of
+    from linker.corpus.indexes.vectors import stored_vectors, vectors_of
     from linker.corpus.storage.shards import Shards
     from linker.corpus.storage.store import Store
 
@@ -110,7 +110,7 @@ def content(folder: Path) -> tuple[Any, Any]:
     shards = Shards(folder, dataset)
     arrays = shards.arrays(FILE, "reading embeddings", stored_vectors)
     ids = dataset.to_table(columns=["id"]).column("id").combine_chunks()
-    return ids, np.concatenate(list(live_rows(vectors_of(shards, arrays), 65_536)))
+    return ids, np.concatenate([one.rows() for one in vectors_of(shards, arrays)])
 
 
 def encoding(data: Sequence[Path], model: Path, work: Path, posts: int, minilm: bool) -> list[str]:

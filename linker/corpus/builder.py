@@ -14,8 +14,9 @@ from linker.common.concurrency import ahead
 from linker.common.console import progress_bar
 from linker.common.errors import LinkerError, ModelError
 from linker.corpus.chunks import ChunkWriter, read_chunks
-from linker.corpus.deletion import condition_of, delete_by_files, delete_rows
+from linker.corpus.deletion import delete_by_files, delete_rows
 from linker.corpus.engines.engine import Engine
+from linker.corpus.filters import is_in
 from linker.corpus.indexes.near_duplicates import stored_groups
 from linker.corpus.known_posts import Added, KnownPosts, post_keys
 from linker.corpus.storage.reader import batches
@@ -106,7 +107,7 @@ def _append(
 
     for file, replaced in engine.map(ChunkWriter(store, model), new()):
         if replaced:
-            added.updated += delete_rows(store, condition_of(replaced))
+            added.updated += delete_rows(store, is_in("id", replaced))
         store.append(file)
         added.new += file.rows
         progress.done(file.rows)

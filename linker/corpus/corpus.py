@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 from typing_extensions import Unpack
 
 from linker.articles.publication import Published
@@ -24,7 +23,7 @@ from linker.ranking.inputs import AnyArticles, as_articles
 from linker.ranking.labels import AnyLabels
 from linker.ranking.request import RankOptions, RankRequest
 from linker.ranking.results import Ranking
-from linker.ranking.search import QueryScores, mean_scores, search
+from linker.ranking.search import QueryScores, search
 
 
 class Corpus:
@@ -179,7 +178,3 @@ class Corpus:
             DataError: if the filter names a field that no post has.
         """
         return left_out(filter, self.table.dataset)
-
-    def scores(self, articles: Sequence[Article]) -> np.ndarray:
-        """Return the mean raw score of every post over the articles: float32, in the order of the store."""
-        return mean_scores(self.model, self.table, articles)

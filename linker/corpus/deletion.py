@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from linker.corpus.filters import passing_rows
+from linker.corpus.filters import is_in, passing_rows
 from linker.corpus.indexes.near_duplicates import stored_groups
 from linker.corpus.storage.reader import batches
 from linker.corpus.storage.store import Store
@@ -67,7 +67,7 @@ def delete_by_files(store: Store, deleted: set[bytes]) -> int:
             author = json.loads(extra).get("author") if extra and _AUTHOR in extra else None
             if is_deleted(id_, author if isinstance(author, str) else None):
                 ids.append(id_)
-    return delete_rows(store, condition_of(ids)) if ids else 0
+    return delete_rows(store, is_in("id", ids)) if ids else 0
 
 
 def delete_rows(store: Store, where: str) -> int:
@@ -81,11 +81,6 @@ def delete_rows(store: Store, where: str) -> int:
         return 0
     store.delete(before, where)
     return len(deleted)
-
-
-def condition_of(ids: Iterable[str]) -> str:
-    """Return the SQL condition that a post has one of these ids."""
-    return "id IN ({})".format(", ".join("'" + id_.replace("'", "''") + "'" for id_ in ids))
 
 
 def read_ids(paths: Sequence[str]) -> list[str]:

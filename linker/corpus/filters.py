@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -28,11 +29,16 @@ def sql(conditions: Filter) -> str | None:
     if conditions.until is not None:
         found.append(f"created_at < {_timestamp(conditions.until)}")
     if conditions.languages:
-        names = ", ".join("'" + name.replace("'", "''") + "'" for name in conditions.languages)
-        found.append(f"lang IN ({names})")
+        found.append(is_in("lang", conditions.languages))
     if conditions.where:
         found.append(f"({conditions.where})")
     return " AND ".join(found) or None
+
+
+def is_in(column: str, values: Iterable[str]) -> str:
+    """Return the SQL condition that a column has one of some values."""
+    quoted = ("'" + value.replace("'", "''") + "'" for value in values)
+    return f"{column} IN ({', '.join(quoted)})"
 
 
 def passing_rows(conditions: Filter, dataset: lance.LanceDataset) -> np.ndarray | None:

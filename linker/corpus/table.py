@@ -10,9 +10,9 @@ import numpy as np
 from typing_extensions import override
 
 from linker.corpus.encoding import encoders, words_file
-from linker.corpus.filters import passing_rows
+from linker.corpus.filters import is_in, passing_rows
 from linker.corpus.indexes.estimates import can_estimate, estimated_scores
-from linker.corpus.indexes.exact import Query, exact_scores
+from linker.corpus.indexes.exact import exact_scores
 from linker.corpus.indexes.near_duplicates import stored_groups
 from linker.corpus.indexes.vectors import CorpusVectors, packed, vectors_of
 from linker.corpus.storage.reader import OF_POSTS, batches, posts_from
@@ -95,8 +95,7 @@ class CorpusTable(PostTable):
 
     @override
     def labeled(self, labels: LabelFile) -> tuple[SampledLabels, np.ndarray]:
-        ids = ", ".join("'" + name.replace("'", "''") + "'" for name in labels.ids)
-        rows = passing_rows(Filter(where=f"id IN ({ids})"), self.dataset) if ids else None
+        rows = passing_rows(Filter(where=is_in("id", labels.ids)), self.dataset) if labels.ids else None
         rows = np.arange(0) if rows is None else rows
         return labels.among_ids(set(self.ids(rows))), rows
 
@@ -119,16 +118,15 @@ class CorpusTable(PostTable):
     def similarities(self, encoder: TextEncoder, vectors: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
         """Return the exact similarities of posts, each independent of the others in every bit: float32, n × rows."""
         of_posts = self._vectors_of(encoder)
-        queries = [Query(vector, encoder.similarity) for vector in vectors]
         scored = of_posts if rows is None else of_posts.taken(rows)
-        return np.stack([exact_scores(scored, query) for query in queries])
+        return np.stack([exact_scores(scored, vector, encoder.similarity) for vector in vectors])
 
     @override
     def upper_similarities(self, encoder: TextEncoder, vector: np.ndarray) -> np.ndarray | None:
-        vectors, query = self._vectors_of(encoder), Query(vector, encoder.similarity)
-        if not can_estimate(vectors, query):
+        vectors = self._vectors_of(encoder)
+        if not can_estimate(vectors, encoder.similarity):
             return None
-        scores, error = estimated_scores(vectors, query)
+        scores, error = estimated_scores(vectors, vector)
         return np.add(scores, np.float32(error), out=scores)
 
     @override

@@ -13,7 +13,8 @@ from linker.corpus import builder, compaction
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.compaction import compact
 from linker.corpus.corpus import Corpus
-from linker.corpus.deletion import condition_of, delete_posts
+from linker.corpus.deletion import delete_posts
+from linker.corpus.filters import is_in
 from linker.corpus.storage.shards import Shard
 from linker.corpus.storage.store import Store
 from linker.corpus.verify import faults
@@ -42,7 +43,7 @@ def folder(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) 
     posts[31]["text"] = f"harbour1 {SECRET}"
     folder = tmp_path / "corpus"
     build_corpus(folder, [write_posts(tmp_path / "posts.jsonl", posts)], str(model_folder), PostColumns())
-    delete_posts(Store.open(folder), condition_of(GONE))
+    delete_posts(Store.open(folder), is_in("id", GONE))
     return folder
 
 

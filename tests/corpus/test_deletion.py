@@ -12,7 +12,8 @@ from linker.common.errors import LinkerError
 from linker.corpus import deletion
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
-from linker.corpus.deletion import condition_of, delete_posts, read_ids
+from linker.corpus.deletion import delete_posts, read_ids
+from linker.corpus.filters import is_in
 from linker.corpus.storage.shards import Shard
 from linker.corpus.storage.store import Store
 from linker.corpus.verify import faults
@@ -66,7 +67,7 @@ def parts() -> tuple[list[dict], list[dict], list[dict]]:
 def test_the_rest_ranks_as_if_the_deleted_had_never_been_there(tmp_path, model_folder, parts) -> None:
     store = build(tmp_path / "corpus", model_folder, *parts)
     before = Corpus.open(tmp_path / "corpus")
-    assert delete_posts(store, condition_of(GONE)) == len(GONE)
+    assert delete_posts(store, is_in("id", GONE)) == len(GONE)
     corpus = before.refreshed()
     assert (len(before), len(corpus)) == (280, 274)
     build(tmp_path / "other", model_folder, *map(left, parts))
@@ -93,7 +94,7 @@ def test_posts_are_added_after_a_deletion(tmp_path, model_folder, parts, whole) 
     first, second, third = parts
     gone = [post["id"] for post in second] if whole else sorted(GONE - {"p00250"})
     store = build(tmp_path / "corpus", model_folder, first, second)
-    delete_posts(store, condition_of(gone))
+    delete_posts(store, is_in("id", gone))
     add_to_corpus(tmp_path / "corpus", [write_posts(tmp_path / "third.jsonl", third)], None, COLUMNS)
     stays = [post for post in [*first, *second, *third] if post["id"] not in gone]
     build(tmp_path / "other", model_folder, stays)
@@ -101,7 +102,7 @@ def test_posts_are_added_after_a_deletion(tmp_path, model_folder, parts, whole) 
     assert not list(faults(store))
     # A deleted post may come back, with another text.
     changed = first[0] | {"text": "another text"}
-    delete_posts(store, condition_of([changed["id"]]))
+    delete_posts(store, is_in("id", [changed["id"]]))
     added = add_to_corpus(
         tmp_path / "corpus", [write_posts(tmp_path / "new.jsonl", [changed])], None, COLUMNS
     )
@@ -127,7 +128,7 @@ def test_a_deletion_that_was_interrupted(tmp_path, model_folder, parts, monkeypa
     with monkeypatch.context() as patch:
         patch.setattr(deletion, "stored_groups", killed)
         with pytest.raises(KeyboardInterrupt):
-            delete_posts(store, condition_of(GONE))
+            delete_posts(store, is_in("id", GONE))
     build(tmp_path / "other", model_folder, *map(left, parts))
     assert answers(Corpus.open(tmp_path / "corpus")) == answers(Corpus.open(tmp_path / "other"))
 
@@ -136,7 +137,7 @@ def test_what_is_missing_is_made_for_the_posts_that_are_left(tmp_path, parts) ->
     posts = parts[0]
     store = build(tmp_path / "corpus", Path("best"), posts)
     gone = {"p00003", "p00100"}
-    assert delete_posts(store, condition_of(gone)) == 2
+    assert delete_posts(store, is_in("id", gone)) == 2
     for path in (tmp_path / "corpus" / "shards").rglob("*.safetensors"):
         path.unlink()
     build(tmp_path / "other", Path("best"), [post for post in posts if post["id"] not in gone])
@@ -174,7 +175,7 @@ def test_ids_of_any_table(tmp_path, name) -> None:
 
 def test_many_ids_at_once(tmp_path, model_folder) -> None:
     store = build(tmp_path / "corpus", model_folder, some_posts(300))
-    assert delete_posts(store, condition_of(f"p{i:05d}" for i in range(1, 50_000))) == 299
+    assert delete_posts(store, is_in("id", [f"p{i:05d}" for i in range(1, 50_000)])) == 299
     assert Corpus.open(tmp_path / "corpus").rank(ARTICLE)[0].post.id == "p00000"
 
 

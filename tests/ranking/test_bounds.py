@@ -11,7 +11,8 @@ import pytest
 from linker.corpus import builder
 from linker.corpus.builder import build_corpus
 from linker.corpus.corpus import Corpus
-from linker.corpus.deletion import condition_of, delete_posts
+from linker.corpus.deletion import delete_posts
+from linker.corpus.filters import is_in
 from linker.corpus.storage.store import Store
 from linker.data.io.columns import PostColumns
 from linker.data.post_filter import Filter
@@ -68,7 +69,7 @@ def corpus(request, tmp_path_factory):
         patch.setattr(builder, "POSTS_AT_ONCE", 250)
         path = write_posts(folder / "posts.jsonl", some_posts())
         build_corpus(folder / "corpus", [path], request.param, PostColumns())
-    delete_posts(Store.open(folder / "corpus"), condition_of(f"p{i:04d}" for i in range(0, 900, 31)))
+    delete_posts(Store.open(folder / "corpus"), is_in("id", [f"p{i:04d}" for i in range(0, 900, 31)]))
     return Corpus.open(folder / "corpus")
 
 
@@ -118,5 +119,7 @@ def test_bounds_are_not_exceeded(corpus):
         known = {feature: bound[None] for feature, bound in upper.items() if bound is not None}
         assert known
         bounds = search.ScoreBounds(corpus.model, corpus.table, [article], known)
-        assert (corpus.scores([article]) <= bounds._upper + bounds._error).all()
+        assert (
+            search.mean_scores(corpus.model, corpus.table, [article]) <= bounds._upper + bounds._error
+        ).all()
         assert np.isfinite(bounds._error)

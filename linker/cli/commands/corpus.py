@@ -103,14 +103,15 @@ def delete(
 ) -> None:
     """Delete posts from a corpus, by their ids or by a condition."""
     from linker.common.errors import LinkerError
-    from linker.corpus.deletion import condition_of, delete_posts, read_ids
+    from linker.corpus.deletion import delete_posts, read_ids
+    from linker.corpus.filters import is_in
     from linker.corpus.storage.store import Store
 
     if bool(ids) == bool(where):
         raise LinkerError("give either files with ids or --where with a condition")
     store = Store.open(corpus)
     listed = read_ids(ids) if ids else []
-    deleted = delete_posts(store, where or condition_of(listed)) if where or listed else 0
+    deleted = delete_posts(store, where or is_in("id", listed)) if where or listed else 0
     absent = len(listed) - deleted
     others = (
         "" if absent <= 0 else "; 1 id is not there" if absent == 1 else f"; {absent:,} ids are not there"

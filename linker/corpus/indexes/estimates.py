@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linker.common.concurrency import in_threads
-from linker.corpus.indexes.exact import BLOCK, Query
+from linker.corpus.indexes.exact import BLOCK
 from linker.corpus.indexes.vectors import CorpusVectors
 from linker.modules.kernels.scoring import available, largest_whole, row_products
 
@@ -27,19 +27,19 @@ class Estimate(NamedTuple):
     error: float
 
 
-def can_estimate(vectors: CorpusVectors, query: Query) -> bool:
+def can_estimate(vectors: CorpusVectors, similarity: str) -> bool:
     """Return whether `estimated_scores` can score these embeddings: cosines in 8 bits, with the native library."""
-    return vectors.narrow and not query.distances and available()
+    return vectors.narrow and similarity != "euclidean" and available()
 
 
-def estimated_scores(vectors: CorpusVectors, query: Query) -> Estimate:
-    """Return the products with the vector of the query, rounded to 16 bits; see decision 197.
+def estimated_scores(vectors: CorpusVectors, vector: np.ndarray) -> Estimate:
+    """Return the products with the embedding of an article, rounded to 16 bits; see decision 197.
 
     Args:
         vectors: the embeddings, which `can_estimate` accepts.
-        query: the query.
+        vector: the embedding of the article: float32, dim.
     """
-    vector = query.vector.astype(np.float64)
+    vector = vector.astype(np.float64)
     # As whole numbers times a step.
     step = float(np.abs(vector).max(initial=0)) / largest_whole(len(vector)) or 1.0
     whole = np.rint(vector / step).astype(np.int16)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,36 +15,20 @@ BLOCK = 65_536
 _BLOCK_BYTES = 786_432
 
 
-class Query(NamedTuple):
-    """An article that the embeddings of posts are compared with.
-
-    Attributes:
-        vector: float32, dim.
-        similarity: `cosine` (of unit vectors), or `euclidean`, the negative distance.
-    """
-
-    vector: np.ndarray
-    similarity: str
-
-    @property
-    def distances(self) -> bool:
-        """Whether scores are negative distances."""
-        return self.similarity == "euclidean"
-
-
-def exact_scores(vectors: Sequence[ShardVectors], query: Query) -> np.ndarray:
+def exact_scores(vectors: Sequence[ShardVectors], vector: np.ndarray, similarity: str) -> np.ndarray:
     """Return the similarity of each post that is not deleted to an article: float32, one per post.
 
-    Every score is a separate dot product, so it depends on the row and the query only, in every bit. In a matrix
+    Every score is a separate dot product, so it depends on the row and the article only, in every bit. In a matrix
     product the order of summation depends on the numbers of rows and threads; it would not be faster, because most of
     the time is spent reading the vectors.
 
     Args:
         vectors: the embeddings of the shards.
-        query: the query.
+        vector: the embedding of the article: float32, dim.
+        similarity: `cosine` (of unit vectors) or `dot`; or `euclidean`, the negative distance.
     """
     scores = [np.empty(len(one), dtype=np.float32) for one in vectors]
-    vector = np.asarray(query.vector, dtype=np.float32)
+    vector = np.asarray(vector, dtype=np.float32)
 
     def fill(task: tuple[int, int]) -> None:
         which, begin = task
@@ -65,7 +48,7 @@ def exact_scores(vectors: Sequence[ShardVectors], query: Query) -> np.ndarray:
             factors = None if scales is None else scales[first - begin : last - begin]
             if factors is not None:
                 products = products * factors
-            if query.distances:
+            if similarity == "euclidean":
                 squares = (
                     np.vecdot(rows, rows) if factors is None else np.vecdot(rows, rows) * factors * factors
                 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -63,12 +63,11 @@ class ShardVectors:
         """Return the number of posts that are not deleted."""
         return len(self) if self.live is None else int(np.count_nonzero(self.live))
 
-    def rows(self, start: int = 0, stop: int | None = None) -> np.ndarray:
-        """Return the embeddings of some rows: float32, rows × dim."""
-        values = self.values[start:stop]
-        if self.scales is None:
-            return np.asarray(values)
-        return values.astype(np.float32) * self.scales[start:stop, None].astype(np.float32)
+    def rows(self) -> np.ndarray:
+        """Return the embeddings of the posts that are not deleted: float32, posts × dim."""
+        live = slice(None) if self.live is None else self.live
+        values = np.asarray(self.values)[live].astype(np.float32, copy=False)
+        return values if self.scales is None else values * self.scales[live, None].astype(np.float32)
 
     def taken(self, rows: np.ndarray) -> ShardVectors:
         """Return the embeddings in some rows, in memory."""
@@ -118,14 +117,6 @@ def stored_vectors(shard: Shard) -> dict[str, np.ndarray]:
 def vectors_of(shards: Iterable[Shard], arrays: Iterable[Arrays]) -> CorpusVectors:
     """Return the embeddings of shards, from the arrays of each."""
     return CorpusVectors(ShardVectors.of(one, shard.live) for shard, one in zip(shards, arrays))
-
-
-def live_rows(vectors: Iterable[ShardVectors], rows: int) -> Iterator[np.ndarray]:
-    """Yield the embeddings of the posts that are not deleted, at most `rows` at a time: float32, posts × dim."""
-    for one in vectors:
-        for start in range(0, len(one), rows):
-            some = one.rows(start, start + rows)
-            yield some if one.live is None else some[one.live[start : start + rows]]
 
 
 def finite(arrays: Mapping[str, np.ndarray]) -> bool:

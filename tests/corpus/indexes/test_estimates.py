@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linker.corpus.indexes.estimates import can_estimate, estimated_scores
-from linker.corpus.indexes.exact import Query, exact_scores
+from linker.corpus.indexes.exact import exact_scores
 from linker.corpus.indexes.vectors import CorpusVectors, ShardVectors, packed
 from linker.corpus.storage.array_files import Arrays
 from linker.models.embedding_model import eight_bits
@@ -38,9 +38,9 @@ def shards(rows: int, dim: int, length: float = 1.0) -> CorpusVectors:
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
 def test_the_error_is_bounded(dim, length, size):
     vectors = shards(300, dim, length)
-    query = Query(np.random.default_rng(1).standard_normal(dim).astype(np.float32) * size, "cosine")
-    assert can_estimate(vectors, query)
-    estimate, exact = estimated_scores(vectors, query), exact_scores(vectors, query)
+    vector = np.random.default_rng(1).standard_normal(dim).astype(np.float32) * np.float32(size)
+    assert can_estimate(vectors, "cosine")
+    estimate, exact = estimated_scores(vectors, vector), exact_scores(vectors, vector, "cosine")
     assert estimate.scores.dtype == np.float32
     assert np.abs(estimate.scores.astype(np.float64) - exact).max() <= estimate.error
     if length == 1.0 and dim < 1_000:  # a useful bound: the rows of zeros do not loosen it
@@ -50,21 +50,21 @@ def test_the_error_is_bounded(dim, length, size):
 @native
 def test_a_query_of_zeros():
     vectors = shards(20, 8)
-    estimate = estimated_scores(vectors, Query(np.zeros(8, dtype=np.float32), "cosine"))
+    estimate = estimated_scores(vectors, np.zeros(8, dtype=np.float32))
     assert (estimate.scores == 0).all()
-    assert estimated_scores(CorpusVectors(), Query(np.ones(8, dtype=np.float32), "cosine")).scores.shape == (
-        0,
-    )
+    assert estimated_scores(CorpusVectors(), np.ones(8, dtype=np.float32)).scores.shape == (0,)
 
 
 @native
 def test_what_has_no_estimates(monkeypatch):
-    vectors, query = shards(20, 8), np.ones(8, dtype=np.float32)
-    wide = CorpusVectors(ShardVectors(one.rows(), None, one.live) for one in vectors)
-    assert not can_estimate(CorpusVectors([*vectors, *wide]), Query(query, "cosine"))
-    assert not can_estimate(vectors, Query(query, "euclidean"))
+    vectors = shards(20, 8)
+    wide = CorpusVectors(
+        ShardVectors(ShardVectors(one.values, one.scales).rows(), None, one.live) for one in vectors
+    )
+    assert not can_estimate(CorpusVectors([*vectors, *wide]), "cosine")
+    assert not can_estimate(vectors, "euclidean")
     monkeypatch.setenv("LINKER_KERNELS", "plain")
-    assert not can_estimate(vectors, Query(query, "cosine"))
+    assert not can_estimate(vectors, "cosine")
 
 
 CHOSEN = [[], [0], [3, 149, 150, 151, 200], list(range(220))]
@@ -73,8 +73,12 @@ CHOSEN = [[], [0], [3, 149, 150, 151, 200], list(range(220))]
 @pytest.mark.parametrize("chosen", CHOSEN)
 def test_scores_of_some_posts_have_the_same_bits(chosen):
     vectors = shards(300, 96)
-    query = Query(np.random.default_rng(2).standard_normal(96).astype(np.float32), "cosine")
+    vector = np.random.default_rng(2).standard_normal(96).astype(np.float32)
+
+    def scores(some):
+        return exact_scores(some, vector, "cosine")
+
     at = np.array(chosen, dtype=np.int64)
-    np.testing.assert_array_equal(exact_scores(vectors.taken(at), query), exact_scores(vectors, query)[at])
+    np.testing.assert_array_equal(scores(vectors.taken(at)), scores(vectors)[at])
     plain = CorpusVectors([ShardVectors(vectors[0].rows(), None), vectors[1]])
-    np.testing.assert_array_equal(exact_scores(plain.taken(at), query), exact_scores(plain, query)[at])
+    np.testing.assert_array_equal(scores(plain.taken(at)), scores(plain)[at])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linker.corpus.indexes import exact
-from linker.corpus.indexes.exact import Query, exact_scores
+from linker.corpus.indexes.exact import exact_scores
 from linker.corpus.indexes.vectors import ShardVectors
 
 SIMILARITIES = pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
@@ -28,7 +28,7 @@ def query():
 def scores_of(vectors, query, similarity, ends=()):
     """Scores of vectors in shards that end at some rows."""
     shards = [ShardVectors(some, None) for some in np.split(vectors, ends)]
-    return exact_scores(shards, Query(query, similarity))
+    return exact_scores(shards, query, similarity)
 
 
 @SIMILARITIES
@@ -38,7 +38,7 @@ def test_what_the_formula_says(vectors, query, similarity):
     wide = vectors.astype(np.float64)
     expected = wide @ query if similarity == "cosine" else -np.linalg.norm(wide - query, axis=1)
     np.testing.assert_allclose(got, expected, rtol=2e-5, atol=2e-6)
-    assert exact_scores([], Query(query, similarity)).shape == (0,)
+    assert exact_scores([], query, similarity).shape == (0,)
     assert scores_of(vectors[:0], query, similarity).shape == (0,)
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
-from linker.corpus.indexes.exact import Query, exact_scores
-from linker.corpus.indexes.vectors import ShardVectors, finite, live_rows, packed
+from linker.corpus.indexes.exact import exact_scores
+from linker.corpus.indexes.vectors import ShardVectors, finite, packed
 from linker.corpus.storage.array_files import Arrays
 from linker.models.embedding_model import eight_bits
 
@@ -50,8 +50,7 @@ def test_rounded_embeddings_of_unit_length_take_a_byte_a_number():
     }
     assert packed(rows)["values"].dtype == np.float32
     # Recall of the 10 nearest, as scores are changed by 0.0005 only.
-    query = Query(rows[:1], "cosine")
-    exact, stored_scores = rows @ rows[0], exact_scores([vectors_of_rows(rounded(rows))], query)
+    exact, stored_scores = rows @ rows[0], exact_scores([vectors_of_rows(rounded(rows))], rows[:1], "cosine")
     np.testing.assert_allclose(stored_scores, exact, atol=2e-3)
 
 
@@ -73,11 +72,11 @@ def test_scores_of_shards_with_deleted_posts(similarity, eight):
     live = rng.random(3_000) < 0.7
     shards = [vectors_of_rows(rows[:3_000], live), vectors_of_rows(rows[3_000:])]
     left = np.concatenate([rows[:3_000][live], rows[3_000:]])
-    query = Query(rng.standard_normal(16).astype(np.float32), similarity)
+    vector = rng.standard_normal(16).astype(np.float32)
     if similarity == "cosine":
-        expected = left @ query.vector
+        expected = left @ vector
     else:
-        expected = -np.linalg.norm(left - query.vector, axis=1)
-    np.testing.assert_allclose(exact_scores(shards, query), expected, rtol=1e-4, atol=1e-4)
-    np.testing.assert_array_equal(np.concatenate(list(live_rows(shards, 700))), left)
+        expected = -np.linalg.norm(left - vector, axis=1)
+    np.testing.assert_allclose(exact_scores(shards, vector, similarity), expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(np.concatenate([shard.rows() for shard in shards]), left)
     assert sum(shard.posts for shard in shards) == len(left)

@@ -7,7 +7,8 @@ pytest.importorskip("lance", reason="the package pylance (extra `corpus`) is not
 
 from linker.corpus.builder import build_corpus
 from linker.corpus.corpus import Corpus
-from linker.corpus.deletion import condition_of, delete_posts
+from linker.corpus.deletion import delete_posts
+from linker.corpus.filters import is_in
 from linker.corpus.storage import rows as rows_module
 from linker.corpus.storage.reader import OF_POSTS
 from linker.corpus.storage.rows import Rows
@@ -64,7 +65,7 @@ def test_many_or_long_posts_are_always_read_from_disk(store, monkeypatch, limit)
 
 def test_deleted_posts_are_neither_on_disk_nor_in_memory(store):
     before = Rows(store.dataset()).at(np.arange(60), ["id"]).column("id").to_pylist()
-    delete_posts(store, condition_of(before[:10]))
+    delete_posts(store, is_in("id", before[:10]))
     rows = Rows(store.dataset())
     both = [rows.at(np.arange(50), ["id"]).column("id").to_pylist() for _ in range(2)]
     assert both == [before[10:]] * 2
