@@ -1,4 +1,4 @@
-"""Exports as programs write them: documents on one line, service messages, entities, addresses of posts."""
+"""Documents on one line, and longer than what is looked at to recognize a format."""
 
 from __future__ import annotations
 
@@ -82,31 +82,3 @@ def test_long_threads_and_contexts_are_read_as_short_ones(
     posts = read(tmp_path / "context.json", json.dumps(context, indent=indent))
     assert [post.id for post in posts[:3]] == ["102", "103", "x0"]
     assert len(posts) == 1_502
-
-
-def test_service_messages_of_telethon_are_left_out(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    peer, date = {"_": "PeerChannel", "channel_id": 99}, "2024-10-30T05:15:00+00:00"
-    service = {
-        "_": "MessageService",
-        "id": 8,
-        "peer_id": peer,
-        "date": date,
-        "action": {"_": "MessageActionPinMessage"},
-    }
-    message = {"_": "Message", "id": 9, "peer_id": peer, "date": date, "message": "dam flood"}
-    rows = [service, message, service | {"id": 10}]
-    posts = read(tmp_path / "posts.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-    assert [(post.id, post.text) for post in posts] == [("99/9", "dam flood")]
-    assert "Telegram (Telethon): 1 post of 3 lines; 2 service messages left out" in capsys.readouterr().err
-
-
-def test_entities_are_decoded_and_addresses_of_posts_are_no_links(tmp_path: Path) -> None:
-    row = {"id": 1, "date": "2022-10-30T00:15:00+00:00", "rawContent": "dam &amp; flood"}
-    assert read(tmp_path / "snscrape.jsonl", json.dumps(row) + "\n")[0].text == "dam & flood"
-    head = "id,thread_id,timestamp,unix_timestamp,link,body,author,author_id,language_guess,is_retweet,urls"
-    cells = "1,1,2024-10-30 00:15:00,1730247300,https://x.com/u/status/1,dam &amp; flood,u,9,en,no,https://news.example/a"
-    (post,) = read(tmp_path / "4cat.csv", f"{head}\n{cells}\n")
-    assert post.text == "dam & flood"
-    assert post.extra["links"] == ["https://news.example/a"]
