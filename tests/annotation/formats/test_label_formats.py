@@ -16,7 +16,6 @@ from linker.annotation.formats import write
 from linker.annotation.formats.label_format import LabeledPost, LabelFormat
 from linker.common.errors import ConfigError, DataError
 from linker.data.io.fields import clean_id, has_no_id
-from linker.data.labels.post_labels import relevance_of
 from linker.data.labels.reading import read_labels
 from linker.data.labels.records import ImportedLabel
 from linker.data.labels.values import LabelValue
@@ -141,20 +140,6 @@ def test_a_workbook_holds_texts_that_are_no_formulas(tmp_path: Path) -> None:
     made.append(LabeledPost(Post("none", "unlabeled"), "a1", 2.0))
     write(tmp_path / "labels.xlsx", "xlsx", made)
     assert facts(read(tmp_path / "labels.xlsx", "xlsx"), with_time=True) == facts(made, with_time=True)
-
-
-@pytest.mark.parametrize("name", ["csv", "jsonl", "xlsx"])
-def test_names_of_own_label_sets_and_machines_are_kept(name: str, tmp_path: Path) -> None:
-    made = [
-        LabeledPost(Post("1", "otters"), "a1", 9.0, "relevant", "kim", None, NOON, "3"),
-        LabeledPost(Post("1", "otters"), "a1", 9.0, "not", "some-model", "unsure", NOON, "1", True),
-    ]
-    path = tmp_path / f"labels.{name}"
-    write(path, name, made)
-    labels = [(one.annotator, one.value, one.choice, one.machine) for one in read(path, name)]
-    assert labels == [("kim", "relevant", "3", False), ("some-model", "not", "1", True)]
-    if name != "xlsx":
-        assert relevance_of(read(path)) == {"1": True}  # a machine has no vote
 
 
 def test_no_text_in_csv_begins_a_formula(tmp_path: Path) -> None:
