@@ -214,16 +214,6 @@ def is_url(source: str) -> bool:
     return True
 
 
-def check_source(source: str | Path) -> None:
-    """Check that a source exists, before any work begins; addresses are not fetched.
-
-    Raises:
-        DataError: if it is a missing file, a folder without articles, or an unsupported address.
-    """
-    if source_kind(str(source)) == "folder":
-        _articles_in(Path(source))
-
-
 def _articles_in(folder: Path) -> list[Path]:
     """Return the article files directly in a folder, sorted, without hidden files, READMEs, licenses and `posts`.
 

@@ -75,53 +75,46 @@ def linked(post: Post, options: MiningOptions) -> Link | str:
     if post.text.strip() in _DELETED or extra.get("author") == _MODERATOR:
         return "deleted, or by a moderation bot"
     card_url, listed = _string(extra.get("card_url")), _strings(extra.get("links"))
-    urls = [
-        url for field in ([card_url] if card_url else []) + listed for url in links_in(field) or [field]
-    ] or links_in(post.text)
+    fields = [card_url, *listed] if card_url else listed
+    urls = [url for field in fields for url in links_in(field) or [field]] or links_in(post.text)
+    comment = _comment(post)
     if not urls:
-        return _comment(post)
-    kinds: dict[str, LinkKind] = {}
-    address: dict[str, str] = {}
+        return comment
     home = host_of(link_key(_string(extra.get("url"))) or "")
+    address: dict[str, str] = {}
     for url in urls:
-        key = link_key(url)
-        if key is not None and key not in kinds:
-            is_home = host_of(key) == home
-            kinds[key] = "platform" if is_home else link_kind(key, *options.sites)
-            address[key] = url
+        if key := link_key(url):
+            address.setdefault(key, url)
+    kinds: dict[str, LinkKind] = {
+        key: "platform" if host_of(key) == home else link_kind(key, *options.sites) for key in address
+    }
     if not kinds:
         return "with an unreadable link"
     articles = [key for key, kind in kinds.items() if kind == "article"]
+    shortened = [key for key, kind in kinds.items() if kind == "shortener"]
     if len(articles) > 1:
         # Each would be a false negative of the other; a wrong pair costs more than a missing one.
         return "links to several articles"
-    shortened = [key for key, kind in kinds.items() if kind == "shortener"]
-    if not articles:
-        comment = _comment(post)
-        if isinstance(comment, Link):
-            return comment
-        if len(shortened) != 1:
-            return _FATES[next(iter(kinds.values()))]
-        articles = shortened
+    if not articles and isinstance(comment, Link):
+        return comment
+    if not articles and len(shortened) != 1:
+        return _FATES[next(iter(kinds.values()))]
+    [key] = articles or shortened
     title, description = _string(extra.get("card_title")), _string(extra.get("card_description"))
     if not title and _is_on_reddit(post):
         title = _string(post.text.partition("\n")[0])
-    card = link_key(card_url) if card_url else articles[0]
-    if card != articles[0] and kinds.get(card or "") != "shortener":
+    card = link_key(card_url) if card_url else key
+    if card != key and kinds.get(card or "") != "shortener":
         title = description = ""
-    return Link(articles[0], address[articles[0]], title, description, shortened=articles == shortened)
+    return Link(key, address[key], title, description, shortened=not articles)
 
 
 def _comment(post: Post) -> Link | str:
     """A comment on Reddit as a link by way of its thread."""
-    extra = post.extra
-    thread = _string(extra.get("thread"))
-    if not _is_on_reddit(post) or not thread or bare_id(thread) == bare_id(post.id):
+    thread, parent = (bare_id(_string(post.extra.get(name))) for name in ("thread", "reply_to"))
+    if not _is_on_reddit(post) or thread in ("", bare_id(post.id)):
         return NO_LINK
-    parent = _string(extra.get("reply_to"))
-    if parent and bare_id(parent) != bare_id(thread):
-        return "replies to comments"
-    return Link("", thread=bare_id(thread))
+    return Link("", thread=thread) if parent in ("", thread) else "replies to comments"
 
 
 def _is_on_reddit(post: Post) -> bool:

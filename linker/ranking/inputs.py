@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from linker.articles.extraction import article_from_text
-from linker.articles.loading import check_source, is_url, load_articles
+from linker.articles.loading import is_url, load_articles
 from linker.articles.publication import Published, dated, publication_date
 from linker.common.console import info
 from linker.common.errors import DataError
@@ -329,7 +329,6 @@ def _is_path(text: str) -> bool:
     if "\n" in text or len(text) > _LONGEST_PATH or not text.strip():
         return False
     if text.lower().endswith(_ENDINGS) and " " not in text.strip():
-        check_source(text)
         return True
     return Path(text).is_file()
 
