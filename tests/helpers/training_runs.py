@@ -98,12 +98,16 @@ def kill_once(folder: Path, out: str, seconds: float, *more: str) -> str | None:
     if process.exitcode == 0:
         return None
     assert process.exitcode == -signal.SIGKILL, (folder / "stderr").read_text()
-    checkpoints = folder / f"{out}-log" / "checkpoints"
-    if checkpoints.is_dir() and any(path.name.startswith(".step-") for path in checkpoints.iterdir()):
+    log = folder / f"{out}-log"
+    if log.is_dir() and any(path.name.startswith(".checkpoint") for path in log.iterdir()):
         return "while a checkpoint was being written"
     if (folder / out).is_dir() and any(path.name.startswith(".") for path in (folder / out).iterdir()):
         return "while the model folder was being written"
-    return "before the first checkpoint" if not any(checkpoints.glob("step-*")) else "at another moment"
+    return (
+        "before the first checkpoint"
+        if not (log / "checkpoint.safetensors").exists()
+        else "at another moment"
+    )
 
 
 def outcome(folder: Path, out: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ class Locking:
     """Takes the right to write to a folder away before one save of a checkpoint, and gives it back before another.
 
     Args:
-        folder: which, from the checkpoints' own on: `checkpoints`, or the model folder's name.
+        folder: `log`, that of the checkpoint, or the model folder's name.
         first, last: at the first of these steps the right goes, after the last it is back.
         dies: kill the process after this step.
     """
@@ -33,7 +33,7 @@ class Locking:
 
         def guarded(path, state):
             nonlocal closed
-            folder = path.parent if self.folder == "checkpoints" else Path(self.folder)
+            folder = path.parent if self.folder == "log" else Path(self.folder)
             if self.first <= state["step"] <= self.last and not closed:
                 folder.chmod(0o555)
                 closed = True
@@ -88,7 +88,7 @@ def locked(folder, out, locking, *more):
     try:
         code, told = run(folder, *train(out, *more), prepare=locking)
     finally:
-        for closed in (folder / out, folder / f"{out}-log" / "checkpoints"):
+        for closed in (folder / out, folder / f"{out}-log"):
             if closed.exists():
                 closed.chmod(0o755)
     if code == RIGHTS_DO_NOT_BIND:
@@ -97,12 +97,12 @@ def locked(folder, out, locking, *more):
 
 
 def test_without_the_right_to_write_checkpoints_training_continues_and_reports_it(workplace):
-    code, told = locked(workplace, "open-again", Locking("checkpoints", 4, 5))
+    code, told = locked(workplace, "open-again", Locking("log", 4, 5))
     assert code == 0, told
     warnings = re.findall(r"warning: no checkpoint at step (\d): (.*)", told)
     assert [step for step, _ in warnings] == ["4", "5"]
     for _, why in warnings:
-        assert "step-00000000" in why
+        assert "checkpoint.safetensors" in why
         assert "cannot be written (Permission denied)" in why
         assert "training continues, the previous checkpoint is kept" in why
     assert "Traceback" not in told
@@ -110,10 +110,8 @@ def test_without_the_right_to_write_checkpoints_training_continues_and_reports_i
 
 
 def test_a_run_that_dies_then_resumes_from_the_last_checkpoint_that_could_be_written(workplace):
-    code, told = locked(workplace, "died", Locking("checkpoints", 4, 99, dies=6))
+    code, told = locked(workplace, "died", Locking("log", 4, 99, dies=6))
     assert code == -signal.SIGKILL, told
-    kept = sorted(path.name for path in (workplace / "died-log" / "checkpoints").glob("step-*"))
-    assert kept == ["step-000000002.safetensors", "step-000000003.safetensors"]
     code, told = run(workplace, *train("died", "--resume"))
     assert code == 0, told
     assert "epoch 1, batch 3 of 6" in told
@@ -135,8 +133,8 @@ def test_without_the_right_to_write_the_model_the_run_ends_and_can_resume(workpl
 
 @pytest.mark.slow
 def test_a_run_that_cannot_write_at_all_is_refused_and_loses_nothing(workplace):
-    assert locked(workplace, "refused", Locking("checkpoints", 4, 99, dies=6))[0] == -signal.SIGKILL
-    folder = workplace / "refused-log" / "checkpoints"
+    assert locked(workplace, "refused", Locking("log", 4, 99, dies=6))[0] == -signal.SIGKILL
+    folder = workplace / "refused-log"
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     folder.chmod(0o555)
     code, told = locked(workplace, "refused", bow_to_rights, "--resume")

@@ -22,17 +22,14 @@ from linker.training.distributed.context import DistributedContext
 from linker.training.rng_state import get_rng_state, seed_rank, set_rng_state
 from linker.training.training_state import TrainingResult, TrainingState, holding
 
-#: Number of checkpoints kept: the newest, and the one before it in case the newest is damaged.
-CHECKPOINTS = 2
 #: Number of differences shown if a config has changed.
 SHOWN = 20
-_NAME = re.compile(r"step-(\d+)\.safetensors")
 # What a run that is killed while it writes leaves of model folder, log and checkpoints.
 _TEMPORARY = re.compile(r"\.(.+\.(json|jsonl|md|txt|safetensors)|transformer)\.\w{8}")
 
 
 class Checkpointer:
-    """The checkpoints of one run: `step-N.safetensors` in `OUT-log/checkpoints`.
+    """The checkpoint of one run: `OUT-log/checkpoint.safetensors`, replaced as a whole by each newer one.
 
     Call `open` to find the checkpoint to resume from, `begin` when data and model are loaded, then `restore` and
     `save` with the state of the run.
@@ -47,7 +44,7 @@ class Checkpointer:
     def __init__(self, out: Path) -> None:
         self.out = out
         self.log_dir = out.with_name(out.name + "-log")
-        self.folder = self.log_dir / "checkpoints"
+        self.path = self.log_dir / "checkpoint.safetensors"
         self.on_resume: Callable[[TrainingResult], None] = lambda result: None
         self._resumed: dict[str, Any] | None = None
         self._inputs: dict[str, Any] = {}  # config and fingerprint of the data
@@ -60,15 +57,11 @@ class Checkpointer:
             LinkerError: if there is a model folder or an unfinished run.
         """
         self.check_places()
-        state, problems = self._newest()
+        state = self._read()
         if state is not None and not state["finished"]:
             raise LinkerError(
                 f"{self.out}: contains an unfinished run, {_position(state)}; "
                 "continue it with --resume, replace it with --overwrite, or choose another folder with --out"
-            )
-        if state is None and problems:
-            raise LinkerError(
-                f"{problems[0]}; start again with --overwrite, or choose another folder with --out"
             )
         if self._has_model():
             raise LinkerError(
@@ -76,24 +69,69 @@ class Checkpointer:
                 "replace it with --overwrite"
             )
 
+    def check_places(self) -> None:
+        """Check that model folder and logs can be written, before anything slow.
+
+        Raises:
+            LinkerError: if they cannot, or a folder has pipes or devices.
+        """
+        for folder in (self.out, self.log_dir):
+            if folder.is_dir():
+                check_regular_files(folder)
+        for path in (self.out / CONFIG, self.log_dir / "train.jsonl"):
+            check_writable(path)
+
     def open(self, config: dict[str, Any], resume: bool, workers: DistributedContext) -> None:
-        """Find the checkpoint to resume from. The main process chooses it, and all processes read it.
+        """Read the checkpoint to resume from, if there is one.
 
         Args:
             config: the resolved config.
-            resume: whether to resume from the newest complete checkpoint, if there is one.
-            workers: the processes of the run.
+            resume: whether to resume.
+            workers: the processes of the run; the main one decides.
 
         Raises:
             ConfigError: if the config has changed.
-            LinkerError: if no checkpoint is complete, or there is a model without any.
+            LinkerError: if the checkpoint is damaged, or there is a model without any.
         """
         self._inputs = {"config": config}
         if workers.is_main and resume:
-            self._choose(config)
-        (step, *_) = workers.all_gather_object(self._resumed["step"] if self._resumed else None)
-        if step is not None and not workers.is_main:
-            self._resumed = read_checkpoint(self._path(step))
+            self._resumed = self._read()
+            self._check_resumed(config)
+        (is_resumed, *_) = workers.all_gather_object(self._resumed is not None)
+        if is_resumed and not workers.is_main:
+            self._resumed = read_checkpoint(self.path)
+
+    def _read(self) -> dict[str, Any] | None:
+        try:
+            return read_checkpoint(self.path) if self.path.exists() else None
+        except LinkerError as error:
+            raise LinkerError(
+                f"{error}; start again with --overwrite, or choose another folder with --out"
+            ) from error
+
+    def _check_resumed(self, config: dict[str, Any]) -> None:
+        if self._resumed is None:
+            if self._has_model():
+                raise LinkerError(
+                    f"{self.out}: exists, but there is no checkpoint of it in {self.log_dir}; "
+                    "choose another folder with --out, or start again with --overwrite"
+                )
+            return
+        if changes := [
+            f"{path}: {_shown(old, '(new)')} → {_shown(new, '(gone)')}"
+            for path, old, new in diff_configs(self._resumed["config"], config)
+        ]:
+            more = [f"and {len(changes) - SHOWN} more"] if len(changes) > SHOWN else []
+            lines = "\n  ".join(changes[:SHOWN] + more)
+            raise ConfigError(
+                f"{self.out}: cannot resume, the config has changed since the run started:\n  {lines}\n"
+                f"Undo the change, start again with --overwrite, or train from these weights with -o start={self.out} "
+                "and another --out"
+            )
+        info(f"resuming {_position(self._resumed)}")
+
+    def _has_model(self) -> bool:
+        return self.out.exists() and (not self.out.is_dir() or any(self.out.iterdir()))
 
     def begin(self, data: str, is_main: bool) -> None:
         """Remove what a resumed run does not need.
@@ -113,18 +151,15 @@ class Checkpointer:
         self._inputs["data"] = data
         if not is_main:
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.log_dir.mkdir(parents=True, exist_ok=True)
         left = [
             path
             for folder in (self.out, self.log_dir)
             for path in folder.rglob(".*")
             if _TEMPORARY.fullmatch(path.name)
         ]
-        for path in [*left, *(self.folder.glob("step-*") if self._resumed is None else ())]:
+        for path in [*left, *([self.path] if self._resumed is None and self.path.exists() else [])]:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-        for step in self._steps():
-            if self._resumed is not None and step > self._resumed["step"]:
-                self._path(step).rename(self._path(step).with_suffix(".damaged"))
 
     def restore(self, state: TrainingState) -> bool:
         """Restore state, history and RNG states from the checkpoint that `open` found.
@@ -167,85 +202,22 @@ class Checkpointer:
         self._saved_at = time.monotonic()
 
     def save(self, state: TrainingState, finished: bool = False) -> None:
-        """Save a checkpoint, then remove all but the newest two. Every process must call this.
+        """Save a checkpoint. Every process must call this.
 
         Raises:
-            LinkerError: if it cannot be written; the previous ones are kept.
+            LinkerError: if it cannot be written; the previous one is kept.
         """
         rng_states = state.workers.all_gather_object(get_rng_state())
         if not state.workers.is_main:
             return
         run = {"finished": finished, "rng": rng_states, **self._inputs}
-        write_checkpoint(self._path(state.step), {**state.state_dict(), **run})
-        with suppress(OSError):  # makes the new name survive a power failure, if the system can
-            descriptor = os.open(self.folder, os.O_RDONLY)
+        write_checkpoint(self.path, {**state.state_dict(), **run})
+        with suppress(OSError):  # makes the new file survive a power failure, if the system can
+            descriptor = os.open(self.log_dir, os.O_RDONLY)
             try:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
-        for step in self._steps()[CHECKPOINTS:]:
-            self._path(step).unlink()
-
-    def _choose(self, config: dict[str, Any]) -> None:
-        """Choose the newest complete checkpoint; print which newer ones are damaged."""
-        state, problems = self._newest()
-        if state is None:
-            if problems:
-                raise LinkerError(f"{'; '.join(problems)}; start again with --overwrite")
-            if self._has_model():
-                raise LinkerError(
-                    f"{self.out}: exists, but there is no checkpoint of it in {self.folder}; "
-                    "choose another folder with --out, or start again with --overwrite"
-                )
-            return
-        for problem in problems:
-            info(f"{problem}; using the checkpoint before it")
-        if changes := [
-            f"{path}: {_shown(old, '(new)')} → {_shown(new, '(gone)')}"
-            for path, old, new in diff_configs(state["config"], config)
-        ]:
-            more = [f"and {len(changes) - SHOWN} more"] if len(changes) > SHOWN else []
-            lines = "\n  ".join(changes[:SHOWN] + more)
-            raise ConfigError(
-                f"{self.out}: cannot resume, the config has changed since the run started:\n  {lines}\n"
-                f"Undo the change, start again with --overwrite, or train from these weights with -o start={self.out} "
-                "and another --out"
-            )
-        self._resumed = state
-        info(f"resuming {_position(state)}")
-
-    def check_places(self) -> None:
-        """Check that model folder and logs can be written, before anything slow.
-
-        Raises:
-            LinkerError: if they cannot, or a folder has pipes or devices.
-        """
-        for folder in (self.out, self.log_dir):
-            if folder.is_dir():
-                check_regular_files(folder)
-        for path in (self.out / CONFIG, self._path(0)):
-            check_writable(path)
-
-    def _newest(self) -> tuple[dict[str, Any] | None, list[str]]:
-        """Return the newest complete checkpoint, and why each newer one cannot be used."""
-        problems: list[str] = []
-        for step in self._steps():
-            try:
-                return read_checkpoint(self._path(step)), problems
-            except LinkerError as error:
-                problems.append(str(error))
-        return None, problems
-
-    def _steps(self) -> list[int]:
-        """Return the steps of all checkpoint files, newest first, complete or not."""
-        matches = (_NAME.fullmatch(path.name) for path in self.folder.glob("step-*"))
-        return sorted((int(match[1]) for match in matches if match), reverse=True)
-
-    def _path(self, step: int) -> Path:
-        return self.folder / f"step-{step:09d}.safetensors"
-
-    def _has_model(self) -> bool:
-        return self.out.exists() and (not self.out.is_dir() or any(self.out.iterdir()))
 
 
 def _position(state: dict[str, Any]) -> str:

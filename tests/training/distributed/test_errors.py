@@ -143,4 +143,4 @@ def test_two_processes_stop_together_and_save(workplace):
     _, told = process.communicate(timeout=60)
     assert process.returncode == 143, told
     assert last_lines(told) == ["stopped after 0 complete epochs; continue with --resume"]
-    assert list((workplace / "out-log" / "checkpoints").glob("step-*.safetensors"))
+    assert (workplace / "out-log/checkpoint.safetensors").is_file()
