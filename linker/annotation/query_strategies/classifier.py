@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from scipy import sparse
 
@@ -43,17 +41,14 @@ class ActiveLearningStrategy(QueryStrategy):
     given to posts that represent many unlabeled posts and resemble no labeled one (`diverse_posts`).
 
     Args:
-        query: `relevance`: most likely relevant posts first; `uncertainty`: posts nearest to the decision boundary
-            first, which teaches the classifier more but finds fewer relevant posts.
         diversity: share of the ranking, 0 to 1, of diverse posts while few of the latest labels are relevant.
         cost: inverse regularization strength C, above 0.
         pseudo_negatives: number of unlabeled posts, sampled at random, that are presumed not relevant, with the weight
-            of a tenth of a label each; none for `uncertainty`, since a post that is presumed is not uncertain.
+            of a tenth of a label each.
     """
 
     def __init__(
         self,
-        query: Literal["relevance", "uncertainty"] = "relevance",
         diversity: float = 0.1,
         cost: float = 0.1,
         pseudo_negatives: int = 100,
@@ -61,7 +56,6 @@ class ActiveLearningStrategy(QueryStrategy):
         between(0, 1, diversity=diversity)
         above(0, cost=cost)
         at_least(0, pseudo_negatives=pseudo_negatives)
-        self.query: Literal["relevance", "uncertainty"] = query
         self.diversity, self.cost, self.pseudo_negatives = diversity, cost, pseudo_negatives
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
@@ -69,8 +63,6 @@ class ActiveLearningStrategy(QueryStrategy):
         scores = self._scores(pool, labels, generator)
         if scores is None:
             scores = hybrid_scores(pool)
-        elif self.query == "uncertainty":
-            scores = -np.abs(scores)
         elif _seeds_are_articles(pool):
             weight = _HALF_LIFE / (_HALF_LIFE + len(labels))
             scores = zscore(scores) + weight * zscore(hybrid_scores(pool))
@@ -96,8 +88,7 @@ class ActiveLearningStrategy(QueryStrategy):
     def _scores(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray | None:
         """Return signed distances to the decision boundary, float64, one per post; None if there is only one class."""
         free = unlabeled(pool, labels)
-        presumed = self.pseudo_negatives if self.query == "relevance" else 0
-        negatives = generator.choice(free, size=min(presumed, len(free)), replace=False)
+        negatives = generator.choice(free, size=min(self.pseudo_negatives, len(free)), replace=False)
         examples = np.concatenate([labels.posts, negatives])
         seeds = len(pool.articles)
         relevant = np.concatenate(
@@ -109,9 +100,8 @@ class ActiveLearningStrategy(QueryStrategy):
         weights = np.ones(len(relevant))
         weights[len(labels) : -seeds] = _PRESUMED
         weights[-seeds:] = 1 / (seeds * (1 + labels.found))
-        balance = _BALANCE if self.query == "relevance" else 1.0  # a boundary in the middle of both classes
-        for one, total in ((relevant, balance), (~relevant, 1.0)):
-            weights[one] *= len(relevant) * total / (1 + balance) / weights[one].sum()
+        for kind, total in ((relevant, _BALANCE), (~relevant, 1.0)):
+            weights[kind] *= len(relevant) * total / (1 + _BALANCE) / weights[kind].sum()
         features = [sparse.vstack([pool.words[examples], pool.article_words])]
         if pool.vectors is not None and pool.article_vectors is not None:
             center, scale = _centering(pool.vectors)

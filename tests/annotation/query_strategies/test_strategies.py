@@ -17,7 +17,7 @@ from tests.helpers.pools import REST, VectorModel, planted
 
 CONFIGS = [
     *QueryStrategy.available(),
-    {"type": "active_learning", "query": "uncertainty"},
+    {"type": "active_learning", "diversity": 0},
     {"type": "active_learning", "pseudo_negatives": 0},
 ]
 
@@ -108,19 +108,7 @@ def test_labels_turn_the_order() -> None:
         assert (kinds[half] == wanted).mean() > 0.9
 
 
-def test_uncertainty_asks_near_the_border() -> None:
-    task = planted(5, 200)
-    places = [int(np.flatnonzero(task.relevant)[0]), *np.flatnonzero(~task.relevant)[:4].tolist()]
-    labels = labeled(places, [True, False, False, False, False])
-    near = build(QueryStrategy, {"type": "active_learning", "query": "uncertainty"})
-    best = build(QueryStrategy, "active_learning").order(task.pool, labels, np.random.default_rng(1)).tolist()
-    order = near.order(task.pool, labels, np.random.default_rng(1)).tolist()
-    # Both ends of the order by relevance are certain, so the last one asked for is one of the two.
-    assert order[-1] in (best[0], best[-1])
-    assert order[0] not in (best[0], best[-1])
-
-
 def test_wrong_settings_are_refused() -> None:
-    for config in ({"diversity": 2}, {"cost": 0}, {"pseudo_negatives": -1}, {"query": "guess"}):
+    for config in ({"diversity": 2}, {"cost": 0}, {"pseudo_negatives": -1}):
         with pytest.raises(Exception, match=next(iter(config))):
             build(QueryStrategy, {"type": "active_learning", **config})
