@@ -7,7 +7,6 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from linker.articles.crawl.crawler import Crawler, CrawlOptions
@@ -25,35 +24,7 @@ FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", "articles.jsonl", "stat
 COLUMNS = ("url", "state", "detail", "status", "final_url", "canonical_url", "article_id", "attempts")
 
 
-@dataclass
-class CrawlReport:
-    """Counts of a crawl.
-
-    Attributes:
-        read: number of addresses read in this run.
-        new: number of those that no earlier run and no earlier line had.
-        requests: number of requests of this run.
-        states: number of addresses by state, of all runs.
-        articles: number of articles.
-    """
-
-    read: int
-    new: int
-    requests: int = 0
-    states: Counter[str] = field(default_factory=Counter)
-    articles: int = 0
-
-    def sections(self) -> dict[str, dict[str, int]]:
-        """Return the sections of counts: first the total, then its parts, which add up to it."""
-        repeated = {"repeated, or of an earlier run": self.read - self.new}
-        states: dict[str, int] = {state: self.states[state] for state in STATES if self.states[state]}
-        return {
-            "links": {"read": self.read, **repeated, "new": self.new},
-            "addresses": {"in all": self.states.total(), **states},
-        }
-
-
-def crawl(links: str, out: str | Path, options: CrawlOptions) -> CrawlReport:
+def crawl(links: str, out: str | Path, options: CrawlOptions) -> dict[str, dict[str, int]]:
     """Fetch the articles that links lead to, and write them with a state for every address into a folder.
 
     An interrupted or killed crawl resumes where it stopped: pages with a final state are not asked for again.
@@ -62,6 +33,9 @@ def crawl(links: str, out: str | Path, options: CrawlOptions) -> CrawlReport:
         links: see `read_links`.
         out: the folder; one of an earlier crawl is continued.
         options: settings.
+
+    Returns:
+        Counts by section: first the total, then its parts, which add up to it.
 
     Raises:
         LinkerError: if the folder cannot be written, is in use, or has other files.
@@ -75,16 +49,20 @@ def crawl(links: str, out: str | Path, options: CrawlOptions) -> CrawlReport:
     except OSError as error:
         raise LinkerError(f"{out}: cannot be written ({error.strerror})") from error
     with CrawlStore.open(out / DATABASE) as store:
-        report = CrawlReport(len(urls), store.add_links(urls))
+        new = store.add_links(urls)
         crawler = Crawler(store, options)
+        states: Counter[str] = Counter()
         try:
             crawler.run()
         finally:
-            report.requests = crawler.requests
             with unbroken():
-                write_lines(out / "states.csv", _states(store, report))
-                write_lines(out / "articles.jsonl", _articles(store, report))
-    return report
+                write_lines(out / "states.csv", _states(store, states))
+                write_lines(out / "articles.jsonl", _articles(store))
+    return {
+        "links": {"read": len(urls), "repeated, or of an earlier run": len(urls) - new, "new": new},
+        "addresses": {"in all": states.total(), **{name: states[name] for name in STATES if states[name]}},
+        "requests": {"in this run": crawler.requests},
+    }
 
 
 def read_links(source: str) -> list[str]:
@@ -111,23 +89,22 @@ def read_links(source: str) -> list[str]:
     return links
 
 
-def _states(store: CrawlStore, report: CrawlReport) -> Iterator[str]:
+def _states(store: CrawlStore, states: Counter[str]) -> Iterator[str]:
     """Lines of `states.csv`; counts the states."""
     yield _csv(COLUMNS)
     for row in store.rows():
-        report.states[row["state"]] += 1
+        states[row["state"]] += 1
         row["article_id"] = row["key"] if row["state"] == "fetched" else None
         yield _csv(row[name] for name in COLUMNS)
 
 
-def _articles(store: CrawlStore, report: CrawlReport) -> Iterator[str]:
-    """Lines of `articles.jsonl`, one for each key by which posts may name an article; counts them."""
+def _articles(store: CrawlStore) -> Iterator[str]:
+    """Lines of `articles.jsonl`, one for each key by which posts may name an article."""
     seen: set[str] = set()
     for row in store.rows():
         if row["state"] != "fetched" or row["key"] in seen:
             continue
         seen.add(row["key"])
-        report.articles += 1
         article = json.loads(row["article"])
         canonical = row["canonical_url"] or row["final_url"]
         # `linker mine links` learns from it where shortened links lead.

@@ -94,6 +94,7 @@ def _with_parts_joined(tree: Any) -> Any:
                 continue
             first = firsts.setdefault((part.tag, part.get("class") or ""), part)
             if first is not part:
+                first[-1].tail = (first[-1].tail or "") + (part.text or "")
                 first.extend(part)
                 part.drop_tree()
     return tree

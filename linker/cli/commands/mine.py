@@ -95,17 +95,12 @@ def fetch(
     robots.txt, its crawl delay, Retry-After and opt-outs of text and data mining are respected. An interrupted run
     resumes where it stopped. `linker mine links --articles OUT` takes the folder.
     """
-    import time
-
     from linker.articles.crawl.crawl import crawl
     from linker.articles.crawl.crawler import CrawlOptions
-    from linker.common.console import info, stderr, table_of_counts, warn
+    from linker.common.console import stderr, table_of_counts, warn
 
-    began = time.monotonic()
     report = crawl(links, out, CrawlOptions(contact, delay=delay, workers=workers))
-    stderr.print(table_of_counts(report.sections()))
-    seconds = time.monotonic() - began
-    info(f"{report.articles:,} articles; {report.requests:,} requests in {seconds:.0f} s")
-    if waiting := report.states["waiting"]:
+    stderr.print(table_of_counts(report))
+    if waiting := report["addresses"].get("waiting"):
         warn(f"{waiting:,} addresses have to wait; run the command again later (states.csv names the time)")
     print(out)

@@ -45,6 +45,7 @@ def extracted(
         "<main><h1>{t}</h1><div data-component='text-block'>{a}</div><div data-component='text-block'>{b}</div></main>",
         "<main><h1>{t}</h1><div class='elementor-widget-text-editor'>{a}</div><div class='elementor-widget-text-editor'>"
         "{b}</div></main>",
+        "<main><h1>{t}</h1><div class='body'>{a}</div><div class='body'>As was said: {b}</div></main>",
         "<main><h1>{t}</h1><div class='paragraph--type--text'>{a}</div><div class='paragraph--type--text'>{b}</div></main>",
     ],
 )
