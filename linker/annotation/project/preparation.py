@@ -38,7 +38,7 @@ class Preparations:
         ready: called with a project when its session exists.
     """
 
-    def __init__(self, ready: Callable[[Project], None]) -> None:
+    def __init__(self, ready: Callable[[Project], object]) -> None:
         self._ready = ready
         self._progress: dict[str, Progress] = {}
         self._guard = threading.Lock()
