@@ -11,7 +11,7 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from typing import IO, Any, BinaryIO, cast
 from urllib.parse import urlsplit, urlunsplit
 
@@ -211,6 +211,13 @@ _MAGIC = {
     "UTF-16": re.compile(rb"\xff\xfe|\xfe\xff"),
 }
 _MAGIC_LENGTH = 10
+_DECOMPRESSORS: dict[str, Callable[[Any], Any]] = {
+    "gzip": gzip.open,
+    "bzip2": bz2.open,
+    "xz": lzma.open,
+    # The dumps of Reddit need the largest window; the default is 2^27 bytes.
+    "zstd": lambda stream: zstd.ZstdFile(stream, options={zstd.DecompressionParameter.window_log_max: 31}),
+}
 
 
 def changed(stream: IO[bytes], change: Callable[[bytes, bool], bytes]) -> BinaryIO:
@@ -258,20 +265,6 @@ def rejoined(head: bytes, rest: IO[bytes], on_read: Callable[[int], None] | None
     return _buffered(read)
 
 
-def packing_of(head: bytes) -> str | None:
-    """Return the compression by the first 10 bytes: gzip, bzip2, xz, zstd, zip or UTF-16; None if there is none."""
-    return next((name for name, magic in _MAGIC.items() if magic.match(head)), None)
-
-
-def decompressor(stream: IO[bytes], packing: str) -> Any:
-    """Decompress a stream of gzip, bzip2, xz or zstd, unbuffered."""
-    if packing != "zstd":
-        openers: dict[str, Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
-        return openers[packing](stream)
-    # The dumps of Reddit need the largest window; the default is 2^27 bytes.
-    return zstd.ZstdFile(stream, options={zstd.DecompressionParameter.window_log_max: 31})
-
-
 def shown_name(path: str) -> str:
     """Return the name of an input for messages."""
     if is_address(path):
@@ -297,36 +290,31 @@ def open_bytes(
     """
     with ExitStack() as stack:
         try:
-            raw = stack.enter_context(_opened(path))
+            if is_address(path):
+                raw = stack.enter_context(open_address(path))
+            elif path != STANDARD_INPUT:
+                raw = stack.enter_context(open(path, "rb"))
+            elif sys.stdin is not None:
+                raw = sys.stdin.buffer
+            else:  # `<&-`
+                raise DataError("standard input is closed; give a file")
             head = raw.read(_MAGIC_LENGTH)
         except OSError as error:
             raise DataError(f"{shown_name(path)}: cannot be read ({error.strerror})") from error
-        packing = packing_of(head)
+        packing = next((name for name, magic in _MAGIC.items() if magic.match(head)), None)
         if as_table and packing in ("zip", "UTF-16"):
             packing = None
+        if packing == "zip":
+            raise DataError(f"{shown_name(path)}: a zip archive; unpack it")
         try:
             stream = rejoined(head, raw, on_read)
-            yield stack.enter_context(_unpacked(stream, packing, path))
+            if packing == "UTF-16":  # such as what PowerShell redirects to a file
+                decode = codecs.getincrementaldecoder("utf-16")("replace").decode
+                stream = changed(stream, lambda piece, final: decode(piece, final).encode())
+            elif packing is not None:
+                unpacked = cast(Any, _DECOMPRESSORS[packing](stream))
+                stream = stack.enter_context(cast(BinaryIO, io.BufferedReader(unpacked, _BUFFER)))
+            yield stream
         except DAMAGE as error:
             kind = f"damaged or truncated ({packing}: {error})" if packing else f"cannot be read ({error})"
             raise DataError(f"{shown_name(path)}: {kind}; nothing was read from it") from error
-
-
-def _opened(path: str) -> AbstractContextManager[IO[bytes]]:
-    if path == STANDARD_INPUT:
-        if sys.stdin is None:  # `<&-`
-            raise DataError("standard input is closed; give a file")
-        return nullcontext(sys.stdin.buffer)
-    return open_address(path) if is_address(path) else open(path, "rb")
-
-
-def _unpacked(stream: BinaryIO, packing: str | None, path: str) -> BinaryIO:
-    if packing == "zip":
-        raise DataError(f"{shown_name(path)}: a zip archive; unpack it")
-    if packing is None:
-        return stream
-    if packing == "UTF-16":
-        # Such as Excel's "Unicode text" and what PowerShell redirects to a file.
-        decode = codecs.getincrementaldecoder("utf-16")("replace").decode
-        return changed(stream, lambda piece, final: decode(piece, final).encode())
-    return cast(BinaryIO, io.BufferedReader(decompressor(stream, packing), _BUFFER))

@@ -52,6 +52,8 @@ _OF_POSTS = frozenset(
     ("id", "text", "body", "content", "fulltext", "selftext", "caption", "idstr", "tweetid", "postid", "restid", "uri")
 )  # fmt: skip
 _GLANCE = 1 << 16
+#: Bytes of a post at most in a file with an object per line; a longer object is one around a list.
+_LONGEST_POST = 1 << 20
 # The beginning of `[{...`, of `["...`, and of JSON that is indented or a single object with a list in it.
 _IS_DOCUMENT = re.compile(
     rb"\s*(\[\s*(\[\s*\{|\{|\"|$)|\[\s*\]\s*$|\{\s*$|\{\s*\"(?:[^\"\\]|\\.)*\"\s*:\s*[\[{]\s*$)"
@@ -80,16 +82,13 @@ class _Names:
         """Return how many of some cells are names of columns that are read; exact ones count twice."""
         return sum(2 if cell in self._exact else normal(cell) in self._known for cell in set(cells))
 
-    def has(self, key: str) -> bool:
-        """Return whether a key is that of a post, or of a column that is read."""
-        return key in self._starts or normal(key) in _OF_POSTS
-
     def is_post(self, value: dict[str, Any]) -> bool:
         """Return whether an object is a post, not a response around a list of posts."""
         if is_list_around_posts(value):
             return False
-        if any(not isinstance(item, list) and self.has(key) for key, item in opened_data(value).items()):
-            return True
+        for key, item in opened_data(value).items():
+            if not isinstance(item, list) and (key in self._starts or normal(key) in _OF_POSTS):
+                return True
         return bool(value) and bool(platforms_of([value]))
 
 
@@ -138,6 +137,8 @@ def _text_file(file: InputFile, stream: BinaryIO, names: _Names, forced: str | N
     named = format_of_name(file.shown)
     if named in ("parquet", "xlsx"):
         named = None
+    if _IS_OBJECT.match(first) and not first.endswith(b"\n"):
+        first += stream.readline(_LONGEST_POST - len(first))
     if named in (None, "txt") and not first.lstrip().startswith((b"{", b"[")):
         ahead = stream.read(_GLANCE)
         stream = rejoined(ahead, stream)
@@ -171,10 +172,9 @@ def _format(first: bytes, named: Format | None, names: _Names, path: str) -> For
     """The format by the first line (or its beginning) and by the name."""
     if _IS_DOCUMENT.match(first):
         return "json"
-    if is_object := _IS_OBJECT.match(first):
-        whole = len(first) < _GLANCE or first.endswith(b"\n")
-        if b"[" in first and is_page(first, whole, names.has, names.is_post):
-            return "json"
+    is_object = _IS_OBJECT.match(first)
+    if is_object and (len(first) >= _LONGEST_POST or (b"[" in first and is_page(first, names.is_post))):
+        return "json"
     if named == "json" or (is_object and named != "txt"):
         return "jsonl"
     if is_object:  # in a file of texts

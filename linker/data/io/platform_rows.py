@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
-from linker.common.console import progress_bar
+from linker.common.console import track
 from linker.common.errors import DataError
 from linker.data.files.formats.json_lines import json_object
 from linker.data.files.formats.json_pages import is_empty_page, items_of
@@ -26,7 +27,6 @@ from linker.data.platforms.recognition import BY_COLUMNS, HEAD, MixedFormats, pl
 
 #: What is counted beside the records of a format. Lines of CSV may be in the middle of a record.
 _UNITS = {"jsonl": "line", "json": "item"}
-_MIB = 2**20
 #: Bytes of the pseudonym of an author; see `hashed`.
 _PSEUDONYM = 8
 
@@ -144,19 +144,12 @@ def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
 
 
 def _records_that_delete(path: str) -> Iterator[dict[str, Any]]:
-    """Yield the records in lines that may delete something; the bar shows the part of the file that was read."""
-    total = os.path.getsize(path) / _MIB if os.path.isfile(path) else None
-    with progress_bar() as progress:
-        bar = progress.add_task("reading deletions (MiB)", total=total)
-        with open_bytes(path, on_read=lambda number: progress.advance(bar, number / _MIB)) as stream:
-            for line in stream:
-                # Other lines are not parsed for deletions.
-                if not (b"delete" in line or b"takendown" in line):
-                    continue
-                try:
+    """Yield the records in lines that may delete something; others are not parsed for deletions."""
+    with open_bytes(path) as stream:
+        for line in track(stream, "reading deletions"):
+            if b"delete" in line or b"takendown" in line:
+                with suppress(LineError):  # reported when the file is read
                     yield json_object(line.decode("utf-8", "surrogateescape"))
-                except LineError:  # reported when the file is read
-                    continue
 
 
 def deleted_by(formats: MixedFormats, records: Iterable[dict[str, Any]]) -> set[bytes]:

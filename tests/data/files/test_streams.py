@@ -134,13 +134,6 @@ def test_parquet_cut_short(tmp_path: Path) -> None:
         read_posts(str(path))
 
 
-def test_bom_and_crlf(tmp_path: Path) -> None:
-    for form in ("jsonl", "csv", "tsv"):
-        path = tmp_path / f"posts.{form}"
-        path.write_bytes(b"\xef\xbb\xbf" + WRITERS[form]().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
-        assert plain(read_posts(str(path))) == POSTS
-
-
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("size", [3, 1 << 18])
 def test_utf_16(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str, size: int) -> None:
@@ -215,18 +208,6 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes | N
 def test_directory_is_reported(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="the folder has no data file"):
         read_posts(str(tmp_path))
-
-
-def test_semicolons(tmp_path: Path) -> None:
-    path = tmp_path / "posts.csv"
-    path.write_text('id;text\n1;"a; b"\n2;c, d\n')
-    assert [post.text for post in read_posts(str(path))] == ["a; b", "c, d"]
-
-
-def test_tsv_knows_no_quotes(tmp_path: Path) -> None:
-    path = tmp_path / "posts.tsv"
-    path.write_text('id\ttext\n1\t"hi" he said\n2\t"open\n')
-    assert [post.text for post in read_posts(str(path))] == ['"hi" he said', '"open']
 
 
 def test_ten_megabyte_line(tmp_path: Path) -> None:

@@ -36,33 +36,12 @@ def write_csv(path: Path, *rows: list[str]) -> str:
 
 
 EXPORTS = [
-    # 4CAT
-    (
-        ["id", "thread_id", "timestamp", "unix_timestamp", "author", "subject", "body"],
-        ["7", "1", "2024-05-01 12:30:00", "1714566600", "kim", "Floods", "the dam broke"],
-        ("7", "Floods\n\nthe dam broke", MOMENT, None),
-        "read as 4CAT: 1 post of 1 row",
-    ),
-    # twarc CSV
-    (
-        ["id", "conversation_id", "author_id", "created_at", "lang", "text"],
-        ["99", "99", "5", "2024-05-01T12:30:00.000Z", "en", "the dam broke"],
-        ("99", "the dam broke", MOMENT, "en"),
-        "read as X (API 2): 1 post of 1 row",
-    ),
     # minet, YouTube comments
     (
         ["comment_id", "video_id", "author_name", "text", "published_at", "like_count"],
         ["c9", "v1", "kim", "the dam broke", "2024-05-01T12:30:00Z", "3"],
         ("c9", "the dam broke", MOMENT, None),
         'id from "comment_id" (ignored: "video_id"), time from "published_at"',
-    ),
-    # CrowdTangle
-    (
-        ["Page Name", "Post Created", "Message", "URL", "Link", "Description"],
-        ["News", "2024-05-01 08:30:00 EDT", "the dam broke", "https://x.org/1", "https://y.org", "water and so on"],
-        ("https://x.org/1", "the dam broke", MOMENT, None),
-        "read as CrowdTangle: 1 post of 1 row",
     ),
     # Reddit, comments of a dump
     (

