@@ -54,7 +54,6 @@ _JOINING = frozenset("’‘·—\xad\u200e\u200f")
 _SHOWN = {
     **{f"cp{page}": f"windows-{page}" for page in range(1250, 1259)},
     **{"cp932": "shift_jis", "cp949": "euc-kr", "cp874": "windows-874", "mac_roman": "mac-roman"},
-    **{"utf_16_le": "utf-16-le", "utf_16_be": "utf-16-be"},
 }
 #: Names of encodings that browsers read as a larger one; Excel and Windows write the larger one.
 _LARGER = {
@@ -164,18 +163,6 @@ def _score_of_characters(sample: bytes, codec: str) -> float:
     good = usual_count + common + len(_FULL_WIDTH.findall(text))
     bad = len(text) - good
     return (good - 2 * bad) / max(len(text), 1)
-
-
-def utf_16_of(head: bytes) -> str | None:
-    """Return the codec of UTF-16, which has a byte order mark, or often 0 as every other byte; else None."""
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf_32" if head.startswith(codecs.BOM_UTF32_LE) else "utf_16"
-    pairs = len(head) // 2
-    even, odd = head[0 : 2 * pairs : 2].count(0), head[1 : 2 * pairs : 2].count(0)
-    fewer, more = sorted((even, odd))
-    if more < max(3, 0.04 * pairs) or fewer > 0.05 * more:
-        return None
-    return "utf_16_le" if odd > even else "utf_16_be"
 
 
 class Recoder:

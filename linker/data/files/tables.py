@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
-from linker.data.files.encodings import UTF_8, Recoder, codec_of, shown_encoding, utf_16_of
+from linker.data.files.encodings import UTF_8, Recoder, codec_of, shown_encoding
 from linker.data.files.formats.delimited import delimited_table, is_delimited
 from linker.data.files.formats.json_documents import json_document
 from linker.data.files.formats.json_lines import json_table
@@ -45,8 +45,12 @@ ENDINGS = tuple(_SUFFIXES)
 _PACKED = {".gz", ".bz2", ".xz", ".zst"}
 #: Lines that show whether text is a table.
 _SNIFFED = 40
-# Bytes that show UTF-16.
-_FEW = 512
+_MARKS = {
+    codecs.BOM_UTF8: UTF_8,
+    codecs.BOM_UTF32_LE: "utf_32",
+    codecs.BOM_UTF16_LE: "utf_16",
+    codecs.BOM_UTF16_BE: "utf_16",
+}
 # Keys of posts; an API response around a list of posts has none of them.
 _OF_POSTS = frozenset(
     ("id", "text", "body", "content", "fulltext", "selftext", "caption", "idstr", "tweetid", "postid", "restid", "uri")
@@ -113,12 +117,12 @@ def open_table(
     names = _Names(sniff_for)
     forced = None if encoding is None else codec_of(encoding)
     with open_bytes(file.path, as_table=True, on_read=file.count_bytes) as stream:
-        head = stream.read(_FEW)
+        head = stream.read(4)
         stream = rejoined(head, stream)
-        if head[:4] == b"PAR1":
+        if head == b"PAR1":
             with parquet_table(file, stream) as table:
                 yield table
-        elif head[:4] in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
+        elif head in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
             with spreadsheet_table(file, stream, names.count, sheet) as table:
                 yield _without_headers(table, file)
         else:
@@ -160,12 +164,12 @@ def _in_utf_8(file: InputFile, stream: BinaryIO, forced: str | None) -> BinaryIO
     """Text in UTF-8; what was recognized and changed is reported."""
 
     def chosen(codec: str) -> None:
-        if codec not in (UTF_8, "utf_16"):
+        if codec not in _MARKS.values():
             file.note(f"read as {shown_encoding(codec)}")
 
-    head = stream.read(_FEW)
-    codec = UTF_8 if head.startswith(codecs.BOM_UTF8) else utf_16_of(head) or forced
-    return changed(rejoined(head, stream), Recoder(codec, chosen, file.changed))
+    head = stream.read(4)
+    marked = (codec for mark, codec in _MARKS.items() if head.startswith(mark))
+    return changed(rejoined(head, stream), Recoder(next(marked, forced), chosen, file.changed))
 
 
 def _format(first: bytes, named: Format | None, names: _Names, path: str) -> Format:
@@ -198,8 +202,8 @@ def _lines(first: bytes, stream: BinaryIO, file: InputFile, blank: int) -> Itera
 
     Only `\\n` and `\\r\\n` end a line: tweets contain U+2028 and similar characters.
     """
-    for _ in range(blank):
-        file.blank()
+    if blank:
+        file.left_out["blank lines"] += blank
     file.lines = blank
     rest = iter(lambda: stream.readline(MAX_LINE + 1), b"")
     for number, line in enumerate(chain([first] if first else [], rest), start=blank + 1):
@@ -208,12 +212,7 @@ def _lines(first: bytes, stream: BinaryIO, file: InputFile, blank: int) -> Itera
                 f"{file.shown}, line {number}: longer than {MAX_LINE >> 20} MiB; split the file into lines"
             )
         file.lines = number
-        try:
-            text = line.decode()
-        except UnicodeDecodeError:
-            text = line.decode("utf-8", "replace")
-            file.changed["bytes that are not UTF-8 read as \ufffd"] += text.count("\ufffd")
-        yield Line(number, text.rstrip("\r\n").removeprefix("\ufeff"))
+        yield Line(number, line.decode().rstrip("\r\n").removeprefix("\ufeff"))
 
 
 def _text_table(file: InputFile, lines: Iterator[Line]) -> Table:

@@ -31,9 +31,6 @@ _IDS = frozenset(("id", "article_id"))
 _NO_IDS = frozenset(("nan", "none", "null", "<na>", "nat", "#n/a"))
 # What spreadsheets show in cells that are too narrow, or whose formula failed.
 _SHOWN_BY_SHEETS = re.compile(r"#+|#(?:NAME\?|REF!|VALUE!|NUM!|NULL!|DIV/0!|WERT!|BEZUG!|ZAHL!)")
-# White space and the invisible characters that copying and joining files leave around ids.
-_SPACE = r"[\s\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u2069]+"
-_AROUND_IDS = re.compile(f"^{_SPACE}|{_SPACE}$")
 
 
 def is_missing(value: Any) -> bool:
@@ -171,8 +168,6 @@ def clean_id(value: Any, name: str = "id") -> str:
     if isinstance(value, float) and value.is_integer():
         value = repr(value)
     label = _label(value, name)
-    if not label.isascii():
-        label = _AROUND_IDS.sub("", label)
     if label[:1] not in _CHANGED:  # most ids, at the price of one look
         return label
     if _SHOWN_BY_SHEETS.fullmatch(label):

@@ -41,9 +41,7 @@ TEXTS = [
 CASES = [(text, codec) for text, codecs in TEXTS for codec in codecs.split()]
 
 
-@pytest.mark.parametrize(
-    ("text", "codec"), [*CASES, *((TEXTS[0][0], f"utf-16-{end}") for end in ("le", "be"))]
-)
+@pytest.mark.parametrize(("text", "codec"), CASES)
 def test_posts_are_read_in_their_encoding(
     tmp_path: Path, text: str, codec: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -105,7 +103,7 @@ def table(delimiter: str, quoting: str, end: str) -> str:
 @settings(max_examples=60)
 @given(
     st.sampled_from([",", ";", "\t", "|"]),
-    st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252", "mac_roman"]),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "cp1252", "mac_roman"]),
     st.sampled_from(["\n", "\r\n", "\r\r\n"]),
     st.sampled_from(["all", "needed"]),
     st.sampled_from(["", "sep=D\n", "Report:D Ferry strike\nFromD2024\n\n", "Ferry strike\n"]),
