@@ -10,10 +10,9 @@ import numpy as np
 from typing_extensions import override
 
 from linker.common.checks import at_least, between
-from linker.common.text_keys import keys_of
 from linker.data.types import Article, Post
 from linker.models.features.feature import WORDS, Contributions, Feature
-from linker.models.features.postings import Postings, Segment, bm25_idf
+from linker.models.features.postings import Postings, Segment, bm25_idf, query_words
 from linker.models.features.table import PostTable
 from linker.models.features.words import StopWords, lexical_words
 from linker.models.model import Model
@@ -77,10 +76,29 @@ class BM25Words(Feature):
     ) -> np.ndarray:
         """Return BM25 scores: float32, articles × rows."""
         postings = table.postings(self.stop_words)
-        scores = np.stack(
-            [np.zeros(postings.posts, np.float32), *(self._scores(postings, a) for a in articles)]
-        )
-        return scores[1:] if rows is None else scores[1:, rows]
+        scores = np.empty((len(articles), postings.posts), dtype=np.float32)
+        for of_article, article in zip(scores, articles):
+            _, keys, weights = _query(postings, article)
+            of_segments = zip(postings.segments, *postings.spans(keys))
+            parts = [self._of_segment(postings, weights, *of_segment) for of_segment in of_segments]
+            of_article[:] = np.concatenate([np.zeros(0), *parts])
+        return scores if rows is None else scores[:, rows]
+
+    def _of_segment(
+        self,
+        postings: Postings,
+        weights: np.ndarray,
+        segment: Segment,
+        ranges: np.ndarray,
+        repeats: np.ndarray,
+    ) -> np.ndarray:
+        """Return the scores of a segment's posts, summed in float64, word by word: equal posts get equal sums."""
+        norms = self.k1 * ((1 - self.b) + self.b * segment.lengths / postings.mean_length)
+        places, (which, again, counts) = segment.posts_in(*ranges.T), segment.repeated_in(repeats)
+        once = np.repeat(weights, ranges[:, 1] - ranges[:, 0]) / (norms[places] + 1)
+        more = weights[which] * (counts / (norms[again] + counts) - 1 / (norms[again] + 1))
+        rows = len(norms)
+        return segment.of_live(np.bincount(places, once, rows) + np.bincount(again, more, rows))
 
     def contributions(
         self, table: PostTable, articles: Sequence[Article], posts: Sequence[Post]
@@ -89,7 +107,8 @@ class BM25Words(Feature):
         postings = table.postings(self.stop_words)
         weights: defaultdict[str, float] = defaultdict(float)
         for article in articles:
-            for word, weight in _query(postings, article).items():
+            words, _, of_article = _query(postings, article)
+            for word, weight in zip(words, of_article.tolist()):
                 weights[word] += weight / len(articles)
         return [self._terms(postings, weights, post.text) for post in posts]
 
@@ -102,38 +121,10 @@ class BM25Words(Feature):
             if weights.get(word, 0) > 0
         }
 
-    def _scores(self, postings: Postings, article: Article) -> np.ndarray:
-        query = _query(postings, article)
-        spans = postings.spans(keys_of(list(query))[:, 0])
-        weights = np.array([*query.values()])
-        parts = [
-            self._of_segment(postings, segment, ranges, repeats, weights)
-            for segment, ranges, repeats in zip(postings.segments, *spans)
-        ]
-        return np.concatenate([np.zeros(0, dtype=np.float32), *parts])
 
-    def _of_segment(
-        self,
-        postings: Postings,
-        segment: Segment,
-        ranges: np.ndarray,
-        repeats: np.ndarray,
-        weights: np.ndarray,
-    ) -> np.ndarray:
-        """Return the scores of a segment's posts, summed in float64, word by word: equal posts get equal sums."""
-        starts, ends = ranges.T
-        places, counts = segment.posts_in(starts, ends), segment.occurrences(ranges, repeats)
-        norms = self.k1 * ((1 - self.b) + self.b * segment.lengths / postings.mean_length)
-        parts = np.repeat(weights, ends - starts) * (counts / (norms[places] + counts))
-        return segment.of_live(np.bincount(places, parts, minlength=len(segment.lengths)).astype(np.float32))
-
-
-def _query(postings: Postings, article: Article) -> dict[str, float]:
-    """Return the weight of each word of an article, in alphabetical order: (1 + ln n) · idf, normalized."""
-    counts = Counter(lexical_words(article.full_text, postings.stop_words))
-    words = sorted(counts)
-    keys = keys_of(words)[:, 0]
+def _query(postings: Postings, article: Article) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Return the words of an article, their keys, and their weights: (1 + ln n) · idf, normalized."""
+    words, keys, weights = query_words(article.full_text, postings.stop_words)
     idf = bm25_idf(postings.counted, postings.containing(keys))
-    weights = 1 + np.log(np.array([counts[word] for word in words], dtype=np.float64))
     scale = np.sqrt(weights @ np.where(postings.known(keys), idf, 0.0)) or 1.0  # 0: no post has any of them
-    return dict(zip(words, (weights * idf / scale).tolist()))
+    return words, keys, weights * idf / scale

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import starmap
 from typing import Literal
 
 import numpy as np
@@ -18,7 +16,7 @@ from linker.common.text_keys import keys_of
 from linker.data.languages import language_of
 from linker.data.types import Article, Post
 from linker.models.features.feature import WORDS, Contributions, Feature
-from linker.models.features.postings import Postings, Segment, tfidf_idf
+from linker.models.features.postings import Postings, Segment, query_words, tfidf_idf
 from linker.models.features.table import PostTable
 from linker.models.features.words import StopWords, lexical_words
 from linker.models.model import Model
@@ -140,79 +138,61 @@ class TfidfQuery:
     """
 
     def __init__(self, postings: Postings, article: Article, min_words: int) -> None:
-        self._postings = postings
         added = postings.added_texts
-        self._texts = postings.counted + added
-        self._least = _least_square(min_words, self._texts)
-        self._words, keys, self._frequencies = _words_of(article.full_text, postings.stop_words)
-        self._spans, self._known = postings.spans(keys), postings.known(keys)
-        self._containing = np.maximum(postings.containing(keys, self._spans), postings.least_count)
-        self._idf = tfidf_idf(self._texts, added + self._containing)
-
-    @cached_property
-    def _weights(self) -> np.ndarray:
-        """Return the article's vector before normalization: float64, one per word."""
-        return self._frequencies * self._idf
-
-    @cached_property
-    def _length(self) -> float:
-        """Return the length of the article's vector."""
-        known = self._weights[self._known]
-        return float(np.sqrt(known @ known)) or 1.0
+        self._postings, self._texts = postings, postings.counted + added
+        # The length of `min_words` words of a single text, as a number of float32.
+        self._least = float(np.float32(min_words * (np.log((1 + self._texts) / 2) + 1) ** 2))
+        self._words, keys, frequencies = query_words(article.full_text, postings.stop_words)
+        self._spans = postings.spans(keys)
+        containing = np.maximum(postings.containing(keys, self._spans), postings.least_count)
+        idf, before = tfidf_idf(self._texts, added + containing), tfidf_idf(self._texts, containing)
+        self._weights = frequencies * idf
+        known = self._weights[postings.known(keys)]
+        self._length = float(np.sqrt(known @ known)) or 1.0
+        # What each word adds to a post: parts of the product, which count 1 + ln n times, and changes of the squared
+        # length, which count its square times: float64, 2 × words.
+        self._of_words = np.array([self._weights * idf / self._length, idf**2 - before**2])
 
     def scores(self) -> np.ndarray:
         """Return the cosines of all posts with the article: float32, 0 to 1."""
-        postings = self._postings
-        if available():
-            return postings.of_live(self._native_scores())
-        of_segments = zip(postings.segments, *self._spans, postings.first_rows)
-        return postings.of_live(
-            np.concatenate([np.zeros(0, dtype=np.float32), *starmap(self._cosines, of_segments)])
-        )
-
-    def _native_scores(self) -> np.ndarray:
-        """Return the cosines of all rows of the segments, by the native library: float32."""
-        postings, spans, of_words = self._postings, self._spans, self._of_words
-        first = postings.first_rows.tolist()
+        postings, spans, first = self._postings, self._spans, self._postings.first_rows.tolist()
         scores = np.empty(first[-1], dtype=np.float32)
 
         def fill_from(begin: int) -> None:
             end = min(begin + _SEGMENTS, len(first) - 1)
             some, rows = slice(begin, end), slice(first[begin], first[end])
-            of_some = (postings.addresses[some], spans.ranges[some], spans.repeats[some], of_words)
+            of_some = (postings.addresses[some], spans.ranges[some], spans.repeats[some], self._of_words)
             tables, squares = postings.repetition_tables, postings.squares[rows]
             tfidf(TfidfArrays(*of_some, tables, squares, self._least), scores[rows])
 
-        in_threads(fill_from, range(0, len(first) - 1, _SEGMENTS))
-        return scores
+        if available():
+            in_threads(fill_from, range(0, len(first) - 1, _SEGMENTS))
+        else:
+            for segment, ranges, repeats, begin in zip(postings.segments, *spans, first):
+                rows = slice(begin, begin + len(segment.lengths))
+                scores[rows] = self._cosines(segment, ranges, repeats, postings.squares[rows])
+        return postings.of_live(scores)
 
-    @cached_property
-    def _of_words(self) -> np.ndarray:
-        """Return what each word of the article adds to a post: float64, 2 × words.
-
-        The first numbers are parts of the products, which count 1 + ln n times, the second ones changes of the squared
-        lengths, which count its square times.
-        """
-        weights = self._weights
-        length = self._length
-        before = tfidf_idf(self._texts, self._containing)
-        return np.array([weights * self._idf / length, self._idf**2 - before**2])
-
-    def _cosines(self, segment: Segment, ranges: np.ndarray, repeats: np.ndarray, first: int) -> np.ndarray:
-        """Return the cosines of the rows of a segment, as the native library computes them: float32.
+    def _cosines(
+        self, segment: Segment, ranges: np.ndarray, repeats: np.ndarray, squares: np.ndarray
+    ) -> np.ndarray:
+        """Return the cosines of the rows of a segment, as the native library computes them: float64.
 
         The numbers of words are added up in alphabetical order for every post, so that equal posts get equal sums.
         """
-        products, added = _sums(segment, ranges, repeats, self._of_words, self._postings.repetition_tables)
-        squares = self._postings.squares[first : first + len(products)] + added
-        norms = np.sqrt(np.maximum(squares, self._least))
+        places, (which, again, counts) = segment.posts_in(*ranges.T), segment.repeated_in(repeats)
+        lengths, sums = ranges[:, 1] - ranges[:, 0], []
+        for of_words, table in zip(self._of_words, self._postings.repetition_tables):
+            once = np.bincount(places, np.repeat(of_words, lengths), minlength=len(squares))
+            sums.append(once + np.bincount(again, of_words[which] * table[counts], minlength=len(squares)))
+        products, added = sums
+        norms = np.sqrt(np.maximum(squares + added, self._least))
         norms[products == 0] = 1
-        return np.asarray(products / norms, dtype=np.float32)
+        return np.asarray(products / norms)
 
     def terms(self, text: str) -> dict[str, float]:
         """Return the words that a post shares with the article, and their parts of the cosine."""
-        length = self._length
-        of_article = dict(zip(self._words, (self._weights / length).tolist()))
+        of_article = dict(zip(self._words, (self._weights / self._length).tolist()))
         count = Counter(lexical_words(text, self._postings.stop_words))
         words = sorted(count)
         keys = keys_of(words)[:, 0]
@@ -225,37 +205,3 @@ class TfidfQuery:
         weights /= np.sqrt(max(weights @ weights, self._least)) or 1
         parts = weights * np.array([of_article.get(word, 0.0) for word in words])
         return {word: float(part) for word, part in zip(words, parts) if part > 0}
-
-
-def _sums(
-    segment: Segment, ranges: np.ndarray, repeats: np.ndarray, of_words: np.ndarray, tables: np.ndarray
-) -> np.ndarray:
-    """Add up the numbers of words of each row of a segment: float64, 2 × rows; see `TfidfQuery._of_words`."""
-    rows = len(segment.lengths)
-    starts, ends = ranges.T
-    places = segment.posts_in(starts, ends)
-    sums = np.stack([np.bincount(places, np.repeat(one, ends - starts), minlength=rows) for one in of_words])
-    which, repeated = segment.repeated_in(repeats)
-    places = segment.places[segment.repeated[repeated]]
-    for of_rows, one, table in zip(sums, of_words[:, which], tables):
-        of_rows += np.bincount(places, one * table[segment.counts[repeated]], minlength=rows)
-    return sums
-
-
-def _least_square(min_words: int, texts: int) -> float:
-    """Return the least squared length of a post's vector, see `TfidfModel`, as a number of float32.
-
-    Args:
-        min_words: number of words that occur in one text only.
-        texts: number of articles and posts.
-    """
-    return float(np.float32(min_words * (np.log((1 + texts) / 2) + 1) ** 2))
-
-
-@lru_cache(maxsize=64)
-def _words_of(text: str, stop_words: str) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Return the words of an article in alphabetical order, their keys, uint64, and 1 + ln n, float64."""
-    count = Counter(lexical_words(text, stop_words))
-    words = sorted(count)
-    numbers = np.array([count[word] for word in words], dtype=np.float64)
-    return words, keys_of(words)[:, 0], 1 + np.log(numbers)

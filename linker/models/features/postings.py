@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -54,6 +55,15 @@ def words_of(texts: Sequence[str], stop_words: str) -> dict[str, np.ndarray]:
 def _narrow(numbers: np.ndarray) -> np.ndarray:
     """Return numbers ≥ 0 in the narrowest type of `uint16` and `uint32` that holds them."""
     return numbers.astype(np.uint16 if numbers.max(initial=0) < 1 << 16 else np.uint32)
+
+
+@lru_cache(maxsize=64)
+def query_words(text: str, stop_words: str) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Return the words of an article in alphabetical order, their keys, uint64, and 1 + ln n, float64."""
+    count = Counter(lexical_words(text, stop_words))
+    words = sorted(count)
+    numbers = np.array([count[word] for word in words], dtype=np.float64)
+    return words, keys_of(words)[:, 0], 1 + np.log(numbers)
 
 
 def bm25_idf(posts: int, containing: np.ndarray) -> np.ndarray:
@@ -117,30 +127,19 @@ class Segment(NamedTuple):
         ranges[later, 0] = self.ends[places[later] - 1]
         return ranges
 
-    def occurrences(self, ranges: np.ndarray, repeats: np.ndarray) -> np.ndarray:
-        """Return how often the word of each posting in some ranges occurs in its post: float64, range by range.
+    def repeated_in(self, repeats: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the postings of some words that occur more than once in their post, word by word.
 
         Args:
-            ranges: int64, n × 2: begin and end of the postings.
-            repeats: int64, n × 2: begin and end among `repeated`.
-        """
-        starts, ends = ranges.T
-        found = np.ones(int((ends - starts).sum()))
-        which, at = self.repeated_in(repeats)
-        shifts = np.cumsum(ends - starts) - ends
-        found[self.repeated[at] + shifts[which]] = self.counts[at]
-        return found
+            repeats: int64, n × 2: begin and end among `repeated` for each word.
 
-    @staticmethod
-    def repeated_in(repeats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the number of the range and the place in `repeated` of each repeated word in some ranges: int64.
-
-        Args:
-            repeats: as for `occurrences`.
+        Returns:
+            The number of the word, the row of the post, and the number of occurrences.
         """
         first, last = repeats.T
         which = np.repeat(np.arange(len(first)), last - first)
-        return which, np.arange(len(which)) + (first - np.cumsum(last - first) + (last - first))[which]
+        at = np.arange(len(which)) + (first - np.cumsum(last - first) + (last - first))[which]
+        return which, self.places[self.repeated[at]], self.counts[at]
 
     def posts_in(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Return the rows of the postings in some ranges, range by range."""
