@@ -15,14 +15,10 @@ from linker.models.features.feature import DATE, Contributions, Feature, Share
 from linker.models.model import Model
 from linker.models.score_scale import ScoreScale
 
-#: Rounds of expectation-maximization, after which profiles hardly change.
-_ROUNDS = 10
-_LEAST_PROBABILITY = 0.02
 #: Log-odds of the text of a single article above which they count half, so that the date can outweigh a good match of
 #: another week (decision 167). `uncompressed` is the inverse for this slope only.
 _KNEE = 6.0
 _SLOPE_ABOVE = 0.5
-_PAIRS_OF_AN_ESTIMATE = 2_000_000
 
 
 @Model.register("article_softmax")
@@ -109,7 +105,10 @@ class ArticleSoftmaxModel(Model):
         if not divided.size:
             return divided.astype(np.float32)
         if self.time is not None:
-            divided += self._time_scores(self.time, scores[ElapsedTime()], divided)
+            bins = scores[ElapsedTime()]
+            divided += self.time.scores_together(
+                bins, divided, lambda sums: _probabilities(self._log_odds(sums))
+            )
         odds = self._log_odds(divided)
         if self.neighbor_weight and len(odds) > 1:
             with np.errstate(divide="ignore"):  # ln 0 adds nothing
@@ -143,23 +142,6 @@ class ArticleSoftmaxModel(Model):
     @override
     def separable(self, articles: Sequence[Article]) -> bool:
         return self.model.separable(articles)
-
-    def _time_scores(self, time: ElapsedTimeModel, bins: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        """Estimate the profile of elapsed time: float32, articles × posts.
-
-        The E-step is the softmax with the profile so far, the M-step a new profile from the pairs that are relevant
-        with a probability of at least 2 %.
-        """
-        # Evenly spaced posts are enough for an estimate.
-        some = slice(None, None, max(1, bins.size // _PAIRS_OF_AN_ESTIMATE))
-        bins_of_some, scores_of_some = bins[:, some], scores[:, some]
-        profile = time.normalized(bins_of_some)
-        for _ in range(_ROUNDS):
-            odds = self._log_odds(scores_of_some + time.score_estimated(bins_of_some, profile))
-            probabilities = _probabilities(odds)
-            probabilities[probabilities < _LEAST_PROBABILITY] = 0
-            profile = time.estimated(bins_of_some, probabilities)
-        return time.score_estimated(bins, profile)
 
     def _log_odds(self, scores: np.ndarray) -> np.ndarray:
         """Log-odds of the softmax over scores that were divided by the temperature: articles × posts."""

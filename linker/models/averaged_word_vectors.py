@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save
+from safetensors.numpy import load_file
 from typing_extensions import override
 
 from linker.common.checks import at_least
 from linker.common.errors import ModelError
-from linker.common.files import atomic_write
 from linker.data.token_axis import TokenAxis, token_axis
 from linker.data.tokenizers.tokenizer import Tokenizer
 from linker.data.vocabulary import EncodedText, Vocabulary
@@ -23,12 +22,12 @@ from linker.models.model import Model
 WEIGHTS, VOCABULARY = "model.safetensors", "vocabulary.txt"
 Weights = TypeVar("Weights")
 
-_WORDS, _SUBWORDS, _LEARNED = "embedder.words.weight", "embedder.subwords", "embedder.unknown"
+_WORDS, _SUBWORDS = "embedder.words.weight", "embedder.subwords"
 
 
 @Model.register("averaged_word_vectors")
 class AveragedWordVectorsModel(EmbeddingModel):
-    """A `siamese` model with the embedder `word_vectors` and the encoder `mean`, for scoring without torch.
+    """A `siamese` with the encoder `mean` and the embedder `word_vectors` with subwords, for scoring without torch.
 
     Configs do not need to name it: `load_model(folder, for_scoring=True)` uses it in place of such a `siamese`. It
     reads the same files and gives the same scores to within the rounding of float32.
@@ -36,8 +35,7 @@ class AveragedWordVectorsModel(EmbeddingModel):
     Args:
         tokenizer: splits texts into tokens.
         dim: length of the vectors.
-        unknown: vectors of words outside the vocabulary, see the embedder `word_vectors`.
-        buckets: rows of the n-gram table, for `unknown = "subwords"`.
+        buckets: rows of the n-gram table, of which vectors of unknown words are made.
         max_article_tokens: articles are truncated to this many tokens.
         max_post_tokens: posts are truncated to this many tokens.
         similarity: `cosine` of the embeddings, or `euclidean`, their negative distance.
@@ -52,7 +50,6 @@ class AveragedWordVectorsModel(EmbeddingModel):
         self,
         tokenizer: Tokenizer,
         dim: int,
-        unknown: Literal["subwords", "learned", "zero"] = "subwords",
         buckets: int = 20_000,
         max_article_tokens: int = 1000,
         max_post_tokens: int = 200,
@@ -61,9 +58,7 @@ class AveragedWordVectorsModel(EmbeddingModel):
     ) -> None:
         at_least(1, dim=dim, buckets=buckets)
         self._set_limits(max_article_tokens, max_post_tokens, similarity, title_weight)
-        self.tokenizer, self.dim = tokenizer, dim
-        self.unknown: Literal["subwords", "learned", "zero"] = unknown
-        self.buckets = buckets
+        self.tokenizer, self.dim, self.buckets = tokenizer, dim, buckets
         self.vocabulary = Vocabulary([])
         self._weights: dict[str, np.ndarray] = {}
 
@@ -93,20 +88,12 @@ class AveragedWordVectorsModel(EmbeddingModel):
         known = int(np.searchsorted(axis.words, size))
         vectors = np.zeros((len(axis.words), self.dim), dtype=np.float32)
         vectors[:known] = self._weights[_WORDS][axis.words[:known]]
-        if self.unknown == "learned":
-            vectors[known:] = self._weights[_LEARNED]
-        elif self.unknown == "subwords" and known < len(axis.words):
+        if known < len(axis.words):
             rows = self._weights[_SUBWORDS][axis.subwords % self.buckets].astype(np.float32)
             sums = np.add.reduceat(rows, axis.subword_offsets, axis=0)
             counts = np.diff(axis.subword_offsets, append=len(rows)).astype(np.float32)
             vectors[known:] = (sums / np.sqrt(counts)[:, None])[axis.words[known:] - size]
         return vectors
-
-    @override
-    def save_state(self, folder: Path) -> None:
-        self.vocabulary.save(folder / VOCABULARY)
-        with atomic_write(folder / WEIGHTS, "wb") as file:
-            file.write(save(self._weights))
 
     def load_state(self, folder: Path) -> None:
         """Read the files of a `siamese` model.
@@ -117,11 +104,7 @@ class AveragedWordVectorsModel(EmbeddingModel):
         vocabulary = Vocabulary.load(folder / VOCABULARY)
         path = folder / WEIGHTS
         weights = read_weights(path, load_file)
-        shapes = {_WORDS: (len(vocabulary), self.dim)}
-        if self.unknown == "subwords":
-            shapes[_SUBWORDS] = (self.buckets, self.dim)
-        elif self.unknown == "learned":
-            shapes[_LEARNED] = (1, self.dim)
+        shapes = {_WORDS: (len(vocabulary), self.dim), _SUBWORDS: (self.buckets, self.dim)}
         found = {name: array.shape for name, array in weights.items()}
         if found != shapes:
             raise ModelError(

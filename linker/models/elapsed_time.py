@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,6 +29,10 @@ DEFAULT_PROFILE = (
     (2.0, 4.4), (4.0, 2.9), (7.0, 1.8), (14.0, 0.8), (30.0, 0.2), (120.0, -0.3), (365.0, -0.8), (1000.0, -1.3),
 )  # fmt: skip
 
+#: Rounds of expectation-maximization, after which profiles hardly change.
+_ROUNDS = 10
+_LEAST_PROBABILITY = 0.02
+_PAIRS_OF_AN_ESTIMATE = 2_000_000
 #: Pairs that a profile counts for, so that a few posts change it little.
 _PSEUDO_COUNTS = 50.0
 #: Share of posts that appear at any time, whatever the article: bounds the effect of wrong clocks.
@@ -73,10 +77,8 @@ class ElapsedTimeModel(Model):
     def prepare(self, data: LinkedPosts) -> None:
         """Learn the profile from the links; of few links, it stays close to what it was."""
         bins = PostTimes.of(data.posts).bins(data.articles)
-        learned = self._maximized(bins, data.relevance())
-        if learned is not None:
-            # On the scale of the default profile, whose reference does not depend on the training posts.
-            self._log_ratios = learned + self._log_mean(bins)
+        # On the scale of the default profile, whose reference does not depend on the training posts.
+        self._log_ratios = self._maximized(bins, data.relevance()) + self._log_mean(bins)
 
     @override
     def features(self) -> Sequence[Feature]:
@@ -93,34 +95,38 @@ class ElapsedTimeModel(Model):
     def separable(self, articles: Sequence[Article]) -> bool:
         return True
 
-    def normalized(self, bins: np.ndarray) -> np.ndarray:
-        """Return the profile, log ratios at the knots, on the scale where the pairs in `bins` have the mean ratio 1."""
-        return self._log_ratios - self._log_mean(bins)
+    def scores_together(
+        self, bins: np.ndarray, scores: np.ndarray, probabilities: Callable[[np.ndarray], np.ndarray]
+    ) -> np.ndarray:
+        """Return the weighted log ratios by a profile that is estimated from the pairs, without labels.
 
-    def estimated(self, bins: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
-        """Estimate the profile from pairs that are relevant with some probability.
-
-        This is the M-step of an expectation-maximization of two classes of pairs.
+        Expectation-maximization: the E-step is `probabilities` with the profile so far, the M-step a new profile from
+        the pairs that are relevant with a probability of at least 2 %.
 
         Args:
-            bins: scores of `ElapsedTime`, articles × some posts.
-            probabilities: 0 to 1, of the shape of `bins`.
+            bins: scores of `ElapsedTime`, articles × posts.
+            scores: of the texts, articles × posts.
+            probabilities: maps sums of scores of texts and times to probabilities of relevance.
 
         Returns:
-            float64, the log ratios at the knots.
+            float32, articles × posts; 0 where a time is missing.
         """
-        estimated = self._maximized(bins, probabilities)
-        return self._log_ratios if estimated is None else estimated
+        # Evenly spaced posts are enough for an estimate.
+        some = slice(None, None, max(1, bins.size // _PAIRS_OF_AN_ESTIMATE))
+        bins_of_some, scores_of_some = bins[:, some], scores[:, some]
+        profile = self._log_ratios - self._log_mean(bins_of_some)  # on the scale where the mean ratio is 1
+        for _ in range(_ROUNDS):
+            of_times = self._looked_up(bins_of_some, profile, self.estimated_weight)
+            relevant = probabilities(scores_of_some + of_times)
+            relevant[relevant < _LEAST_PROBABILITY] = 0
+            profile = self._maximized(bins_of_some, relevant)
+        return self._looked_up(bins, profile, self.estimated_weight)
 
-    def score_estimated(self, bins: np.ndarray, log_ratios: np.ndarray) -> np.ndarray:
-        """Return scores of the pairs in `bins` by the profile `log_ratios`: float32; 0 where a time is missing."""
-        return self._looked_up(bins, log_ratios, self.estimated_weight)
-
-    def _maximized(self, bins: np.ndarray, probabilities: np.ndarray) -> np.ndarray | None:
-        """Log ratios at the knots, with pseudo-counts of the profile; None if no pair has both times."""
+    def _maximized(self, bins: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+        """Log ratios at the knots, with pseudo-counts of the profile; the profile if no pair has both times."""
         every = _at_knots(bins)
         if not every.sum():
-            return None
+            return self._log_ratios
         every /= every.sum()
         relevant = _at_knots(bins, probabilities)
         expected = np.exp(self._log_ratios) * every
@@ -136,14 +142,10 @@ class ElapsedTimeModel(Model):
         return float(np.log((np.exp(self._log_ratios) * every).sum() / every.sum())) if every.sum() else 0.0
 
     def _looked_up(self, bins: np.ndarray, log_ratios: np.ndarray, weight: float) -> np.ndarray:
-        return np.asarray(self._table(log_ratios, weight)[bins])
-
-    @staticmethod
-    def _table(log_ratios: np.ndarray, weight: float) -> np.ndarray:
-        """Return the score of each class of elapsed time and, last, of an unknown one: float32."""
+        """Return the score of each pair by its class of elapsed time, 0 of an unknown one: float32."""
         table = np.zeros(BINS + 1, dtype=np.float32)
         table[:BINS] = _INTERPOLATION @ log_ratios * weight
-        return table
+        return np.asarray(table[bins])
 
     @override
     def save_state(self, folder: Path) -> None:

@@ -12,15 +12,12 @@ from scipy.special import expit, softmax
 
 from linker.common.errors import ConfigError
 from linker.config import build
-from linker.data.types import Article, LinkedPosts, Post
+from linker.data.types import Article, Post
 from linker.evaluation.evaluate import evaluate
 from linker.models.article_softmax import ArticleSoftmaxModel
-from linker.models.ensemble import EnsembleModel
 from linker.models.files.archive import load_model
 from linker.models.model import Model, all_submodels, embedding_submodel
 from linker.models.siamese.siamese import SiameseModel
-from linker.models.tfidf import TfidfModel
-from linker.ranking.ranker import Ranker
 from linker.training.experiment import Experiment
 from tests.conftest import toy_posts
 
@@ -79,23 +76,6 @@ def test_the_order_of_articles_for_a_post_stays() -> None:
     inner = np.random.default_rng(5).normal(size=(30, 40)).astype(np.float32)
     scores = ArticleSoftmaxModel(Fixed(inner), 0.5, null_score=0).score(articles(30), posts(40))
     np.testing.assert_array_equal(scores.argsort(axis=0), inner.argsort(axis=0))
-
-
-def test_seed_articles_of_one_query_are_no_rivals() -> None:
-    inner = np.array([[2.0, 1.0, 0.0], [2.0, 0.0, 1.0]])
-    linker = Ranker(ArticleSoftmaxModel(Fixed(inner), 0.2, null_score=0.5))
-    assert next(one.post.id for one in linker.rank(articles(2), posts(3))) == "0"
-
-
-def test_a_post_near_to_everything_no_longer_floods_the_top() -> None:
-    generator = np.random.default_rng(3)
-    relevance = np.repeat(np.eye(20, dtype=bool), 3, axis=1)
-    inner = generator.normal(size=relevance.shape) + 4 * relevance + 5 * generator.normal(size=(1, 60))
-    linked = LinkedPosts(articles(20), [Post(str(j), "text", (str(j // 3),)) for j in range(60)])
-    before = evaluate(inner.astype(np.float32), linked)["mAP"]
-    competing = ArticleSoftmaxModel(Fixed(inner), 1.0, null_score=-20.0)
-    after = evaluate(competing.score(linked.articles, linked.posts), linked)["mAP"]
-    assert after > before + 0.2
 
 
 def config(tmp_path: Path, model: object) -> dict[str, object]:
@@ -186,29 +166,6 @@ def test_no_temperature_of_zero() -> None:
         build(Model, {"type": "article_softmax", "temperature": 0, "null_score": 0, "model": "tfidf"})
 
 
-def test_a_hybrid_asks_its_parts_alone() -> None:
-    inner = np.random.default_rng(4).normal(size=(3, 20))
-    model = EnsembleModel([ArticleSoftmaxModel(Fixed(inner), 0.3, null_score=0.1), TfidfModel()])
-    alone = model.score_independently(articles(3), posts(20))
-    one_by_one = np.concatenate([model.score([article], posts(20)) for article in articles(3)])
-    np.testing.assert_allclose(alone, one_by_one, atol=1e-5)
-
-
-def test_kinship_by_hand() -> None:
-    inner = np.log([[3.0, 1.0, 1.0], [3.0, 1.0, 1.0], [1.0, 1.0, 3.0]])
-    model = ArticleSoftmaxModel(Fixed(inner), temperature=1.0, null_score=-1e9, neighbor_weight=0.5)
-    chances = np.array([[3 / 7, 1 / 3, 1 / 5], [3 / 7, 1 / 3, 1 / 5], [1 / 7, 1 / 3, 3 / 5]])
-    # The first two articles have less than a whole post each, the last one a little more.
-    shared = [
-        [0, (chances[0] * chances[1]).sum(), (chances[0] * chances[2]).sum()],
-        [(chances[1] * chances[0]).sum(), 0, (chances[1] * chances[2]).sum()],
-        [(chances[2] * chances[0]).sum(), (chances[2] * chances[1]).sum(), 0],
-    ]
-    kin = np.array(shared) / np.array([[1], [1], [chances[2].sum()]]) @ chances
-    expected = chances / (1 - chances) + 0.5 * kin
-    np.testing.assert_allclose(np.exp(model.score(articles(3), posts(3))), expected, rtol=1e-5)
-
-
 @pytest.mark.parametrize("shape", [(3, 40), (40, 3)])
 def test_kinship_is_the_same_for_many_articles_as_for_many_posts(shape: tuple[int, int]) -> None:
     inner = np.random.default_rng(6).normal(size=shape)
@@ -221,29 +178,6 @@ def test_kinship_is_the_same_for_many_articles_as_for_many_posts(shape: tuple[in
     together = chances @ chances.T * (1 - np.eye(shape[0]))
     kin = together / np.maximum(chances.sum(axis=1, keepdims=True), 1) @ chances
     np.testing.assert_allclose(np.exp(scores), chances / (1 - chances) + 2.0 * kin, rtol=1e-4)
-
-
-def test_a_post_of_one_article_is_not_a_stranger_to_another_of_the_same_story() -> None:
-    # Posts waver between the first two articles; the fourth is clearly of the first one.
-    inner = np.array([[1.0, 1.0, 1.0, 1.0], [0.9, 1.0, 1.1, 0.0], [0.0, 0.0, 0.0, 0.0]])
-    told_apart = ArticleSoftmaxModel(Fixed(inner), 0.1, null_score=0.5).score(articles(3), posts(4))
-    kin = ArticleSoftmaxModel(Fixed(inner), 0.1, null_score=0.5, neighbor_weight=0.3).score(
-        articles(3), posts(4)
-    )
-    assert told_apart[1, 3] == pytest.approx(told_apart[2, 3])
-    assert kin[1, 3] > kin[2, 3] + 3
-    assert kin[0, 3] == pytest.approx(told_apart[0, 3], abs=1e-3)
-
-
-def test_an_article_asked_alone_has_no_kin() -> None:
-    inner = np.random.default_rng(7).normal(size=(3, 20))
-    model = ArticleSoftmaxModel(Fixed(inner), 0.3, null_score=0.1, neighbor_weight=0.3)
-    for row, article in enumerate(articles(3)):
-        np.testing.assert_allclose(
-            model.score([article], posts(20))[0],
-            model.score_independently(articles(3), posts(20))[row],
-            rtol=1e-5,
-        )
 
 
 def test_kinship_is_not_negative() -> None:

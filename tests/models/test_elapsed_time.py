@@ -44,11 +44,6 @@ def test_scores_are_the_profile_times_the_weight_at_its_knots() -> None:
     np.testing.assert_allclose(scores, 0.5 * np.array(expected), atol=0.1)
 
 
-def test_posts_of_the_next_day_score_highest_and_earlier_ones_lowest() -> None:
-    scores = ElapsedTimeModel().score([article()], [post(d) for d in (1, 3, 10, 200, -3, -20)])[0]
-    assert np.array_equal(np.argsort(-scores), [0, 1, 2, 4, 3, 5])
-
-
 def test_a_missing_time_counts_as_nothing() -> None:
     model = ElapsedTimeModel()
     assert model.score([article()], [post(None), post(1)])[0, 0] == 0
@@ -73,18 +68,6 @@ def test_wrong_clocks_cost_no_more_than_the_end_of_the_profile() -> None:
     assert scores[0] == pytest.approx(scores[1], abs=0.1)
     assert scores[2] == pytest.approx(scores[3], abs=0.1)
     assert np.isfinite(scores).all()
-
-
-@pytest.mark.parametrize(
-    "hours", [0, 24 * 20, -24 * 400], ids=["same day", "three weeks later", "long before"]
-)
-def test_the_order_of_posts_of_one_hour_is_that_of_their_texts(hours: int) -> None:
-    text = np.random.default_rng(2).normal(size=(1, 30))
-    model = ArticleSoftmaxModel(Fixed(text), 0.1, 0.3, time=ElapsedTimeModel())
-    posts = [post((hours + n / 60) / 24, str(n)) for n in range(30)]
-    scores = model.score([article()], posts)[0]
-    # Within an hour the ratio changes by less than the differences between most texts.
-    assert np.corrcoef(scores, text[0])[0, 1] > 0.99
 
 
 def test_text_counts_half_above_six_so_that_the_date_can_outweigh_it() -> None:

@@ -146,8 +146,9 @@ def load_model(path: str | Path, for_scoring: bool = False) -> Model:
 def scoring_config(config: Any) -> Any:
     """Return the config of a model that loads the same folder and gives the same scores, but cannot be trained.
 
-    `siamese` with `word_vectors` and `mean` becomes `averaged_word_vectors`; `transformer` with `precision: 'int8'`
-    becomes `onnx_transformer`. An invalid config, or one without such a component, is returned unchanged.
+    `siamese` with `mean` and `word_vectors` with subwords becomes `averaged_word_vectors`; `transformer` with
+    `precision: 'int8'` becomes `onnx_transformer`. An invalid config, or one without such a component, is returned
+    unchanged.
 
     Args:
         config: the section `model` of a config.
@@ -171,10 +172,11 @@ def _without_torch(config: Any) -> Any:
     except ConfigError:
         return config
     embedder = whole["embedder"]
-    if whole["encoder"]["type"] != "mean" or embedder["type"] != "word_vectors":
+    kinds = whole["encoder"]["type"], embedder["type"], embedder.get("unknown")
+    if kinds != ("mean", "word_vectors", "subwords"):
         return config
     shared = ("tokenizer", "max_article_tokens", "max_post_tokens", "similarity", "title_weight")
-    tables = {key: embedder[key] for key in ("dim", "unknown", "buckets")}
+    tables = {key: embedder[key] for key in ("dim", "buckets")}
     return {"type": "averaged_word_vectors", **{key: whole[key] for key in shared}, **tables}
 
 

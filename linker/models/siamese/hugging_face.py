@@ -14,6 +14,7 @@ from safetensors import SafetensorError
 from torch import nn
 
 from linker.common.errors import ConfigError, ModelError
+from linker.common.files import atomic_write, write_json
 from linker.models.averaged_word_vectors import check_finite
 from linker.models.files.weight_files import check_weight_files
 from linker.models.siamese.quantization import FILE as INT8_FILE
@@ -114,9 +115,7 @@ def saved_pooling(path: str) -> Pooling | None:
     return pooling
 
 
-def save_network(
-    network: Any, tokenizer: Any, folder: Path, pooling: Pooling | None = None, max_tokens: int = 0
-) -> None:
+def save_network(network: Any, tokenizer: Any, folder: Path, pooling: Pooling, max_tokens: int) -> None:
     """Write a folder that `load_network`, Hugging Face and sentence-transformers can load; without pickles.
 
     Files are replaced atomically, the weights last.
@@ -125,34 +124,27 @@ def save_network(
         network: the network.
         tokenizer: its tokenizer.
         folder: the folder; its parent must exist.
-        pooling: pooling over the last layer; None: the folder is one of Hugging Face only.
-        max_tokens: with `pooling`, the limit that sentence-transformers truncates texts to.
+        pooling: pooling over the last layer.
+        max_tokens: the limit that sentence-transformers truncates texts to.
 
     Raises:
-        ModelError: if the folder cannot be written.
+        LinkerError: if the folder cannot be written.
     """
-    settings: dict[str, Any] = {}
-    if pooling is not None:  # the files by which sentence-transformers knows an embedder
-        modes = {key: mode == pooling for key, mode in _MODES.items()}
-        settings = {
-            f"{POOLING}/config.json": {"word_embedding_dimension": network.config.hidden_size, **modes},
-            LIMITS: {"max_seq_length": max_tokens, "do_lower_case": False},
-            MODULES: modules_of(""),
-        }
+    modes = {key: mode == pooling for key, mode in _MODES.items()}
+    write_json(
+        folder / POOLING / "config.json", {"word_embedding_dimension": network.config.hidden_size, **modes}
+    )
+    write_json(folder / LIMITS, {"max_seq_length": max_tokens, "do_lower_case": False})
+    write_json(folder / MODULES, modules_of(""))
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as name:
-            new = Path(name)
-            tokenizer.save_pretrained(new)
-            network.save_pretrained(new)
-            for file, content in settings.items():
-                (folder / file).parent.mkdir(exist_ok=True)
-                (new / file).parent.mkdir(exist_ok=True)
-                (new / file).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-            written = sorted(new.rglob("*"), key=lambda file: (file.suffix == ".safetensors", file))
-            for source in filter(Path.is_file, written):
-                _finish(source)
-                os.replace(source, folder / source.relative_to(new))
+            tokenizer.save_pretrained(name)
+            network.save_pretrained(name)
+            for source in sorted(
+                Path(name).iterdir(), key=lambda file: (file.suffix == ".safetensors", file)
+            ):
+                with atomic_write(folder / source.name, "wb") as file:
+                    file.write(source.read_bytes())
     except (OSError, SafetensorError) as error:
         raise ModelError(f"{folder}: cannot be written ({error}); free disk space and try again") from error
 
@@ -218,15 +210,6 @@ def _package() -> Any:
         ) from error
     transformers.utils.logging.disable_progress_bar()  # it writes to pipes too
     return transformers
-
-
-def _finish(path: Path) -> None:
-    """Flush a file to disk and give it the permissions of a plain open(); safetensors creates private files."""
-    umask = os.umask(0)
-    os.umask(umask)
-    os.chmod(path, 0o666 & ~umask)
-    with open(path, "rb") as file:
-        os.fsync(file.fileno())
 
 
 def _network_folder(folder: Path) -> Path:

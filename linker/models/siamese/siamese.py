@@ -86,12 +86,6 @@ class SiameseModel(EmbeddingModel, nn.Module):
     def _embedded(self, collated: Any) -> np.ndarray:
         return self._vectors(collated, TOKENS_TOGETHER).float().cpu().numpy()
 
-    @override
-    def similarities(self, articles: np.ndarray, posts: np.ndarray) -> np.ndarray:
-        if self.similarity == "cosine":
-            return super().similarities(articles, posts)
-        return -torch.cdist(torch.from_numpy(articles), torch.from_numpy(posts)).numpy()
-
     def _normalize(self, vectors: Tensor) -> Tensor:
         """Scale rows to unit length if `similarity` is `cosine`."""
         return nn.functional.normalize(vectors, dim=-1) if self.similarity == "cosine" else vectors

@@ -14,8 +14,8 @@ from safetensors.torch import load_file
 from linker.common.errors import ModelError
 from linker.config import build
 from linker.data.types import LinkedPosts, Post
+from linker.models.model import EncoderModel, Model
 from linker.models.siamese.quantization import FILE, load_int8, save_int8
-from linker.models.siamese.transformer import TransformerModel
 from tests.helpers.tiny_transformers import tiny
 
 TEXTS = ["", "the cat", "harbour1 w3 unheardof 🔥 東京", "@you https://t.co/x 42 " * 20, "cat " * 200]
@@ -44,8 +44,8 @@ def shrunk(folder: Path) -> Path:
     return folder
 
 
-def model(folder: Path) -> TransformerModel:
-    made = build(TransformerModel, {"type": "transformer", "path": str(folder)})
+def model(folder: Path) -> EncoderModel:
+    made: EncoderModel = build(Model, {"type": "transformer", "path": str(folder)})
     made.prepare(LinkedPosts([], []))
     return made
 
@@ -54,8 +54,8 @@ def model(folder: Path) -> TransformerModel:
 def test_a_network_in_eight_bits_gives_nearly_the_same_vectors(kind: str, tmp_path: Path) -> None:
     posts = [Post(str(i), text) for i, text in enumerate(TEXTS)]
     folder = tiny(kind, tmp_path / kind)
-    exact = model(folder).eval().post_vectors(posts)
-    near = model(shrunk(folder)).eval().post_vectors(posts)
+    exact = model(folder).post_vectors(posts)
+    near = model(shrunk(folder)).post_vectors(posts)
     assert not np.array_equal(near, exact)
     assert (near * exact).sum(1).min() > 0.999
 
