@@ -49,17 +49,6 @@ def ids(ranking):
     return [ranked.post.id for ranked in ranking]
 
 
-def test_ranks_as_without_a_corpus(built, tmp_path, model_folder):
-    corpus = Corpus.open(built)
-    expected = linker.load(model_folder).rank([ARTICLE, "glacier1 w3"], tmp_path / "posts.jsonl", copies=True)
-    got = corpus.rank([ARTICLE, "glacier1 w3"], top=None, copies=True)
-    np.testing.assert_allclose([r.score for r in got], [r.score for r in expected], atol=1e-4)
-    assert sorted(ids(got)) == sorted(ids(expected))
-    assert ids(got)[:5] == ids(expected)[:5]
-    assert got[0].post == expected[0].post
-    assert got[0].post.extra == expected[0].post.extra | {"lang": got[0].post.extra["lang"]}
-
-
 def test_pages_make_up_the_whole_even_with_ties(tmp_path, model_folder):
     posts = [{"id": f"p{i}", "text": "harbour1 w1" if i % 2 else "orchard1 w2"} for i in range(30)]
     folder = tmp_path / "corpus"
@@ -231,23 +220,3 @@ def test_what_is_not_a_corpus(tmp_path, model_folder):
         build_corpus(tmp_path / "other", [path], str(model_folder), PostColumns())
     with pytest.raises(ModelError, match="has no embeddings"):
         build_corpus(tmp_path / "corpus", [path], "bm25", PostColumns())
-
-
-def test_odd_posts(tmp_path, model_folder):
-    posts = [
-        {"id": "long", "text": "harbour1 " * 12_500},
-        {"id": "odd", "text": "\u202eharbour\u0000 \U0001f9a6 e\u0301 \ufdfa"},
-        {"id": "ключ", "text": "harbour1"},
-    ]
-    path = write_posts(tmp_path / "posts.jsonl", posts)
-    with pytest.raises(DataError, match=r"posts\.jsonl, line 4: empty text"):
-        build_corpus(
-            tmp_path / "corpus",
-            [write_posts(tmp_path / "posts.jsonl", [*posts, {"id": "e", "text": " "}])],
-            str(model_folder),
-            PostColumns(),
-        )
-    path = write_posts(tmp_path / "posts.jsonl", posts)
-    build_corpus(tmp_path / "corpus", [path], str(model_folder), PostColumns())
-    found = {r.post.id: r.post.text for r in Corpus.open(tmp_path / "corpus").rank(ARTICLE)}
-    assert found == {post["id"]: post["text"] for post in posts}

@@ -13,7 +13,6 @@ from linker.common.errors import DataError
 from linker.contrib.twitter4sse.mine_benchmarks import mine_benchmarks
 from linker.contrib.twitter4sse.mine_pairs import mine_pairs
 from linker.contrib.twitter4sse.reranking import Reranking, read_reranking
-from linker.contrib.twitter4sse.tweets import TweetFilter
 from tests.helpers.tweets import read_pairs, v1, write
 
 SETS = ("dq", "dr", "cq", "cr")
@@ -76,14 +75,6 @@ def test_the_order_of_candidates_reveals_nothing(folder: Path) -> None:
     ]
     assert 8 < sum(places) / len(places) < 21
     assert len(set(places)) > 15
-
-
-def test_the_same_with_any_number_of_processes(folder: Path) -> None:
-    build(folder)
-    alone = {path.name: path.read_bytes() for path in (folder / "benchmarks").iterdir()}
-    assert set(alone) == {*(f"{name}.jsonl.gz" for name in SETS), "benchmarks.report.json"}
-    build(folder, workers=3)
-    assert {path.name: path.read_bytes() for path in (folder / "benchmarks").iterdir()} == alone
 
 
 def test_the_report_adds_up(folder: Path) -> None:
@@ -171,8 +162,3 @@ def test_reading_a_set_that_is_none(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(b""))
     with pytest.raises(DataError, match="no queries in this file"):
         read_reranking(path)
-
-
-def test_other_languages(folder: Path) -> None:
-    with pytest.raises(DataError, match="no reranking set"):
-        build(folder, filter=TweetFilter(languages=("fr",)))
