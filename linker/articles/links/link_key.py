@@ -112,9 +112,6 @@ def _host(parts: SplitResult) -> str | None:
 def _path(path: str) -> str:
     path = unicodedata.normalize("NFC", _SESSION.sub("", unquote(path, errors="surrogateescape")))
     path = _SLASHES.sub("/", path)
-    lower = path.lower()
-    if not ("amp" in lower or "index." in lower or "default." in lower):
-        return quote(path.rstrip("/"), safe=_SAFE, errors="surrogateescape")
     before = None
     while path != before:  # `/amp/index.html/` has several of them
         before = path

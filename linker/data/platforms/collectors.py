@@ -43,12 +43,6 @@ def _address(record: Record) -> str | None:
     return next((address for address in _addresses(record, _SINGLE) if _is_own(address, record)), None)
 
 
-def _language(record: Record) -> str | None:
-    """The first of several languages, separated by commas."""
-    codes = _LANGUAGES(record)
-    return codes.partition(",")[0] if isinstance(codes, str) else None
-
-
 _LANGUAGES = getter("language_guess|languages|language|lang")
 
 
@@ -67,7 +61,7 @@ class FourCat(Platform):
         id="id",
         text="{subject}\n\n{body}|subject|body",
         created_at="unix_timestamp|timestamp",
-        lang=_language,
+        lang=lambda record: str(_LANGUAGES(record) or "").partition(",")[0] or None,
         author="author_id|account_id|author",
         author_name="author|account_username",
         reply_to="replied_to_post|reply_to",
@@ -85,7 +79,7 @@ class FourCat(Platform):
 
 
 _INSIDE = (
-    *("x_graphql", "tiktok", "tiktok_comments", "threads", "instagram", "instagram_comments"),
+    *("x_graphql", "tiktok", "tiktok_comments", "threads", "instagram"),
     *("facebook", "linkedin", "truth_social", "gab"),
 )
 

@@ -6,14 +6,13 @@ Sources: datasources/linkedin of 4CAT; modules/linkedin.js of Zeeschuimer.
 from __future__ import annotations
 
 import re
-from datetime import datetime, timezone
 
 from linker.data.platforms.paths import getter
 from linker.data.platforms.platform import Platform, Record, table
 
 _URN = getter("updateMetadata.urn|preDashEntityUrn|entityUrn|id")
-_ACTIVITY = re.compile(r"urn:li:activity:(\d+)")
 _PROFILE = getter("actor.navigationContext.actionTarget")
+_ACTIVITY = re.compile(r"urn:li:activity:(\d+)")
 _TIME_BITS = 22  # below them: a number in the millisecond
 
 
@@ -23,22 +22,20 @@ def _id(record: Record) -> str | None:
     return match[1] if match else None
 
 
-def _created_at(record: Record) -> str | None:
-    """The time in the post's number: a record has only the interface's words, such as `3w`."""
+def _created_at(record: Record) -> int | None:
+    """The time with which the post's number begins: a record has only the interface's words, such as `3w`."""
     number = _id(record)
-    if number is None or not 60 <= int(number).bit_length() <= 63:  # from 2009 to 2039
-        return None
-    return datetime.fromtimestamp((int(number) >> _TIME_BITS) / 1000, timezone.utc).isoformat()
-
-
-def _url(record: Record) -> str | None:
-    number = _id(record)
-    return f"https://www.linkedin.com/feed/update/urn:li:activity:{number}" if number else None
+    return (int(number) >> _TIME_BITS) or None if number else None
 
 
 def _author(record: Record) -> str | None:
     profile = _PROFILE(record)
     return profile.split("linkedin.com/")[-1].split("?")[0] if isinstance(profile, str) else None
+
+
+def _url(record: Record) -> str | None:
+    number = _id(record)
+    return f"https://www.linkedin.com/feed/update/urn:li:activity:{number}" if number else None
 
 
 @Platform.register("linkedin")

@@ -1,7 +1,6 @@
 """Threads, Instagram and Facebook: captures of Zeeschuimer, Meta's APIs, exports of CrowdTangle.
 
-Sources: datasources/threads, instagram and facebook and datasources/custom/import_formats.py of 4CAT;
-modules/instagram-comments.js of Zeeschuimer; documentation of the Threads API; wiki/Post of CrowdTangle/API.
+Sources: datasources/threads, instagram and facebook and datasources/custom/import_formats.py of 4CAT.
 """
 
 from __future__ import annotations
@@ -74,26 +73,6 @@ class Instagram(Platform):
         "like_count|edge_media_preview_like.count|edge_liked_by.count "
         "comment_count|edge_media_to_comment.count play_count|view_count|video_view_count product_type"
     )
-
-
-@Platform.register("instagram_comments")
-class InstagramComments(Platform):
-    """Instagram, comments (Zeeschuimer, 4CAT)."""
-
-    title = "Instagram comments"
-    signs = ("comment_id + text + post_id + user",)
-    envelope = "data"
-    fields = table(
-        id="comment_id",
-        text="text",
-        created_at="created_at|created_at_utc",
-        author="user.id|user.pk|user.unique_id|user.username",
-        author_name="user.unique_id|user.username",
-        reply_to="parent_comment_id",
-        thread="post_id",
-        url="https://www.instagram.com/p/{post_shortcode}/c/{comment_id}/",
-    )
-    context = "comment_like_count|like_count"
 
 
 _STORY = "comet_sections.content.story"

@@ -19,11 +19,6 @@ Field = str | tuple["Field", ...] | Getter
 #: A path and the names by its values (`*`: others, empty: kept), or the name of any value; or a function.
 Rule = tuple[str, "str | Mapping[str, str]"] | Callable[[Record], "str | None"]
 
-#: Columns of posts that a table may fill, beside `id`, `text` and `created_at`.
-KEPT = (
-    *("lang", "author", "author_name", "reply_to", "quote_of", "repost_of", "thread"),
-    *("card_url", "card_title", "card_description", "url"),
-)
 #: Values that mean none: languages not identified, several, and those of X for tweets without words; deleted authors.
 _NONE = {
     "lang": frozenset(
@@ -108,10 +103,11 @@ class Platform(Registrable):
         self._envelope = getter(self.envelope) if self.envelope else None
         self._posts = [lister(path) for path in self.posts]
         values = {name: _compiled(field) for name, field in self.fields.items()}
-        self._id, self._text = values["id"], values["text"]
-        self._created_at = values.get("created_at", lambda record: None)
+        self._id, self._text = values.pop("id"), values.pop("text")
+        self._created_at = values.pop("created_at", lambda record: None)
+        quoted_text = values.pop("quoted_text", None)
+        self._columns = list(values.items())
         self._received = getter(self.received) if self.received else None
-        self._kept = [(name, values[name]) for name in KEPT if name in values]
         self._above, self._below = (
             [lister(path) for path in paths.split()] for paths in (self.above, self.below)
         )
@@ -119,8 +115,8 @@ class Platform(Registrable):
         self._context = [
             (f"x_{name.partition('|')[0].rpartition('.')[2]}", getter(path)) for name, _, path in names
         ]
-        if "quoted_text" in values:
-            self._context.append(("x_quoted_text", values["quoted_text"]))
+        if quoted_text is not None:
+            self._context.append(("x_quoted_text", quoted_text))
         self._links = [lister(field) if isinstance(field, str) else field for field in self.links]
         self._left_out = [rule if callable(rule) else _rule(*rule) for rule in self.left_out]
         self._deletions = [(has_path(sign), getter(path)) for sign, path in self.deletions]
@@ -170,7 +166,7 @@ class Platform(Registrable):
             raise UnknownShapeError(f"no {self.title} text; keys: {_keys(record)}")
         row: dict[str, Any] = {"id": id_, "text": text, "created_at": self._created_at(record)}
         row[RECEIVED] = self._received and self._received(record)
-        for name, value_of in self._kept:
+        for name, value_of in self._columns:
             value = value_of(record)
             if isinstance(value, (str, int)) and not isinstance(value, bool):
                 value = str(value)

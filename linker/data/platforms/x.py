@@ -193,12 +193,9 @@ class GraphQL(_X):
         "|quoted_status_result.result.tweet.note_tweet.note_tweet_results.result.text"
         "|quoted_status_result.result.legacy.full_text|quoted_status_result.result.tweet.legacy.full_text",
     )
-    below = " ".join(
-        (
-            *(f"card.legacy.binding_values[key=choice{n}_label].value.string_value" for n in range(1, 5)),
-            "legacy.extended_entities.media[].ext_alt_text",
-            "article.article_results.result.title article.article_results.result.preview_text",
-        )
+    below = (
+        "legacy.extended_entities.media[].ext_alt_text "
+        "article.article_results.result.title article.article_results.result.preview_text"
     )
     context = (
         "legacy.favorite_count legacy.retweet_count legacy.reply_count legacy.quote_count "
