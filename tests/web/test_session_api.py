@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from linker.annotation.session.events import RefusedError, annotator_name
 from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
 from linker.data.types import Post
@@ -163,6 +164,29 @@ def test_nobody_sees_labels_of_others_before_giving_their_own(client: Client) ->
     assert sorted(shown["p9"][0]) == labels
     assert (list(shown), shown["p9"][1]) == (["p9"], "of buses")
     assert client.listed(label="not") == ["p9"]
+
+
+def test_a_skip_reveals_nothing_and_a_label_after_a_look_is_not_independent(client: Client) -> None:
+    client.sync(client.action("label", "p9", "not", annotator="Bo", note="of buses"))
+    client.sync(client.action("label", "p9", "skip"))
+    (own,) = [post for post in client.posts(label="skip") if post["id"] == "p9"]
+    assert (own["labels"], own["note"]) == ([["Ada", "skip", "Skip"]], "")
+    client.sync(client.action("label", "p9", "relevant"), client.action("label", "p3", "relevant"))
+    client.sync(client.action("label", "p3", "relevant", annotator="Bo"))
+    client.posts()  # she sees that Bo disagrees
+    client.sync(client.action("undo"), client.action("undo"), client.action("label", "p9", "not"))
+    agreement = client.get("/api/sessions/otters/agreement").json()
+    assert (agreement["posts"], agreement["revised"]) == (2, 2)
+    assert agreement["alpha"] == pytest.approx(0)  # of relevant and not, relevant and relevant
+
+
+def test_one_name_is_one_annotator_however_it_is_typed(client: Client) -> None:
+    client.sync(client.action("label", "p9", "not", annotator="Zoë  Li"))
+    for name in ("Zoe\u0308 Li", "zoë li ", "Zo\u200bë Li"):
+        client.sync(client.action("label", "p3", "relevant", annotator=name))
+    assert client.sync()["status"]["annotators"] == {"Zoë  Li": 2}
+    with pytest.raises(RefusedError, match="give a name of 1 to 100 characters"):
+        annotator_name("\u200b")
 
 
 def test_two_annotators_of_one_post_are_both_listed(client: Client) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from linker.annotation.session.events import annotator_name
+from linker.annotation.session.events import annotator_name, name_key
 from linker.annotation.session.label_set import label_set_problem
 from linker.common.errors import DataError, Faults, LinkerError
 from linker.data.types import Article
@@ -103,7 +103,7 @@ class ProjectSettings:
         names = [annotator_name(person.name) for person in self.people]
         if len(names) > _MOST_PEOPLE:
             raise LinkerError(f"people: {len(names)}; at most {_MOST_PEOPLE}")
-        if len({name.casefold() for name in names}) < len(names):
+        if len(set(map(name_key, names))) < len(names):
             raise LinkerError("people: a name is given twice; give each person a different one")
         if not 1 <= self.labels_per_post <= max(len(names), 1):
             raise LinkerError(
@@ -120,9 +120,9 @@ def people_of(names: Sequence[str], before: Sequence[Person] = ()) -> tuple[Pers
     Raises:
         LinkerError: if a name is invalid.
     """
-    known = {person.name: person for person in before}
+    known = {name_key(person.name): person for person in before}
     cleaned = [annotator_name(name) for name in names if name.strip()]
-    return tuple(known.get(name) or Person(name) for name in cleaned)
+    return tuple(known.get(name_key(name)) or Person(name) for name in cleaned)
 
 
 def settings_of(values: dict[str, Any], articles: Sequence[Article]) -> ProjectSettings:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import lru_cache
 from typing import Literal
 
 from linker.common.errors import LinkerError
 from linker.data.labels.values import LabelValue
 
-Kind = Literal["assign", "label", "undo", "note", "resolve", "machine"]
+Kind = Literal["assign", "label", "undo", "note", "resolve", "machine", "reveal"]
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f\s](?:[^\x00-\x1f\x7f]{0,98}[^\x00-\x1f\x7f\s])?")
 
@@ -31,7 +33,8 @@ class Event:
     Attributes:
         kind: `assign`: a post was given to an annotator; `label`; `undo`: the annotator's last label was taken back;
             `note`; `resolve`: the adjudicated label of a post on which annotators disagree was set; `machine`: the
-            label of a program, which is compared with those of people and counts for nothing else.
+            label of a program, which is compared with those of people and counts for nothing else; `reveal`: the
+            annotator was shown the labels of others.
         annotator: name of the annotator.
         post: id of the post; empty for an `undo` that found no label.
         value: the label, for `label`, `resolve` and `machine`.
@@ -65,12 +68,19 @@ class Event:
 
 
 def annotator_name(name: str) -> str:
-    """Return the name without surrounding white space.
+    """Return the name in Unicode's NFC, without surrounding white space.
 
     Raises:
         RefusedError: if it is not a valid name.
     """
-    name = name.strip()
-    if not _NAME.fullmatch(name):
+    name = unicodedata.normalize("NFC", name).strip()
+    if not _NAME.fullmatch(name) or not name_key(name):
         raise RefusedError(f"annotator {name[:120]!r}: give a name of 1 to 100 characters on one line")
     return name
+
+
+@lru_cache(maxsize=1_024)
+def name_key(name: str) -> str:
+    """Return what the spellings of one name share: not case, white space, zero-width or compatibility characters."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return " ".join("".join(one for one in folded if unicodedata.category(one) != "Cf").split())

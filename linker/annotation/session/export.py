@@ -9,7 +9,7 @@ from functools import partial
 
 from linker.annotation.formats.label_format import LabeledPost
 from linker.annotation.pool import Pool
-from linker.annotation.session.events import Event, annotator_name, now
+from linker.annotation.session.events import Event, name_key, now
 from linker.annotation.session.label_set import LabelSet
 from linker.annotation.session.state import SessionState
 from linker.common.errors import DataError, LinkerError
@@ -136,6 +136,7 @@ def events_of(
     adjudicated = {index: (label.value, label.choice) for index, label in state.adjudicated.items()}
     is_machine = dict.fromkeys(people, False) | dict.fromkeys(state.machines, True)
     events: list[Event] = []
+    spelled: dict[str, str] = {}
     for label, post_id in zip(kept, matches.post_ids):
         if post_id is None:
             continue
@@ -144,7 +145,7 @@ def events_of(
         author = label.annotator or annotator
         if author is None:
             raise DataError(f"{where}: a label without an annotator; name one with --annotator")
-        name = annotator_name(author)
+        name = spelled.setdefault(name_key(author), state.spelling(author))
         by_machine = machine or label.machine
         if is_machine.setdefault(name, by_machine) != by_machine:
             this, other = ("person", "machine") if by_machine else ("machine", "person")

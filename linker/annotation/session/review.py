@@ -83,7 +83,7 @@ class MachineAgreement:
 
 @dataclass(frozen=True)
 class Review:
-    """What the owner of a session looks at. Skips do not count.
+    """What the owner of a session looks at. Skips do not count, nor do changes after a look at the labels of others.
 
     Attributes:
         posts: number of posts labeled by two or more annotators.
@@ -91,6 +91,7 @@ class Review:
         kappas: pair of annotators → Cohen's κ; NaN if undefined.
         machines: agreement of each machine with people.
         disputes: posts on whose relevance people disagree.
+        revised: number of labels that were changed after a look at those of others; they count as they were before.
     """
 
     posts: int
@@ -98,6 +99,7 @@ class Review:
     kappas: dict[tuple[str, str], float]
     machines: list[MachineAgreement]
     disputes: list[Dispute]
+    revised: int
 
 
 def review_of(state: SessionState, pool: Pool) -> Review:
@@ -105,7 +107,7 @@ def review_of(state: SessionState, pool: Pool) -> Review:
     votes: dict[str, dict[int, bool]] = {}
     by_post: dict[int, list[bool]] = {}
     for annotator, person in state.annotators.items():
-        for index, label in person.labels.items():
+        for index, label in (person.labels | person.independent).items():
             if label.value != "skip":
                 is_relevant = label.value == "relevant"
                 votes.setdefault(annotator, {})[index] = is_relevant
@@ -130,6 +132,11 @@ def review_of(state: SessionState, pool: Pool) -> Review:
         {(a, b): cohen_kappa(votes[a], votes[b]) for a, b in combinations(votes, 2)},
         [_machine_agreement(name, labels, state) for name, labels in state.machines.items()],
         disputes,
+        sum(
+            label.value != getattr(person.labels.get(index), "value", None)
+            for person in state.annotators.values()
+            for index, label in person.independent.items()
+        ),
     )
 
 

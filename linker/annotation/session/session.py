@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -149,10 +149,10 @@ class Session:
         Raises:
             LinkerError: if the name is invalid, or the session cannot be read or written.
         """
-        annotator = annotator_name(annotator)
         state = self._state
         with self._guard:
             self._refresh()
+            annotator = state.spelling(annotator)
             is_short = len(state.pending(annotator)) < count
         # Outside the guard: labels must not wait for the import of scikit-learn, nor for its classifier.
         queue = self._current_queue() if is_short else None
@@ -227,7 +227,7 @@ class Session:
             RefusedError: if the annotator's name, the post or the label is invalid.
             LinkerError: if the session cannot be written.
         """
-        annotator = annotator_name(action.annotator)
+        annotator_name(action.annotator)
         if action.kind not in ("label", "note", "undo", "resolve"):
             raise RefusedError(f"unknown action {action.kind!r}")
         if action.kind != "undo" and action.post not in self._state.indices:
@@ -239,6 +239,7 @@ class Session:
                 self._refresh()
                 if action.id is not None and (done := self._file.post_of_action(action.id)) is not None:
                     return done or None
+                annotator = self._state.spelling(action.annotator)
                 if annotator in self._state.machines:
                     raise RefusedError(
                         f"{annotator!r} is the name of a machine in this session; use another name"
@@ -332,8 +333,24 @@ class Session:
         """Return the labels of one annotator, in the order in which they labeled the posts first."""
         with self._guard:
             self._refresh()
-            labels = self._state.annotator(annotator).labels.values()
+            labels = self._state.annotator(self._state.spelling(annotator)).labels.values()
             return [label.value for label in labels if label.value is not None]
+
+    def reveal(self, annotator: str, posts: Iterable[str]) -> None:
+        """Record that an annotator is shown the labels of others: later labels of theirs are not independent.
+
+        Raises:
+            LinkerError: if it cannot be written.
+        """
+        with self._guard:
+            self._refresh()
+            name = self._state.spelling(annotator)
+            shown = self._state.annotator(name).independent
+            new = [post for post in posts if self._state.indices[post] not in shown]
+            if new:
+                with self._file.writing():
+                    self._file.add([Event("reveal", name, post) for post in new])
+                self._refresh()
 
     def status(self) -> Status:
         """Return the progress of the session.

@@ -35,7 +35,7 @@ PRAGMA user_version = {FORMAT};
 {contents.SCHEMA}
 CREATE TABLE events (
     number INTEGER PRIMARY KEY,
-    kind TEXT NOT NULL CHECK (kind IN ('assign', 'label', 'undo', 'note', 'resolve', 'machine')),
+    kind TEXT NOT NULL CHECK (kind IN ('assign', 'label', 'undo', 'note', 'resolve', 'machine', 'reveal')),
     annotator TEXT NOT NULL,
     post TEXT NOT NULL,
     value TEXT CHECK (value IN ('relevant', 'not', 'skip')),

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone
 import numpy as np
 
 from linker.annotation.pool import Labels
-from linker.annotation.session.events import Event
+from linker.annotation.session.events import Event, annotator_name, name_key
 from linker.annotation.session.label_set import LabelSet
 
 #: An assignment expires after this much inactivity of its annotator.
@@ -23,6 +23,7 @@ class Annotator:
 
     Attributes:
         labels: post → event of the current label.
+        independent: post → event of the label when the labels of others were shown.
         assigned: post → event of the assignment, for posts not labeled yet, in display order.
         seen: posts ever assigned or labeled.
         undo_stack: labeled posts with the labels before, newest last.
@@ -30,6 +31,7 @@ class Annotator:
     """
 
     labels: dict[int, Event] = field(default_factory=dict)
+    independent: dict[int, Event] = field(default_factory=dict)
     assigned: dict[int, Event] = field(default_factory=dict)
     seen: set[int] = field(default_factory=set)
     undo_stack: list[tuple[int, Event | None]] = field(default_factory=list)
@@ -68,12 +70,22 @@ class SessionState:
         self.waiting: dict[int, None] = {}
         self.disputed: dict[int, None] = {}
         self.revision = 0
+        self._names: dict[str, str] = {}
         # In the order of labeling: relevant, and whether the post was first labeled for a random sample.
         self._labeled: dict[int, tuple[bool, bool]] = {}
 
     def annotator(self, name: str) -> Annotator:
         """Return the labels and assignments of an annotator, empty for a new one."""
         return self.annotators.get(name) or Annotator()
+
+    def spelling(self, name: str) -> str:
+        """Return an annotator's name as it was spelled first, so that `ann ` and `Ann` are one person.
+
+        Raises:
+            RefusedError: if it is not a valid name.
+        """
+        name = annotator_name(name)
+        return self._names.get(name_key(name), name)
 
     def labels_of(self, index: int) -> dict[str, Event]:
         """Return annotator → label for a post."""
@@ -91,6 +103,7 @@ class SessionState:
         if not event.post:
             return
         index = self.indices[event.post]
+        self._names.setdefault(name_key(event.annotator), event.annotator)
         if event.note is not None:
             self.notes[index, event.annotator] = event.note
         if event.kind == "machine":
@@ -108,6 +121,8 @@ class SessionState:
             self._label(person, index, event)
         elif event.kind == "undo":
             self._undo(person, index, event)
+        elif event.kind == "reveal" and index in person.labels:
+            person.independent.setdefault(index, person.labels[index])
         elif event.kind == "resolve":
             self.adjudicated.pop(index, None)
             if event.value != "skip":

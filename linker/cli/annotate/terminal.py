@@ -89,6 +89,8 @@ def agreement_text(review: Review) -> str:
         ),
         f"disagreements                   {len(review.disputes):,}",
     ]
+    if review.revised:
+        lines.append(f"changed after others were seen  {review.revised:,}, counted as they were before")
     for dispute in review.disputes:
         labels = ", ".join(
             f"{name} {'relevant' if relevant else 'not'}" for name, relevant in _votes(dispute).items()
@@ -120,6 +122,7 @@ def agreement_record(review: Review) -> dict[str, Any]:
     """Return the agreement as JSON values; undefined values are null."""
     return {
         "posts": review.posts,
+        "revised": review.revised,
         "alpha": _number(review.alpha),
         "kappas": [
             {"annotators": list(pair), "kappa": _number(kappa)} for pair, kappa in review.kappas.items()

@@ -138,6 +138,7 @@ def agreement_view(served: ServedSession) -> dict[str, Any]:
 
     return {
         "posts": review.posts,
+        "revised": review.revised,
         "alpha": _number(review.alpha),
         "kappas": [{"people": list(pair), "kappa": _number(kappa)} for pair, kappa in review.kappas.items()],
         "machines": [{**asdict(machine), "kappa": _number(machine.kappa)} for machine in review.machines],

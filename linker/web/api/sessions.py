@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 
 from linker.annotation.formats.label_format import LabeledPost
 from linker.annotation.project.settings import ProjectSettings
-from linker.annotation.session.events import Event, RefusedError
+from linker.annotation.session.events import Event, RefusedError, name_key
 from linker.annotation.session.session import Session
 from linker.annotation.stopping_rules.estimate import Estimate
 from linker.annotation.stopping_rules.stopping_rule import Decision
@@ -140,7 +140,7 @@ class ServedSession:
 
     def _act(self, action: Event, person: str | None) -> dict[str, Any]:
         try:
-            if person is not None and action.annotator.strip() != person:
+            if person is not None and name_key(action.annotator) != name_key(person):
                 raise RefusedError(f"this link belongs to {person}")
             if len(action.id or "") not in _ID_LENGTH:
                 raise RefusedError(f"an action needs an id of {_ID_LENGTH[0]} to {_ID_LENGTH[-1]} characters")
@@ -186,7 +186,8 @@ class ServedSession:
     def posts(self, listing: Listing, person: str | None = None) -> dict[str, Any]:
         """Return matching posts: those that the annotator labeled first, latest first; then the others by score.
 
-        Labels and notes of others are shown, and can be filtered by, only on posts that the annotator has labeled.
+        Labels and notes of others are shown, and can be filtered by, only on posts that the annotator has labeled as
+        relevant or not; from then on, another label of theirs is not independent.
         """
         conditions = Filter(listing.since, listing.until, (listing.lang,) if listing.lang else ())
         text = listing.text.strip().casefold()
@@ -198,7 +199,11 @@ class ServedSession:
                 labeled = listing.label == "all" or any(label.value == listing.label for label in labels)
             return labeled and conditions.passes(post.post) and text in post.post.text.casefold()
 
-        matching = [both for both in self._list((person or listing.annotator).strip()) if matches(*both)]
+        annotator = person or listing.annotator
+        matching = [both for both in self._list(annotator) if matches(*both)]
+        page = matching[listing.offset :][: listing.count]
+        if revealed := [post.post.id for post, labels in page if len(labels) > 1]:
+            self.session.reveal(annotator, revealed)
         name_of = self.session.label_set.name_of
         return {
             "total": len(matching),
@@ -214,7 +219,7 @@ class ServedSession:
                     "note": post.note or "",
                     **self.context.view(post.post),
                 }
-                for post, labels in matching[listing.offset :][: listing.count]
+                for post, labels in page
             ],
         }
 
@@ -232,10 +237,11 @@ class ServedSession:
 
 
 def _seen_by(annotator: str, records: list[LabeledPost]) -> tuple[LabeledPost, list[LabeledPost]]:
-    """Return a post as an annotator sees it: with all labels and notes after their own label, before it with none."""
-    post = records[0]
-    if annotator not in {record.annotator for record in records}:
-        return LabeledPost(post.post, post.article_id, post.score), []
+    """Return a post as an annotator sees it: with those of others after their own label of relevant or not."""
+    post, key = records[0], name_key(annotator)
+    own = [record for record in records if name_key(record.annotator or "") == key]
+    if not any(record.value in ("relevant", "not") for record in own):
+        records = own
     times = [record.time for record in records if record.time]
     notes = [record.note for record in records if record.note]
     labels = [record for record in records if record.value is not None]

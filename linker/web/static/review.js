@@ -35,7 +35,8 @@ export class Review {
     this.figures.replaceChildren(...[
       answer.posts ? el("dl", { class: "figures" },
         el("div", {}, el("dt", {}, "Krippendorff's α"), el("dd", { id: "alpha" }, figure(answer.alpha))),
-        el("div", {}, el("dt", {}, "Posts with several labels"), el("dd", {}, whole(answer.posts)))) : el("p", { class: "muted" }, "No post has the labels of two people yet."),
+        el("div", {}, el("dt", {}, "Posts with several labels"), el("dd", {}, whole(answer.posts))),
+        answer.revised ? el("div", {}, el("dt", {}, "Labels changed after others were seen (not counted)"), el("dd", {}, whole(answer.revised))) : null) : el("p", { class: "muted" }, "No post has the labels of two people yet."),
       rows.length ? el("ul", { class: "people" }, rows.map(([name, value]) => el("li", {}, el("span", {}, name), el("span", { class: "num" }, value)))) : null,
       ...answer.machines.map((one) => this.machine(one)),
     ].filter(Boolean));
