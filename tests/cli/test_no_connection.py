@@ -98,6 +98,7 @@ NOT_RUN = {
     "mine quotes",
     "mine replies",
     "model export",
+    "model push",
     "serve",
 }
 
