@@ -19,7 +19,8 @@ from tests.helpers.tiny_transformers import tiny
 
 
 def test_the_default_model_ranks_as_before_without_the_paths_of_its_training(tmp_path: Path) -> None:
-    network = {"type": "transformer", "path": str(tiny("bert", tmp_path / "network")), "title_weight": 0.25}
+    path = str(tiny("bert", tmp_path / "network", heads=4))
+    network = {"type": "transformer", "path": path, "title_weight": 0.25}
     parts = {"type": "ensemble", "fusion": "sum", "parts": [network, "tfidf", "bundled_word_vectors"]}
     config = {"type": "article_softmax", "temperature": 1.0, "null_score": 0.3, "model": parts}
     articles = [
@@ -48,16 +49,18 @@ def test_the_small_model_has_half_precision_vectors_without_addresses(
     words = ["ferry", "harbor", "bread", "@anna", "t.co/x"]
     lines = [f"{word} {' '.join(f'{value:.4f}' for value in rng.normal(size=8))}\n" for word in words]
     (tmp_path / "vectors.txt").write_text("".join(lines))
+    config = {
+        "type": "siamese",
+        "tokenizer": "social",
+        "vectors": {"source": str(tmp_path / "vectors.txt")},
+        "embedder": {"type": "word_vectors", "dim": 8, "buckets": 50},
+        "encoder": "mean",
+    }
+    model = build(Model, config)
+    model.prepare(LinkedPosts([], [Post("p", " ".join(words))]))
+    save_model(model, tmp_path / "run", {"model": resolve(Model, config)}, {}, "")
     made = tmp_path / "made"
-    command = [
-        "make_pretrained",
-        "distilled",
-        str(tmp_path / "vectors.txt"),
-        "--dim",
-        "4",
-        "--out",
-        str(made),
-    ]
+    command = ["make_pretrained", "distilled", str(tmp_path / "run"), "--dim", "4", "--out", str(made)]
     monkeypatch.setattr("sys.argv", command)
     main()
     weights = load_file(made / "part-0" / WEIGHTS)
