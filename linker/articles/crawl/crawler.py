@@ -154,7 +154,8 @@ class Crawler:
                     self._busy -= 1
                     if outcome is not None:
                         self._record(page, outcome)
-                    heapq.heappush(self._turns, (self._hosts[page.host].ready, page.host))
+                    if self._store.next_page(page.host):
+                        heapq.heappush(self._turns, (self._hosts[page.host].ready, page.host))
                     self._changed.notify_all()
         except BaseException as error:
             self._error = error
@@ -238,7 +239,8 @@ class Crawler:
             if error.kind not in ("other status", "redirect loop"):
                 site.failures = site.failures + 1 if error.kind in RETRIED else self._options.attempts
                 site.error = RequestError(error.kind, f"robots.txt: {error}")
-                host.pause(retry_at or self._next_attempt(site.failures))
+                if site.failures < self._options.attempts:
+                    host.pause(retry_at or self._next_attempt(site.failures))
                 return
             site.rules = Rules("")
         site.read, site.failures, site.error = time.time(), 0, None

@@ -213,6 +213,14 @@ def test_a_robots_txt_is_read_again_after_a_day(
     assert web.asked["news.test/robots.txt"] == 2
 
 
+def test_a_dead_host_is_asked_once_for_all_its_pages(web: Web, tmp_path: Path) -> None:
+    web.on("down.test/robots.txt", status=503)
+    links = [web.on(f"down.test/{n}/a-story", ARTICLE_HTML) for n in "ab"]
+    report = run(tmp_path, links, attempts=1, retry_wait=3_600.0, max_wait=7_200.0)
+    assert report["addresses"] == {"in all": 2, "server error": 2}
+    assert report["requests"] == {"in this run": 1}
+
+
 def test_what_has_to_wait_long_is_left_to_a_later_run(web: Web, tmp_path: Path) -> None:
     link = web.on("news.test/a-story", status=503, Retry_After="3600")
     assert run(tmp_path, [link])["addresses"] == {"in all": 1, "waiting": 1}
