@@ -92,15 +92,17 @@ def _append(
     update: bool,
 ) -> Added:
     """Append the new posts of chunks, and return the numbers of posts."""
-    dataset, added, known = store.dataset(), Added(), KnownPosts(update)
+    dataset, added, known_posts = store.dataset(), Added(), KnownPosts(update)
     if dataset is not None:
         rows = (batch.to_pydict() for batch in batches(dataset, ["id", "text"]))
-        known.add(np.concatenate([post_keys([], []), *(post_keys(row["id"], row["text"]) for row in rows)]))
+        known_posts.add(
+            np.concatenate([post_keys([], []), *(post_keys(row["id"], row["text"]) for row in rows)])
+        )
 
     def new() -> Iterator[tuple[Sequence[Post], Sequence[str]]]:
         for posts, bytes_read in chunks:
             progress.read(len(posts), bytes_read)
-            fresh, replaced = known.new_posts(posts, added)
+            fresh, replaced = known_posts.new_posts(posts, added)
             progress.done(len(posts) - len(fresh))
             if fresh:
                 yield fresh, replaced

@@ -70,7 +70,7 @@ def _runs(shards: Iterable[Shard]) -> list[list[Shard]]:
     """Return the consecutive shards that become one; single ones only if posts were deleted from them."""
     runs: list[list[Shard]] = [[]]
     for shard in shards:
-        if runs[-1] and sum(one.posts for one in runs[-1]) + shard.posts > _POSTS:
+        if runs[-1] and sum(member.posts for member in runs[-1]) + shard.posts > _POSTS:
             runs.append([])
         runs[-1].append(shard)
     return [run for run in runs if len(run) > 1 or any(shard.live is not None for shard in run)]

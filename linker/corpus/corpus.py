@@ -62,22 +62,22 @@ class Corpus:
             ModelError: if the model is not found or is another one.
         """
         store = Store.open(Path(folder))
-        given = str(model or store.facts.model)
+        location = str(model or store.facts.model)
         try:
             # The name in a corpus may be of anyone: only a name that the user gives is looked up on a hub.
-            found = resolve_model(given, connect=model is not None)
+            reference = resolve_model(location, connect=model is not None)
         except ModelError as error:
             if model is not None:
                 raise
             raise ModelError(
-                f"{folder}: the model that encoded it is no longer at {given}; give its location with --model"
+                f"{folder}: the model that encoded it is no longer at {location}; give its location with --model"
             ) from error
-        if found.fingerprint != store.facts.fingerprint:
+        if reference.fingerprint != store.facts.fingerprint:
             raise ModelError(
-                f"{given}: is not the model that encoded {folder}; vectors of two models cannot be compared. "
+                f"{location}: is not the model that encoded {folder}; vectors of two models cannot be compared. "
                 "Give the right one, or build the corpus again"
             )
-        return cls(store, found.load(), found.file_name)
+        return cls(store, reference.load(), reference.file_name)
 
     def __len__(self) -> int:
         return len(self.table)

@@ -92,7 +92,7 @@ def read_ids(paths: Sequence[str]) -> list[str]:
     Raises:
         DataError: if a file cannot be read, or a row has no id.
     """
-    found: dict[str, None] = {}
+    ids: dict[str, None] = {}
     with BadLines(skippable=False) as bad_lines:
         for path in check_inputs(paths):
             if path not in paths and format_of_name(path) is None:
@@ -104,7 +104,7 @@ def read_ids(paths: Sequence[str]) -> list[str]:
                     try:
                         if is_missing(value):
                             raise LineError("no id", "give one a line, or a column id")
-                        found[clean_id(value)] = None
+                        ids[clean_id(value)] = None
                     except LineError as error:
                         file.bad(row.line, error, row.raw)
-    return list(found)
+    return list(ids)

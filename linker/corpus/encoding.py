@@ -35,8 +35,8 @@ def encoded(model: Model, posts: Sequence[Post]) -> dict[str, dict[str, np.ndarr
 
 def encoders(model: Model) -> Mapping[str, TextEncoder]:
     """Return what embeds posts for a model, by the names of the files; the first one is `embeddings`."""
-    found = list(dict.fromkeys(feature.encoder for feature in model.features() if feature.encoder))
-    return {f"{VECTORS}-{number}" if number else VECTORS: encoder for number, encoder in enumerate(found)}
+    distinct = list(dict.fromkeys(feature.encoder for feature in model.features() if feature.encoder))
+    return {f"{VECTORS}-{number}" if number else VECTORS: encoder for number, encoder in enumerate(distinct)}
 
 
 def word_lists(model: Model) -> Sequence[str]:

@@ -23,16 +23,16 @@ _HALF, _LOWER = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 def sql(conditions: Filter) -> str | None:
     """Return all conditions as one SQL condition; None if there are none."""
-    found = []
+    parts = []
     if conditions.since is not None:
-        found.append(f"created_at >= {_timestamp(conditions.since)}")
+        parts.append(f"created_at >= {_timestamp(conditions.since)}")
     if conditions.until is not None:
-        found.append(f"created_at < {_timestamp(conditions.until)}")
+        parts.append(f"created_at < {_timestamp(conditions.until)}")
     if conditions.languages:
-        found.append(is_in("lang", conditions.languages))
+        parts.append(is_in("lang", conditions.languages))
     if conditions.where:
-        found.append(f"({conditions.where})")
-    return " AND ".join(found) or None
+        parts.append(f"({conditions.where})")
+    return " AND ".join(parts) or None
 
 
 def is_in(column: str, values: Iterable[str]) -> str:

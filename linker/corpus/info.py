@@ -47,15 +47,15 @@ def summarize(store: Store) -> CorpusSummary:
 
 def summary_lines(store: Store) -> dict[str, str]:
     """Return name → text to show, in order."""
-    found = summarize(store)
-    shown = [f"{name} {count:,}" for name, count in list(found.languages.items())[:_LANGUAGES]]
-    rest = len(found.languages) - _LANGUAGES
+    summary = summarize(store)
+    languages = [f"{name} {count:,}" for name, count in list(summary.languages.items())[:_LANGUAGES]]
+    rest = len(summary.languages) - _LANGUAGES
     return {
-        "posts": f"{found.posts:,}",
-        "from": f"{found.first:%Y-%m-%d %H:%M} UTC" if found.first else "unknown",
-        "to": f"{found.last:%Y-%m-%d %H:%M} UTC" if found.last else "unknown",
-        "languages": ", ".join(shown) + (f" and {rest} more" if rest > 0 else "") or "unknown",
-        "model": found.model,
+        "posts": f"{summary.posts:,}",
+        "from": f"{summary.first:%Y-%m-%d %H:%M} UTC" if summary.first else "unknown",
+        "to": f"{summary.last:%Y-%m-%d %H:%M} UTC" if summary.last else "unknown",
+        "languages": ", ".join(languages) + (f" and {rest} more" if rest > 0 else "") or "unknown",
+        "model": summary.model,
         "vectors": f"{store.facts.dim} dimensions, {store.facts.similarity}",
         "on disk": f"{store.size() / 1e6:,.1f} MB",
     }

@@ -110,26 +110,26 @@ class KnownPosts:
         keys = post_keys([post.id for post in posts], [post.text for post in posts])
         ids: list[Key] = list(map(tuple, keys[:, :2].tolist()))
         texts: list[int] = keys[:, 2].tolist()
-        known, repeats = self._texts.get(ids), [1] * len(posts)
+        numbers, repeats = self._texts.get(ids), [1] * len(posts)
         counts: dict[Key, int] = {}
         for row, made in enumerate(ids):
             if texts[row] == _MADE:
-                repeats[row] = counts[made] = counts.get(made, known.get(made, 0)) + 1
+                repeats[row] = counts[made] = counts.get(made, numbers.get(made, 0)) + 1
                 ids[row] = _shifted(made, repeats[row])
-        known |= self._texts.get([key for key, repeat in zip(ids, repeats) if repeat > 1])
-        before, new = frozenset(known), dict[Key, int]()
+        numbers |= self._texts.get([key for key, repeat in zip(ids, repeats) if repeat > 1])
+        before, new = frozenset(numbers), dict[Key, int]()
         for row, (key, text) in enumerate(zip(ids, texts)):
-            former = known.get(key)
+            former = numbers.get(key)
             is_content = text == _MADE or (
                 former is not None and former < _COUNTS
             )  # equal ids are equal posts
             if former is None or (self._update and text != former and not is_content):
-                known[key], new[key] = text, row
+                numbers[key], new[key] = text, row
             elif text == former or is_content:
                 added.known += 1
             else:
                 added.conflicting += 1
-        changed = {key: known[key] for key in new} | counts
+        changed = {key: numbers[key] for key in new} | counts
         self._texts.put(
             np.array([[*key, text] for key, text in changed.items()], dtype=np.uint64).reshape(-1, 3)
         )

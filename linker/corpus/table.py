@@ -102,17 +102,17 @@ class CorpusTable(PostTable):
     @override
     def sample(self, rows: np.ndarray | None) -> Sequence[Post]:
         count = len(self) if rows is None else len(rows)
-        places = np.arange(0, count, max(1, -(-count // _SAMPLED)))
-        chosen = places if rows is None else rows[places]
-        found = self._rows.at(chosen, ["text", "lang"]).to_pylist() if len(chosen) else []
-        return [Post(str(n), row["text"], extra={"lang": row["lang"]}) for n, row in enumerate(found)]
+        spaced = np.arange(0, count, max(1, -(-count // _SAMPLED)))
+        chosen = spaced if rows is None else rows[spaced]
+        sampled = self._rows.at(chosen, ["text", "lang"]).to_pylist() if len(chosen) else []
+        return [Post(str(n), row["text"], extra={"lang": row["lang"]}) for n, row in enumerate(sampled)]
 
     @override
     def segments(self, stop_words: str) -> Sequence[Segment]:
         arrays = self._shards.arrays(
             words_file(stop_words), "reading words", lambda shard: words_of(shard.texts(), stop_words)
         )
-        return [Segment.of(one, shard.live) for one, shard in zip(arrays, self._shards)]
+        return [Segment.of(of_shard, shard.live) for of_shard, shard in zip(arrays, self._shards)]
 
     @override
     def similarities(self, encoder: TextEncoder, vectors: np.ndarray, rows: np.ndarray | None) -> np.ndarray:

@@ -73,7 +73,7 @@ def tweets_in(value: dict[str, Any]) -> list[Tweet]:
     tweet = _tweet(original)
     if tweet is not None and quoted is not None:
         tweet = tweet._replace(quotes=tweet.quotes or quoted.id)
-    return list({one.id: one for one in (quoted, tweet) if one is not None}.values())
+    return list({item.id: item for item in (quoted, tweet) if item is not None}.values())
 
 
 def _tweet(value: dict[str, Any]) -> Tweet | None:

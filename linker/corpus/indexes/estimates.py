@@ -43,8 +43,8 @@ def estimated_scores(vectors: CorpusVectors, vector: np.ndarray) -> Estimate:
     # As whole numbers times a step.
     step = float(np.abs(vector).max(initial=0)) / largest_whole(len(vector)) or 1.0
     whole = np.rint(vector / step).astype(np.int16)
-    scores = [np.empty(len(one), dtype=np.float32) for one in vectors]
-    scales = [np.asarray(one.scales, dtype=np.float32) for one in vectors]
+    scores = [np.empty(len(shard), dtype=np.float32) for shard in vectors]
+    scales = [np.asarray(shard.scales, dtype=np.float32) for shard in vectors]
 
     def fill(task: tuple[int, int]) -> None:
         which, begin = task
@@ -53,12 +53,12 @@ def estimated_scores(vectors: CorpusVectors, vector: np.ndarray) -> Estimate:
         row_products(values, whole, factors, scores[which][part])
 
     in_threads(
-        fill, [(which, begin) for which, one in enumerate(vectors) for begin in range(0, len(one), BLOCK)]
+        fill, [(which, begin) for which, shard in enumerate(vectors) for begin in range(0, len(shard), BLOCK)]
     )
     # Of the rounded vector; and of the sums in float32 of `exact_scores`: Higham 2002, Accuracy and Stability of
     # Numerical Algorithms, equation 3.5, for any order of summation.
     rounded = np.abs(vector - whole * step).sum() + (len(vector) + 8) * _UNIT * np.abs(vector).sum()
     largest_number = 128 * max((float(of_shard.max(initial=0)) for of_shard in scales), default=0.0)
-    live = [of_rows if one.live is None else of_rows[one.live] for one, of_rows in zip(vectors, scores)]
+    live = [of_rows if shard.live is None else of_rows[shard.live] for shard, of_rows in zip(vectors, scores)]
     every = np.concatenate([np.zeros(0, dtype=np.float32), *live])
     return Estimate(every, float(1.01 * largest_number * rounded))

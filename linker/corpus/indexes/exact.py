@@ -27,19 +27,19 @@ def exact_scores(vectors: Sequence[ShardVectors], vector: np.ndarray, similarity
         vector: the embedding of the article: float32, dim.
         similarity: `cosine` (of unit vectors) or `dot`; or `euclidean`, the negative distance.
     """
-    scores = [np.empty(len(one), dtype=np.float32) for one in vectors]
+    scores = [np.empty(len(shard), dtype=np.float32) for shard in vectors]
     vector = np.asarray(vector, dtype=np.float32)
 
     def fill(task: tuple[int, int]) -> None:
         which, begin = task
-        one = vectors[which]
-        values = np.asarray(one.values)  # memory-mapped arrays take longer to slice
-        scales = None if one.scales is None else one.scales[begin : begin + BLOCK].astype(np.float32)
+        shard = vectors[which]
+        values = np.asarray(shard.values)  # memory-mapped arrays take longer to slice
+        scales = None if shard.scales is None else shard.scales[begin : begin + BLOCK].astype(np.float32)
         size = max(1, _BLOCK_BYTES // (4 * values.shape[1]))
         narrow = values.dtype != np.float32
-        wide = np.empty((min(size, len(one)), values.shape[1]), dtype=np.float32) if narrow else None
-        for first in range(begin, min(begin + BLOCK, len(one)), size):
-            last = min(first + size, begin + BLOCK, len(one))
+        wide = np.empty((min(size, len(shard)), values.shape[1]), dtype=np.float32) if narrow else None
+        for first in range(begin, min(begin + BLOCK, len(shard)), size):
+            last = min(first + size, begin + BLOCK, len(shard))
             rows = values[first:last]
             if wide is not None:
                 rows = wide[: last - first]
@@ -56,7 +56,7 @@ def exact_scores(vectors: Sequence[ShardVectors], vector: np.ndarray, similarity
             scores[which][first:last] = products
 
     in_threads(
-        fill, [(which, begin) for which, one in enumerate(vectors) for begin in range(0, len(one), BLOCK)]
+        fill, [(which, begin) for which, shard in enumerate(vectors) for begin in range(0, len(shard), BLOCK)]
     )
-    kept = [of_rows if one.live is None else of_rows[one.live] for one, of_rows in zip(vectors, scores)]
-    return np.concatenate([np.zeros(0, dtype=np.float32), *kept])
+    live = [of_rows if shard.live is None else of_rows[shard.live] for shard, of_rows in zip(vectors, scores)]
+    return np.concatenate([np.zeros(0, dtype=np.float32), *live])

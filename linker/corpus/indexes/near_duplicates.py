@@ -33,8 +33,8 @@ def stored_groups(shards: Shards) -> np.ndarray:
         arrays = shards.arrays(SIGNATURES, "comparing posts", _signed)
         rows = [np.zeros((0, SIGNATURE), dtype=np.uint8)]
         rows += [
-            one["values"] if shard.live is None else one["values"][shard.live]
-            for shard, one in zip(shards, arrays)
+            of_shard["values"] if shard.live is None else of_shard["values"][shard.live]
+            for shard, of_shard in zip(shards, arrays)
         ]
         return {"values": linked_groups(np.concatenate(rows))}
 

@@ -81,12 +81,12 @@ class CorpusVectors(tuple[ShardVectors, ...]):
     @cached_property
     def narrow(self) -> bool:
         """Whether all embeddings are stored in 8 bits."""
-        return all(one.values.dtype == np.int8 and one.scales is not None for one in self)
+        return all(shard.values.dtype == np.int8 and shard.scales is not None for shard in self)
 
     @cached_property
     def _begins(self) -> np.ndarray:
         """Return the first place of each shard, and the number of posts: int64."""
-        return np.cumsum([0, *(one.posts for one in self)], dtype=np.int64)
+        return np.cumsum([0, *(shard.posts for shard in self)], dtype=np.int64)
 
     def taken(self, places: np.ndarray) -> list[ShardVectors]:
         """Return the embeddings of some posts, in memory.
@@ -96,10 +96,10 @@ class CorpusVectors(tuple[ShardVectors, ...]):
         """
         parts = []
         bounds = np.searchsorted(places, self._begins).tolist()
-        for one, begin, start, stop in zip(self, self._begins.tolist(), bounds, bounds[1:]):
+        for shard, begin, start, stop in zip(self, self._begins.tolist(), bounds, bounds[1:]):
             if start < stop:
                 rows = places[start:stop] - begin
-                parts.append(one.taken(rows if one.live is None else np.flatnonzero(one.live)[rows]))
+                parts.append(shard.taken(rows if shard.live is None else np.flatnonzero(shard.live)[rows]))
         return parts
 
 
@@ -116,7 +116,7 @@ def stored_vectors(shard: Shard) -> dict[str, np.ndarray]:
 
 def vectors_of(shards: Iterable[Shard], arrays: Iterable[Arrays]) -> CorpusVectors:
     """Return the embeddings of shards, from the arrays of each."""
-    return CorpusVectors(ShardVectors.of(one, shard.live) for shard, one in zip(shards, arrays))
+    return CorpusVectors(ShardVectors.of(of_shard, shard.live) for shard, of_shard in zip(shards, arrays))
 
 
 def finite(arrays: Mapping[str, np.ndarray]) -> bool:

@@ -96,8 +96,8 @@ class ArrayFiles:
 
     def names(self) -> list[str]:
         """Return the names of the files, sorted."""
-        found = (_NAME.fullmatch(path.name) for path in self.folder.glob("*.safetensors"))
-        return sorted({name[1] for name in found if name})
+        matches = (_NAME.fullmatch(path.name) for path in self.folder.glob("*.safetensors"))
+        return sorted({name[1] for name in matches if name})
 
     def damaged(self) -> Iterator[Path]:
         """Yield the damaged files, those in folders of this folder included."""
@@ -107,8 +107,8 @@ class ArrayFiles:
                 yield path
 
     def _named(self, name: str) -> list[Path]:
-        found = sorted(self.folder.glob(f"{name}-*.safetensors"))
-        return [path for path in found if (match := _NAME.fullmatch(path.name)) and match[1] == name]
+        paths = sorted(self.folder.glob(f"{name}-*.safetensors"))
+        return [path for path in paths if (match := _NAME.fullmatch(path.name)) and match[1] == name]
 
 
 def mapped(path: Path) -> Arrays:

@@ -44,17 +44,17 @@ def record_checksums(folder: Path, data: Mapping[str, str | None] | None = None)
         folder: the corpus.
         data: data file → its checksum; None: computed here. Data files that are not in it may not be complete.
     """
-    known = read_checksums(folder)
-    found = {**dict.fromkeys(files_of(folder, with_data=False)), **(data or {})}
-    new = {name: sha256 for name, sha256 in found.items() if name not in known}
+    checksums = read_checksums(folder)
+    present = {**dict.fromkeys(files_of(folder, with_data=False)), **(data or {})}
+    new = {name: sha256 for name, sha256 in present.items() if name not in checksums}
     if new:
-        _write(folder, known | {name: sha256 or sha256_of(folder / name) for name, sha256 in new.items()})
+        _write(folder, checksums | {name: sha256 or sha256_of(folder / name) for name, sha256 in new.items()})
 
 
 def forget_checksums(folder: Path, names: Iterable[str]) -> None:
     """Record that files were replaced, before they are removed; for the writer of the corpus."""
-    known, replaced = read_checksums(folder), set(names)
-    _write(folder, {name: sha256 for name, sha256 in known.items() if name not in replaced})
+    checksums, replaced = read_checksums(folder), set(names)
+    _write(folder, {name: sha256 for name, sha256 in checksums.items() if name not in replaced})
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
@@ -82,14 +82,14 @@ def check_newest(folder: Path) -> None:
     Raises:
         DataError: if it is missing or was changed.
     """
-    known = read_checksums(folder)
-    recorded = (name for name in known if name.startswith(f"{POSTS}/_versions/"))
+    checksums = read_checksums(folder)
+    recorded = (name for name in checksums if name.startswith(f"{POSTS}/_versions/"))
     # The later, the smaller the number in the name.
     newest = min([*manifests(folder)[:1], *recorded], default=None)
-    if newest not in known:
+    if newest not in checksums:
         return  # its append was interrupted before the checksum was recorded
     path = folder / newest
-    if not path.is_file() or sha256_of(path) != known[newest]:
+    if not path.is_file() or sha256_of(path) != checksums[newest]:
         raise DataError(f"{path}: {CHANGED if path.is_file() else 'is missing'}; {MEND}")
 
 

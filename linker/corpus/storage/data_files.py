@@ -86,10 +86,10 @@ def _fragment(folder: Path, table: pa.Table) -> lance.FragmentMetadata:
 
     def written(mode: str) -> lance.FragmentMetadata:
         rows = len(table) + 1  # in one file
-        found = write_fragments(
+        fragments = write_fragments(
             table, uri, mode=mode, data_storage_version=LANCE_FORMAT, max_rows_per_file=rows
         )
-        return found[0]
+        return fragments[0]
 
     if not manifests(folder):
         try:

@@ -59,11 +59,11 @@ def table_of(posts: Sequence[Post]) -> pa.Table:
 
 def counts(dataset: lance.LanceDataset, column: str) -> Counter[str | None]:
     """Return the number of posts by the text in a column."""
-    found: Counter[str | None] = Counter()
+    numbers: Counter[str | None] = Counter()
     for batch in batches(dataset, [column]):
         for entry in pc.value_counts(batch.column(column)).to_pylist():
-            found[entry["values"]] += entry["counts"]
-    return found
+            numbers[entry["values"]] += entry["counts"]
+    return numbers
 
 
 def posts_from(table: pa.Table | pa.RecordBatch) -> list[Post]:

@@ -136,13 +136,13 @@ class Shards:
             DataError: if a file is damaged, or does not have a row per post.
             LinkerError: if the disk is full.
         """
-        found = [shard.files.read(name) for shard in self._all]
-        if all(found):
-            return [self._checked(shard, arrays) for shard, arrays in zip(self._all, found) if arrays]
+        stored = [shard.files.read(name) for shard in self._all]
+        if all(stored):
+            return [self._checked(shard, arrays) for shard, arrays in zip(self._all, stored) if arrays]
         made = []
         with progress_bar() as progress:
             bar = progress.add_task(description, total=self.posts)
-            for shard, arrays in zip(self._all, found):
+            for shard, arrays in zip(self._all, stored):
                 if not arrays:
                     arrays = shard.files.keep(name, make(shard))
                 made.append(self._checked(shard, arrays))

@@ -204,11 +204,11 @@ class Store:
         groups = [
             operation.RewriteGroup(
                 old_fragments=[shard.metadata for shard in run],
-                new_fragments=[one.metadata(self.folder) for one in new],
+                new_fragments=[file.metadata(self.folder) for file in new],
             )
             for run, new in merged
         ]
-        written = [one for _, new in merged for one in new]
+        written = [file for _, new in merged for file in new]
         self._commit(operation.Rewrite(groups, []), dataset.version, written)
 
     def _commit(self, operation: Any, version: int | None, written: Iterable[DataFile]) -> None:
@@ -265,7 +265,7 @@ class Store:
             LinkerError: if they cannot be written.
         """
         with self.write_errors():
-            record_checksums(self.folder, {one.name: one.sha256 for one in written})
+            record_checksums(self.folder, {file.name: file.sha256 for file in written})
 
     def recover(self) -> None:
         """Finish what an interrupted command has left: record missing checksums and sweep; for the writer.
@@ -289,11 +289,11 @@ class Store:
             if dataset
             else set()
         )
-        known, data = read_checksums(self.folder), self.folder / POSTS / "data"
+        checksums, data = read_checksums(self.folder), self.folder / POSTS / "data"
         for path in self.folder.glob(f".{CHECKSUMS}.*"):  # half-written
             path.unlink(missing_ok=True)
         for path in data.iterdir() if data.is_dir() else ():
-            if path.name not in used and path.relative_to(self.folder).as_posix() not in known:
+            if path.name not in used and path.relative_to(self.folder).as_posix() not in checksums:
                 path.unlink(missing_ok=True)
         stems = {Path(name).stem for name in used}
         shards = self.folder / SHARDS
