@@ -62,7 +62,8 @@ class Columns:
 
     def names(self, ours: str) -> list[str]:
         """Return the columns of the file that one of ours is read from."""
-        return _names(self, ours)
+        theirs = getattr(self, ours)
+        return theirs if isinstance(theirs, list) else [] if theirs is None else [theirs]
 
     def all_names(self) -> set[str]:
         """Return all columns of the file that are read."""
@@ -111,12 +112,6 @@ class Columns:
 
 
 # Cached because it is called for every line.
-@lru_cache(maxsize=256)
-def _names(columns: Columns, ours: str) -> list[str]:
-    theirs = getattr(columns, ours)
-    return theirs if isinstance(theirs, list) else [] if theirs is None else [theirs]
-
-
 @lru_cache(maxsize=16)
 def _all_names(columns: Columns) -> set[str]:
     return {name for ours in columns.ours() if ours not in columns.kept for name in columns.names(ours)}

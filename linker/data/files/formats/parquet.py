@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from linker.common.errors import DataError
 from linker.data.files.line_errors import InputFile
@@ -39,18 +39,16 @@ def parquet_table(file: InputFile, stream: BinaryIO) -> Iterator[Table]:
             ) from error
         if len(set(columns)) < len(columns):
             raise DataError(f"{file.shown}: repeated column among {', '.join(columns)}; rename one of them")
-        yield Table("parquet", columns, _rows(file, parquet))
 
+        def rows() -> Iterator[Row]:
+            try:
+                for batch in parquet.iter_batches(batch_size=_BATCH):
+                    for values in batch.to_pylist():
+                        file.lines += 1
+                        yield Row(file.lines, values, json.dumps(values, ensure_ascii=False, default=str))
+            except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+                raise DataError(
+                    f"{file.shown}, row {file.lines + 1}: damaged ({error}); export it again"
+                ) from error
 
-def _rows(file: InputFile, parquet: Any) -> Iterator[Row]:
-    import pyarrow
-
-    number = 0
-    try:
-        for batch in parquet.iter_batches(batch_size=_BATCH):
-            for values in batch.to_pylist():
-                number += 1
-                file.lines = number
-                yield Row(number, values, json.dumps(values, ensure_ascii=False, default=str))
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{file.shown}, row {number + 1}: damaged ({error}); export it again") from error
+        yield Table("parquet", columns, rows())
