@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timezone
 from functools import partial
+from typing import NamedTuple
 
 from linker.annotation.formats.label_format import LabeledPost
 from linker.annotation.pool import Pool
@@ -92,6 +93,27 @@ def resolved_labels(
     return records
 
 
+class Imported(NamedTuple):
+    """Numbers of labels of a file by what became of them; the others were there already.
+
+    Attributes:
+        new: labels, changes and adjudications that were recorded.
+        older: labels left out, since the session has a later label, or undid one, of the same post and annotator.
+        unmatched: labels left out, since they belong to no post.
+    """
+
+    new: int
+    older: int
+    unmatched: int
+
+    @property
+    def left_out(self) -> str:
+        """What was left out, as clauses; empty if nothing was."""
+        older = f"{self.older:,} older than what is known of their posts" if self.older else ""
+        unmatched = f"{self.unmatched:,} of no post" if self.unmatched else ""
+        return ", ".join(filter(None, [older, unmatched]))
+
+
 def events_of(
     labels: Sequence[ImportedLabel],
     state: SessionState,
@@ -101,11 +123,11 @@ def events_of(
     pool: Pool,
     posts: Sequence[Post],
     machine: bool = False,
-) -> list[Event]:
-    """Return the events that import labels; labels that the session already has are left out.
+) -> tuple[list[Event], Imported]:
+    """Return the events that import labels, and their numbers; labels that the session already has are left out.
 
     Labels belong to posts by id, else by text; those that match none, or are of other articles, are left out and
-    counted on standard error.
+    counted on standard error. Of two labels of a post by one annotator, the later one counts, also if it was undone.
 
     Args:
         labels: labels read from a file.
@@ -122,7 +144,7 @@ def events_of(
             of a person and a machine.
     """
     if not labels:
-        return []
+        return [], Imported(0, 0, 0)
     kept = LabelFile(source, labels).of_articles(pool.articles).labels
     matches = match_labels(posts, kept)
     matches.report(source)
@@ -137,6 +159,7 @@ def events_of(
     is_machine = dict.fromkeys(people, False) | dict.fromkeys(state.machines, True)
     events: list[Event] = []
     spelled: dict[str, str] = {}
+    older = 0
     for label, post_id in zip(kept, matches.post_ids):
         if post_id is None:
             continue
@@ -163,6 +186,9 @@ def events_of(
         time = label.time or now()
         time = time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time
         event = partial(Event, choice=choice, time=time, imported=True)
+        if label.time and time < state.changed(index, name, label.adjudicated, by_machine):
+            older += 1
+            continue
         if label.adjudicated and not by_machine:
             if adjudicated.get(index, ("skip", choice)) != (label.value, choice):
                 adjudicated[index] = label.value, choice
@@ -175,4 +201,4 @@ def events_of(
             events.append(
                 event("machine" if by_machine else "label", name, post_id, label.value, label.note or None)
             )
-    return events
+    return events, Imported(len(events), older, len(matches.unmatched))

@@ -16,7 +16,7 @@ from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.assignment import Suggestion, assign
 from linker.annotation.session.contents import Settings
 from linker.annotation.session.events import Event, RefusedError, annotator_name, now
-from linker.annotation.session.export import all_labels, events_of, resolved_labels
+from linker.annotation.session.export import Imported, all_labels, events_of, resolved_labels
 from linker.annotation.session.label_set import LabelSet
 from linker.annotation.session.review import Review, review_of
 from linker.annotation.session.session_file import SessionFile
@@ -298,8 +298,8 @@ class Session:
         annotator: str | None = None,
         source: str = "import",
         machine: bool = False,
-    ) -> int:
-        """Import labels from a file; those that the session already has are skipped.
+    ) -> Imported:
+        """Import labels from a file; those that the session already has, also later ones, are skipped.
 
         Args:
             labels: from `linker.data.labels.reading`.
@@ -308,7 +308,7 @@ class Session:
             machine: whether programs gave these labels, whatever the file says (decision 112).
 
         Returns:
-            The number of new labels.
+            The numbers of labels by what became of them.
 
         Raises:
             LinkerError: if one does not fit the session, or they cannot be written; then none is imported.
@@ -316,12 +316,12 @@ class Session:
         with self._guard:
             with self._file.writing():
                 self._refresh()
-                events = events_of(
+                events, imported = events_of(
                     labels, self._state, annotator, source, self.label_set, self.pool, self.posts, machine
                 )
                 self._file.add(events)
             self._refresh()
-            return len(events)
+            return imported
 
     def review(self) -> Review:
         """Return the agreement of people and machines, and the posts to adjudicate."""

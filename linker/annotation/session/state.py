@@ -15,6 +15,7 @@ from linker.annotation.session.label_set import LabelSet
 
 #: An assignment expires after this much inactivity of its annotator.
 LEASE = timedelta(minutes=30)
+_NEVER = datetime(1, 1, 1, tzinfo=timezone.utc)
 
 
 @dataclass
@@ -24,6 +25,7 @@ class Annotator:
     Attributes:
         labels: post → event of the current label.
         independent: post → event of the label when the labels of others were shown.
+        undone: post → time at which its label was last taken back.
         assigned: post → event of the assignment, for posts not labeled yet, in display order.
         seen: posts ever assigned or labeled.
         undo_stack: labeled posts with the labels before, newest last.
@@ -32,10 +34,11 @@ class Annotator:
 
     labels: dict[int, Event] = field(default_factory=dict)
     independent: dict[int, Event] = field(default_factory=dict)
+    undone: dict[int, datetime] = field(default_factory=dict)
     assigned: dict[int, Event] = field(default_factory=dict)
     seen: set[int] = field(default_factory=set)
     undo_stack: list[tuple[int, Event | None]] = field(default_factory=list)
-    last: datetime = datetime(1, 1, 1, tzinfo=timezone.utc)
+    last: datetime = _NEVER
 
 
 class SessionState:
@@ -131,7 +134,10 @@ class SessionState:
             self._settle(index, event.at_random)
 
     def _label(self, person: Annotator, index: int, event: Event) -> None:
-        if not event.imported:
+        if event.imported:
+            # Undo takes back what was labeled here, not the correction of it that was imported.
+            person.undo_stack = [entry for entry in person.undo_stack if entry[0] != index]
+        else:
             person.undo_stack.append((index, person.labels.get(index)))
         person.labels[index] = event
         person.assigned.pop(index, None)
@@ -140,6 +146,7 @@ class SessionState:
     def _undo(self, person: Annotator, index: int, event: Event) -> None:
         _, before = person.undo_stack.pop()
         undone = person.labels.pop(index)
+        person.undone[index] = event.time
         if before is not None:
             person.labels[index] = before
             return
@@ -197,6 +204,17 @@ class SessionState:
         names = [name for label in labels if (name := label_set.name(label)) is not None]
         first = Counter(names).most_common(2)
         return first[0][0] if first and (len(first) == 1 or first[0][1] > first[1][1]) else None
+
+    def changed(self, index: int, annotator: str, adjudicated: bool, by_machine: bool) -> datetime:
+        """Return when a label of a post by an annotator was last given or taken back; the year 1 if never."""
+        if adjudicated:
+            label, undone = self.adjudicated.get(index), _NEVER
+        elif by_machine:
+            label, undone = self.machines.get(annotator, {}).get(index), _NEVER
+        else:
+            person = self.annotator(annotator)
+            label, undone = person.labels.get(index), person.undone.get(index, _NEVER)
+        return max(label.time if label else _NEVER, undone)
 
     def labels(self) -> Labels:
         """Return all labels of the pool, one per labeled post."""

@@ -200,8 +200,9 @@ def import_(
     with _open(folder) as session:
         labels = read(file, format_, session.label_set.meanings).by(annotator)
         say(labels.summary)
-        new = session.import_labels(labels.labels, annotator, str(file), machine)
-    print(f"{len(labels.labels):,} labels read, {new:,} of them new")
+        imported = session.import_labels(labels.labels, annotator, str(file), machine)
+    left_out = f"; left out: {imported.left_out}" if imported.left_out else ""
+    print(f"{len(labels.labels):,} labels read, {imported.new:,} of them new{left_out}")
 
 
 @app.command()

@@ -93,12 +93,17 @@ def review_routes(sessions: Sessions) -> APIRouter:
 
         def import_labels(path: Path) -> dict[str, int | str]:
             try:
-                imported = read(path, format or None, session.label_set.meanings)
+                labels = read(path, format or None, session.label_set.meanings)
             except DataError as error:
                 raise DataError(str(error).replace(str(path), title)) from error
-            new = session.import_labels(imported.labels, annotator.strip() or None, title, machine)
-            summary = imported.summary.replace(imported.shown, title)
-            return {"read": len(imported.labels), "new": new, "summary": summary}
+            imported = session.import_labels(labels.labels, annotator.strip() or None, title, machine)
+            summary = labels.summary.replace(labels.shown, title)
+            left_out = f"Left out: {imported.left_out}." if imported.left_out else ""
+            return {
+                "read": len(labels.labels),
+                "new": imported.new,
+                "summary": f"{summary} {left_out}".strip(),
+            }
 
         with TemporaryDirectory(prefix="linker-import-") as folder:
             path = Path(folder) / "labels"

@@ -194,7 +194,7 @@ def test_a_session_goes_to_asreview_and_back(tmp_path: Path) -> None:
         given = [(rows.index(one) + 1, one == "p0", None, None, None) for one in ("p0", "p1", "p2")]
         path = project(tmp_path / "back.asreview", [(n, int(v), *rest) for n, v, *rest in given], dataset)
         labels = read(path, "asreview")
-        assert session.import_labels(labels, "ada", str(path)) == 2  # p0 is Kim's, and known
+        assert session.import_labels(labels, "ada", str(path)).new == 2  # p0 is Kim's, and known
         assert {(one.post.id, one.annotator, one.value) for one in session.labeled()} == {
             ("p0", "kim", "relevant"),
             ("p1", "ada", "not"),

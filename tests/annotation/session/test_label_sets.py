@@ -113,8 +113,8 @@ def test_labels_of_machines_change_nothing_but_their_own_agreement(tmp_path: Pat
     session.label("kim", ids[1], "not")
     before, queue = session.status(), [one.post.id for one in session.next("kim", 5)]
     labels = [ImportedLabel(post, "llm", "relevant", line=n) for n, post in enumerate(ids, 1)]
-    assert session.import_labels(labels, machine=True) == len(ids)
-    assert session.import_labels(labels, machine=True) == 0
+    assert session.import_labels(labels, machine=True).new == len(ids)
+    assert session.import_labels(labels, machine=True).new == 0
     assert session.status() == before
     assert [one.post.id for one in session.next("kim", 5)] == queue
     found = session.review().machines[0]

@@ -257,15 +257,16 @@ def test_labels_come_in_from_files_once(session: Session, capsys: pytest.Capture
     with pytest.raises(DataError, match=r"file\.csv, line 2: a label without an annotator"):
         session.import_labels(labels, source="file.csv")
     assert session.status().labeled == 0
-    assert session.import_labels(labels, "kim", "file.csv") == 2
-    assert session.import_labels(labels, "kim", "file.csv") == 0
+    assert session.import_labels(labels, "kim", "file.csv").new == 2
+    assert session.import_labels(labels, "kim", "file.csv").new == 0
     assert session.status().annotators == {"lee": 1, "kim": 1}
     assert session.undo("kim") is None  # what came from a file is no step of hers
     with pytest.raises(DataError, match=r"file\.csv: none of 1 labels belongs to a post"):
         session.import_labels([ImportedLabel("p99", "kim", "not", line=9)], source="file.csv")
-    assert (
-        session.import_labels([labels[0], ImportedLabel("p99", "kim", "not", line=9)], source="file.csv") == 0
+    imported = session.import_labels(
+        [labels[0], ImportedLabel("p99", "kim", "not", line=9)], source="file.csv"
     )
+    assert imported == (0, 0, 1)
     assert "1 of 2 labels match no post" in capsys.readouterr().err.replace("\n", " ")
     exported = [r for r in session.labeled() if r.value]
     assert [(r.post.id, r.annotator, r.value, r.note) for r in exported] == [
