@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 import linker
 from linker.data.io.records import read_posts
 from linker.data.types import Post
+from linker.ranking.inputs import as_posts
 
 Row = dict[str, str]
 ARTICLE = "The ferry sank off the island. A helicopter rescued the captain."
@@ -99,6 +101,7 @@ def test_order_and_number_of_files_and_formats_do_not_count(
     assert _found(read_posts(files)) == expected
     assert _found(read_posts(files[::-1])) == expected
     assert _found(read_posts(str(tmp_path / f"whole.{name}"))) == expected
+    assert _found(as_posts(pd.DataFrame(rows))) == expected
 
 
 @pytest.mark.parametrize("name", WRITERS)

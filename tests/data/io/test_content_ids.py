@@ -5,11 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import os
-from datetime import datetime, timezone
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,7 +17,6 @@ from linker.data.files.line_errors import BadLines
 from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts, stream_posts
 from linker.data.types import Post
-from linker.ranking.inputs import as_posts
 
 TEXTS = st.lists(
     st.sampled_from(["Ferry strike", "Café am Hafen", "nice", "Other 🌊", 'a, "b"']), min_size=1, max_size=8
@@ -36,27 +33,6 @@ def write_csv(path: Path, texts: list[str]) -> str:
 
 def ids(*paths: str) -> list[str]:
     return [post.id for post in read_posts(list(paths))]
-
-
-@settings(max_examples=25, deadline=None)
-@given(TEXTS, st.randoms(), st.integers(0, 8))
-def test_order_files_paths_and_formats_do_not_count(
-    tmp_path: Path, texts: list[str], random: object, cut: int
-) -> None:
-    whole = ids(write_csv(tmp_path / "whole.csv", texts))
-    assert len(set(whole)) == len(texts)
-    shuffled = list(texts)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert sorted(ids(write_csv(tmp_path / "shuffled.csv", shuffled))) == sorted(whole)
-    parts = [part for part in (texts[:cut], texts[cut:]) if part]
-    files = [write_csv(tmp_path / f"part{number}.csv", part) for number, part in enumerate(parts)]
-    assert ids(*files) == whole
-    assert ids(os.path.relpath(tmp_path / "whole.csv")) == whole
-    lines = tmp_path / "whole.jsonl"
-    lines.write_text("".join(json.dumps({"text": t, "created_at": 1705658400}) + "\n" for t in texts))
-    assert ids(str(lines)) == whole
-    frame = pd.DataFrame({"text": texts, "created_at": datetime(2024, 1, 19, 10, tzinfo=timezone.utc)})
-    assert [post.id for post in as_posts(frame)] == whole
 
 
 @settings(max_examples=25, deadline=None)
