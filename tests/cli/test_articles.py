@@ -83,16 +83,3 @@ def test_everything_that_is_wrong_is_reported_at_once(folder: Path) -> None:
     for line, start in zip(lines, [*starts, "ftp://x/y: ftp addresses"], strict=True):
         assert line.startswith(f"  {start}")
     assert "add --force" in lines[4]
-
-
-def test_one_fault_is_reported_as_it_is() -> None:
-    with pytest.raises(LinkerError, match=r"^none\.html: file not found") as caught:
-        ArticleSources(["none.html"]).load()
-    assert "problems" not in str(caught.value)
-
-
-def test_what_is_not_a_linker_error_passes_through() -> None:
-    faults = Faults()
-    with pytest.raises(ZeroDivisionError), faults:
-        1 / 0  # noqa: B018
-    faults.raise_if_any()

@@ -99,8 +99,6 @@ def names(notebooks: list[Path]) -> Any:
     return pytest.mark.parametrize("notebook", notebooks, ids=lambda notebook: notebook.stem)
 
 
-def test_the_notebooks_are_found() -> None:
-    assert len(OTHERS) == 5
 
 
 @names(NOTEBOOKS)
@@ -114,12 +112,6 @@ def test_what_is_committed_is_clean(notebook: Path) -> None:
     assert len(content) < 150_000
 
 
-@names(NOTEBOOKS)
-def test_the_gallery_shows_a_picture_of_it(notebook: Path) -> None:
-    gallery = (ROOT / "docs/notebooks.md").read_text(encoding="utf-8")
-    assert f"(images/notebooks/{notebook.stem}.png)](../notebooks/{notebook.name})" in gallery
-    shown = (ROOT / f"docs/images/notebooks/{notebook.stem}.png").read_bytes()
-    assert shown == pictures(outputs(notebook))[-1], "run it: make notebook"
 
 
 @pytest.mark.slow

@@ -19,15 +19,6 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
 ARTICLE = "Otters return to the river\n\nTwo otters were filmed below the weir at Marrow."
 
 
-def test_without_the_extra_one_line_says_what_to_install() -> None:
-    code = "import sys; sys.modules['mcp'] = None; from linker.cli.main import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "mcp"], capture_output=True, text=True, env=ENVIRONMENT, check=False
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: the server needs mcp 2: pip install 'article-linker[mcp]'\n"
-
-
 def test_mistakes_end_the_command_before_it_serves(tmp_path: Path) -> None:
     pytest.importorskip("mcp.server.mcpserver", reason="the extra mcp is not installed")
     for arguments, message in (
