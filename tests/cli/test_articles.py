@@ -83,3 +83,10 @@ def test_everything_that_is_wrong_is_reported_at_once(folder: Path) -> None:
     for line, start in zip(lines, [*starts, "ftp://x/y: ftp addresses"], strict=True):
         assert line.startswith(f"  {start}")
     assert "add --force" in lines[4]
+
+
+def test_what_is_not_a_linker_error_passes_through() -> None:
+    faults = Faults()
+    with pytest.raises(ZeroDivisionError), faults:
+        1 / 0  # noqa: B018
+    faults.raise_if_any()
