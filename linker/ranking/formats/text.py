@@ -19,10 +19,10 @@ _BREAKS = re.compile(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
 
 
 def write_csv(file: IO[str], ranking: Iterable[RankedPost]) -> None:
-    """Write all fields as CSV, one row per post; cells that a spreadsheet might run start with an apostrophe."""
+    """Write all fields as CSV, one row per post; what a spreadsheet might run starts with an apostrophe."""
     with collected(ranking) as records:
         writer = csv.DictWriter(file, list(records.columns), lineterminator="\n")
-        writer.writeheader()
+        writer.writerow({name: guarded(name) for name in records.columns})
         for values in records:
             writer.writerow({name: _cell(name, value) for name, value in values.items()})
 
@@ -30,7 +30,7 @@ def write_csv(file: IO[str], ranking: Iterable[RankedPost]) -> None:
 def write_tsv(file: IO[str], ranking: Iterable[RankedPost]) -> None:
     """Write all fields as TSV without quotes: tabs and line breaks in a text become spaces."""
     with collected(ranking) as records:
-        file.write("\t".join(map(_one_line, records.columns)) + "\n")
+        file.write("\t".join(_one_line(guarded(name)) for name in records.columns) + "\n")
         for values in records:
             cells = (_cell(name, values.get(name)) for name in records.columns)
             file.write("\t".join("" if cell is None else _one_line(str(cell)) for cell in cells) + "\n")

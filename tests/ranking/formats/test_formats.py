@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from python_calamine import CalamineWorkbook
 
@@ -66,6 +66,7 @@ starts = st.sampled_from(["", "=", "'=", "''@(", "+(", "-|", "@", "\t=", "_x0041
 
 @pytest.mark.parametrize("form", READABLE)
 @settings(max_examples=60)
+@example(['"', '"'])
 @given(st.lists(st.builds("".join, st.tuples(starts, texts)), min_size=1, max_size=4))
 def test_every_text_survives(tmp_path: Path, form: str, written: list[str]) -> None:
     # Not HTML, which readers turn into plain text, what XML cannot hold, NUL, which Python 3.10 reads in no CSV, and
@@ -87,6 +88,15 @@ def test_every_text_survives(tmp_path: Path, form: str, written: list[str]) -> N
 def test_guarding_is_undone_exactly_and_leaves_no_formula(text: str) -> None:
     assert unguarded(guarded(text)) == text
     assert not guarded(text).lstrip(" \t").startswith(("=", "＝"))
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_names_of_fields_are_no_formulas(tmp_path: Path, form: str) -> None:
+    post = Post("p", "x", extra={"=1+1": "a", "+cmd|' /C calc'!A0": "b"})
+    path = write(tmp_path, form, [RankedPost(1, 1.0, post)])
+    assert "'=1+1" in path.read_text()
+    assert "'+cmd|" in path.read_text()
+    assert read_posts(str(path))[0].extra.items() >= post.extra.items()
 
 
 def test_an_apostrophe_in_other_files_is_literal(tmp_path: Path) -> None:

@@ -134,7 +134,11 @@ def delimited_table(
             file.blank()
     notes = (f"header in line {best.header.line}",) if above else ()
     rest = [line for line in head if line.number > best.header.line + best.header.raw.count("\n")]
-    records = _records(chain(rest, lines), best.delimiter, len(columns))
+    pattern = guard_of(columns)
+    if pattern is not None:
+        columns = [unguarded(name, pattern) for name in columns]
+    quotes = not (best.delimiter == "\t" and pattern is FORMULA)  # a ranking of linker has none between tabs
+    records = _records(chain(rest, lines), best.delimiter, len(columns), quotes)
     rows = _rows(records, columns, file, {line.text for line in above})
     return Table("tsv" if best.delimiter == "\t" else "csv", columns, rows, notes)
 
@@ -200,7 +204,9 @@ def _fits(cells: list[str], number: int) -> bool:
     return len(cells) >= number and not any(map(str.strip, cells[number:]))
 
 
-def _records(lines: Iterator[Line], delimiter: str, number: int | None = None) -> Iterator[TextRow]:
+def _records(
+    lines: Iterator[Line], delimiter: str, number: int | None = None, quotes: bool = True
+) -> Iterator[TextRow]:
     """Yield the records of some lines.
 
     Quotes around cells are no part of them. Between tabs, where some programs know no quotes, they are if the record is
@@ -210,12 +216,13 @@ def _records(lines: Iterator[Line], delimiter: str, number: int | None = None) -
         lines: the lines, of which quoted cells may have several.
         delimiter: between the cells.
         number: the expected number of cells, if known.
+        quotes: whether there may be quotes around cells.
     """
     ahead = deque[Line]()
     escaped = False
     while (line := ahead.popleft() if ahead else next(lines, None)) is not None:
         text = line.text
-        if not text.startswith('"') and f'{delimiter}"' not in text:
+        if not quotes or (not text.startswith('"') and f'{delimiter}"' not in text):
             yield TextRow(line.number, text.split(delimiter) if text else [], text)
             continue
         record, taken = _quoted_record(line, ahead, lines, delimiter, escaped)
