@@ -136,7 +136,7 @@ class _Text:
             try:
                 value, end = DECODER.raw_decode(self._held, self._at)
                 if end < len(self._held) or self._ended or not _OPEN_END.match(self._held[end - 1]):
-                    self._consume(end)
+                    self.raw, self._at = self._held[self._at : end], end
                     return value
             except json.JSONDecodeError as error:
                 if self._ended:
@@ -171,9 +171,6 @@ class _Text:
         at = self._at if position is None else position
         line = self._before + self._held.count("\n", 0, at) + 1
         return DataError(f"{self._shown}, line {line}: {problem}")
-
-    def _consume(self, end: int) -> None:
-        self.raw, self._at = self._held[self._at : end], end
 
     def _more(self, size: int = _CHUNK) -> bool:
         block = self._stream.read(size)
@@ -241,30 +238,16 @@ def _only_list(text: _Text, file: InputFile, keys: list[str], around: dict[str, 
             elif not isinstance(value, dict):
                 around[key] = value
         else:
-            before = file.lines
-            rows = _list_in_object(text, file, around)
-            row = None if is_beside(key, keys) else next(rows, None)
-            if row is not None:
-                lists.append(key)
-                if len(lists) == 1 or _TOGETHER.issuperset(lists):
-                    yield row
-                    yield from rows
-            for _row_beside in rows:
-                pass
-            if is_beside(key, keys):
-                file.lines = before
+            is_wanted = None
+            for first in text.elements("["):
+                if is_wanted is None:
+                    is_wanted = first == "{" and not is_beside(key, keys)
+                    lists += [key] if is_wanted else []
+                if is_wanted and (len(lists) == 1 or _TOGETHER.issuperset(lists)):
+                    yield from _row(text, file, around, texts=True)
+                else:
+                    text.value()
     if len(lists) > 1 and not _TOGETHER.issuperset(lists):
         raise text.fault(
             f"several lists of objects ({', '.join(lists)}); keep one of them: jq -c '.{lists[0]}[]'"
         )
-
-
-def _list_in_object(text: _Text, file: InputFile, around: dict[str, Any]) -> Iterator[Row]:
-    """The objects of a list; none if its first item is not an object."""
-    are_objects = None
-    for opening in text.elements("["):
-        are_objects = opening == "{" if are_objects is None else are_objects
-        if are_objects:
-            yield from _row(text, file, around, texts=True)
-        else:
-            text.value()
