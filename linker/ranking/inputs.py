@@ -115,7 +115,7 @@ def _checked_path(path: str | Path) -> str:
     """Return a path to read.
 
     Raises:
-        DataError: if there is no such file, as for a text.
+        DataError: if the file is not found, or a text was given.
     """
     text = str(path)
     is_path = isinstance(path, Path) or os.path.exists(text) or _FILE_OF_POSTS.search(text)
