@@ -13,7 +13,7 @@ from linker.common.errors import ConfigError
 
 @dataclass(frozen=True)
 class MiningOptions:
-    """Settings of a run.
+    """Settings of a run, by the names of the options of `linker mine links`; the command says what they mean.
 
     Raises:
         ConfigError: if a number is out of range.
