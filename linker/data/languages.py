@@ -28,10 +28,6 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\u
 _FORMER = {"iw": "he", "in": "id", "jw": "jv", "ji": "yi", "mo": "ro"}
 #: Codes that sources and CLD2 use otherwise than the Unicode Consortium.
 _ALSO = {"nb": "no", "fil": "tl"}
-#: Languages of which the names in themselves are known.
-_OWN_NAMES = """
-ar bg ca cs da de el es et fa fi fr he hi hr hu id it ja ko lt lv nl no pl pt ro ru sk sl sr sv th tr uk vi zh
-"""
 #: Languages of hardly any news or posts, which CLD2 finds in short English texts full of names.
 _UNLIKELY = frozenset({"la", "ia", "ie", "vo", "gv", "kl", "rm", "to"})
 #: Language → its function words in bm25s, where it has any.
@@ -69,8 +65,7 @@ def language_code(name: str) -> str | None:
     """Return the code of a language as people and sources write it; None if it is none.
 
     Args:
-        name: a code of ISO 639 (`en`, `eng`), with a region or script or without (`en-US`, `EN_gb`), or a name in
-            English or in the language itself (`German`, `Deutsch`).
+        name: a code of ISO 639 (`en`, `eng`), also with a region or script (`en-US`, `EN_gb`), or an English name.
 
     Returns:
         Its ISO 639-1 code, without region; a longer one of a language that has no such code.
@@ -81,12 +76,7 @@ def language_code(name: str) -> str | None:
     first = re.split(r"[-_]", written, maxsplit=1)[0]
     code = get_global("language_aliases").get(first, first).split("_")[0]
     code = _FORMER.get(first, _ALSO.get(code, code))
-    if code in _codes().values() and len(first) < 4:
-        return code
-    if written in _codes():
-        return _codes()[written]
-    # Reading the names takes a second; shorter ones are codes that are none, such as `und`.
-    return _own_names().get(written) if len(written) > 3 or not written.isascii() else None
+    return code if code in _codes().values() and len(first) < 4 else _codes().get(written)
 
 
 def known_languages(names: Sequence[str]) -> tuple[str, ...]:
@@ -97,7 +87,7 @@ def known_languages(names: Sequence[str]) -> tuple[str, ...]:
     """
     codes = {name: language_code(name) for name in names}
     if unknown := [name for name, code in codes.items() if code is None]:
-        near = get_close_matches(unknown[0].casefold(), [*_codes(), *_own_names()], n=1)
+        near = get_close_matches(unknown[0].casefold(), _codes(), n=1)
         meant = f"; did you mean {language_code(near[0])} ({near[0].title()})?" if near else ""
         raise DataError(
             f"--lang {' '.join(unknown)}: not a language; write its code of ISO 639, such as en, or its English name "
@@ -135,13 +125,6 @@ def _codes() -> dict[str, str]:
         if "_" not in code and code not in none
     }
     return {**names, "norwegian": "no", "filipino": "tl", "tagalog": "tl"}
-
-
-@cache
-def _own_names() -> dict[str, str]:
-    from babel import Locale
-
-    return {Locale(code).languages[code].casefold(): code for code in _OWN_NAMES.split()}
 
 
 @lru_cache(maxsize=1 << 17)

@@ -56,6 +56,6 @@ def test_the_language_of_a_post_without_one_is_identified() -> None:
         Post("a", "Die Lokführer legen von Mittwoch an die Arbeit nieder."),
         Post("b", "The river has left its banks, and nobody is at home."),
     ]
-    found = Filter(languages=("Deutsch",)).passing(posts)
+    found = Filter(languages=("German",)).passing(posts)
     assert found is not None
     assert found.tolist() == [0]

@@ -67,7 +67,8 @@ class StarTransformerEncoder(Encoder):
 
     @override
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        return self._encode(self.per_word(tokens), None, lengths)[0]
+        rows = torch.arange(len(tokens), device=tokens.device)
+        return self.encode(self.per_word(tokens), rows, lengths)
 
     def per_word(self, words: Tensor) -> tuple[Tensor, ...]:
         """Return the word vectors and the first ring's queries, keys and values."""
@@ -75,37 +76,19 @@ class StarTransformerEncoder(Encoder):
 
     @override
     def encode(self, words: tuple[Tensor, ...], rows: Tensor, lengths: Tensor) -> Tensor:
-        return self._encode(words, rows, lengths)[0]
-
-    def encode_with_attention(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Return embeddings (texts × dim) and the relay's last attention weights (tokens × heads); see `forward`.
-
-        Args:
-            tokens: as for `forward`.
-            lengths: as for `forward`.
-        """
-        return self._encode(self.per_word(tokens), None, lengths)
+        starts = offsets_of(lengths)
+        vectors, qkv = words
+        # (texts, dim)
+        relay = F.embedding_bag(rows, vectors, starts, mode="mean", include_last_offset=True)
+        satellites = None
+        numbers = token_numbers(starts) if self.training else None
+        for cycle in self.cycles:
+            satellites, relay, maximum = cycle(satellites, vectors, qkv, rows, relay, starts, numbers)
+        return (maximum + relay) / 2
 
     @override
     def any_lengths(self) -> bool:
         return kernels_for(self._first_ring.query.weight).ragged
-
-    def _encode(
-        self, words: tuple[Tensor, ...], rows: Tensor | None, lengths: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        starts = offsets_of(lengths)
-        vectors, qkv = words
-        of_tokens = torch.arange(len(vectors), device=vectors.device) if rows is None else rows
-        relay = F.embedding_bag(
-            of_tokens, vectors, starts, mode="mean", include_last_offset=True
-        )  # (texts, dim)
-        satellites = None
-        numbers = token_numbers(starts) if self.training else None
-        for cycle in self.cycles:
-            satellites, relay, maximum, weights = cycle(
-                satellites, vectors, qkv, rows, relay, starts, numbers
-            )
-        return (maximum + relay) / 2, weights
 
 
 class Cycle(nn.Module):
@@ -133,43 +116,41 @@ class Cycle(nn.Module):
         satellites: Tensor | None,
         words: Tensor,
         qkv: Tensor,
-        rows: Tensor | None,
+        rows: Tensor,
         relay: Tensor,
         starts: Tensor,
         numbers: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Run the cycle.
 
         Args:
             satellites: float, tokens × dim; None in the first cycle, where they are the token vectors.
             words: float, distinct words × dim.
             qkv: float, distinct words × 3I: the first ring's queries, keys and values, for the first cycle.
-            rows: int64, tokens: each token's row in `words` and `qkv`; None: row i is token i.
+            rows: int64, tokens: each token's row in `words` and `qkv`.
             relay: float, texts × dim.
             starts: int64, texts + 1.
             numbers: int64, tokens: identities for dropout; None: 0, 1, …
 
         Returns:
-            New satellites (tokens × dim), new relay (texts × dim), the satellites' maximum (texts × dim), and the
-            relay's attention weights (tokens × heads).
+            New satellites (tokens × dim), new relay (texts × dim), and the satellites' maximum (texts × dim).
         """
         kernels, ring = kernels_for(words), self.ring
-        token = token_rows = None
-        if satellites is not None:
-            qkv, token, token_rows = ring.queries_keys_values(satellites), ring.keys_values(words), rows
-            rows = None
-        relay_keys_values, alpha = ring.keys_values(relay), ring.alphas()
-        context = kernels.ring(
-            RingInput(qkv, rows, token, token_rows, relay_keys_values, starts, alpha, self.window)
-        )
+        of_relay, alpha = ring.keys_values(relay), ring.alphas()
+        if satellites is None:
+            inputs = RingInput(qkv, rows, None, None, of_relay, starts, alpha, self.window)
+        else:
+            qkv, token = ring.queries_keys_values(satellites), ring.keys_values(words)
+            inputs = RingInput(qkv, None, token, rows, of_relay, starts, alpha, self.window)
+        context = kernels.ring(inputs)
         dropout = self.dropout if self.training else 0.0
         satellites = kernels.norm(ring.output(context), self.norm.weight, self.norm.bias, dropout, numbers)
         return satellites, *self._star(kernels, satellites, relay, starts)
 
     def _star(
         self, kernels: Kernels, satellites: Tensor, relay: Tensor, starts: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """New relay (texts × dim), maximum (texts × dim), weights (tokens × heads).
+    ) -> tuple[Tensor, Tensor]:
+        """New relay and maximum, each texts × dim.
 
         Keys and values are not computed per token: q · (W_K h) = (q W_K) · h, and the weighted sum of values is W_V
         times that of the satellites. Only cosine scores need the keys, for their norms.
@@ -189,11 +170,11 @@ class Cycle(nn.Module):
                 scores=star.by_head(star.keys(satellites) * per_token).sum(-1),
                 relay_scores=star.by_head(star.keys(relay) * query).sum(-1),
             )
-        mixture, maximum, weights = kernels.star(inputs)  # mixture: (heads, texts, dim)
+        mixture, maximum, _ = kernels.star(inputs)  # mixture: (heads, texts, dim)
         values = torch.bmm(
             mixture, _by_head(star.value.weight, star).transpose(1, 2)
         )  # (heads, texts, head_dim)
-        return star.output(values.transpose(0, 1).flatten(1) + star.value.bias), maximum, weights
+        return star.output(values.transpose(0, 1).flatten(1) + star.value.bias), maximum
 
 
 def _by_head(weight: Tensor, heads: AttentionHeads) -> Tensor:

@@ -127,25 +127,15 @@ def test_every_alpha_moves_in_training_and_stays_legal():
         assert ((heads.alphas() > 1) & (heads.alphas() <= 2)).all()
 
 
-def test_long_texts_get_exact_zeros_from_the_relay():
-    encoder = build(torch.float32, alpha=2.0)
-    tokens, lengths = 3 * torch.randn(500, 10), torch.tensor([500])
-    vectors, weights = encoder.encode_with_attention(tokens, lengths)
-    assert vectors.shape == (1, 10)
-    assert weights.shape == (500, 3)
-    assert (weights == 0).float().mean() > 0.5
-
-
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("kernels", ["auto", "plain"])
 def test_autocast_halves_the_products_but_not_the_attention(settings, kernels):
     encoder = build(torch.float32, **settings)
     tokens, lengths = torch.randn(40, 10), torch.tensor([25, 14, 1])
     with use_kernels(kernels):
-        expected, _ = encoder.encode_with_attention(tokens, lengths)
+        expected = encoder(tokens, lengths)
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            found, weights = encoder.encode_with_attention(tokens, lengths)
+            found = encoder(tokens, lengths)
         found.float().square().sum().backward()
     torch.testing.assert_close(found.float(), expected, atol=0.1, rtol=0.1)
-    assert weights.dtype == torch.float32
     assert all(p.grad.dtype == torch.float32 and torch.isfinite(p.grad).all() for p in encoder.parameters())
