@@ -1,6 +1,6 @@
-"""Mastodon and servers with its API: statuses, streams, and an account's own archive.
+"""Mastodon and servers with its API: statuses, and an account's own archive.
 
-Sources: entities Status, PreviewCard and Context, and methods/streaming.md of mastodon/documentation; datasources/gab
+Sources: entities Status, PreviewCard and Context of mastodon/documentation; datasources/gab
 and truth of 4CAT; modules/gab.js of Zeeschuimer.
 """
 

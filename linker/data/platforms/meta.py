@@ -1,4 +1,4 @@
-"""Threads, Instagram and Facebook: captures of Zeeschuimer, Meta's APIs, exports of CrowdTangle.
+"""Threads, Instagram and Facebook: captures of Zeeschuimer, exports of CrowdTangle.
 
 Sources: datasources/threads, instagram and facebook and datasources/custom/import_formats.py of 4CAT.
 """

@@ -1,7 +1,6 @@
-"""X (Twitter): API 2 and 1.1, a person's archive, the GraphQL of the web page, and tables of collectors.
+"""X (Twitter): API 2 and 1.1, a person's archive, and the GraphQL of the web page.
 
-Sources: expansions.py of DocNow/twarc; dataframe_converter.py of DocNow/twarc-csv; datasources/twitter-import of 4CAT;
-analysis/mod.export_tweets.php of DMI-TCAT.
+Sources: expansions.py of DocNow/twarc; dataframe_converter.py of DocNow/twarc-csv; datasources/twitter-import of 4CAT.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""YouTube: comments of the Data API, the YouTube Data Tools (YTDT), minet, yt-dlp and YouTube Comment Downloader."""
+"""YouTube: comments of the Data API, the YouTube Data Tools (YTDT), minet and yt-dlp."""
 
 from __future__ import annotations
 
