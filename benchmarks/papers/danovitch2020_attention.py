@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
+from unittest.mock import patch
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from linker.data.batch import collate
 from linker.data.types import LinkedPosts
 from linker.data.vocabulary import EncodedText
 from linker.models.siamese.word_siamese import WordSiamese
+from linker.modules.encoders import star_transformer
 from linker.modules.encoders.star_transformer import Cycle, StarTransformerEncoder
+from linker.modules.kernels.dispatch import kernels_for
+from linker.modules.kernels.inputs import StarInput
 
 EDGES = (1, 8, 16, 32, 64, 128, 256, 512, 1000)
 """Lengths in tokens at which a group of texts begins; the last is where texts are cut."""
@@ -41,8 +47,17 @@ def attention_of(model: WordSiamese, text: EncodedText) -> TextAttention:
     model.eval()
     batch = collate([text], len(model.vocabulary))
     vectors = model.embedder(batch)[batch.rows]  # (tokens, dim)
-    weights = encoder.encode_with_attention(vectors, batch.lengths)[1].double().numpy()  # (tokens, heads)
-    return summary(weights)
+    kernels, weights = kernels_for(vectors), []
+
+    def star(inputs: StarInput) -> tuple[Tensor, Tensor, Tensor]:
+        result = kernels.star(inputs)
+        weights.append(result[2])  # (tokens, heads)
+        return result
+
+    recording = SimpleNamespace(ring=kernels.ring, norm=kernels.norm, star=star)
+    with patch.object(star_transformer, "kernels_for", lambda _: recording):
+        encoder(vectors, batch.lengths)
+    return summary(weights[-1].double().numpy())
 
 
 def summary(weights: np.ndarray) -> TextAttention:

@@ -45,7 +45,8 @@ def test_a_frame_is_read_like_the_list_of_its_rows(make: Make) -> None:
     assert [post.extra for post in posts] == [{"likes": 10}, {"likes": 20}, {"likes": 30}]
     assert type(posts[0].created_at) is datetime
     if isinstance(frame, pl.DataFrame):
-        assert as_posts(frame.lazy()) == posts
+        lazy: Any = frame.lazy()
+        assert as_posts(lazy) == posts
 
 
 @libraries

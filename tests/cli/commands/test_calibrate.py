@@ -62,7 +62,7 @@ def test_labels_give_probabilities_and_a_table(run: Run) -> None:
     assert run(*RANK, "--labels", "labels.csv", "--out", "all.csv")[0] == 0
     rows = ranked("all.csv")
     got = np.array([float(row["probability"]) for row in rows])
-    np.testing.assert_allclose(got, [one.probability for one in expected], rtol=1e-5)
+    np.testing.assert_allclose(got, [one.probability or np.nan for one in expected], rtol=1e-5)
     assert (np.diff(got) <= 0).all()
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from linker.common.errors import LinkerError
 from linker.models.features.postings import Postings, Segment
-from linker.models.tfidf import _sums
+from linker.models.tfidf import TfidfQuery
 from linker.modules.kernels import library, scoring
 
 pytestmark = pytest.mark.skipif(not scoring.available(), reason="the native library is not built")
@@ -69,12 +71,11 @@ def test_cosines_of_posts_are_those_of_numpy(wide):
     scores = np.full(47, np.nan, dtype=np.float32)
     scoring.tfidf(arrays, scores)
     expected: list[float] = []
-    for one, of_segment in zip(segments, ranges):
-        of_repeated = np.searchsorted(one.repeated, of_segment)
-        products, added = _sums(one, of_segment, of_repeated, of_words, tables)
-        norms = np.sqrt(squares[len(expected) : len(expected) + len(products)] + added)
-        norms[products == 0] = 1
-        expected += (products / norms).astype(np.float32).tolist()
+    postings = SimpleNamespace(repetition_tables=tables)
+    query: Any = SimpleNamespace(_postings=postings, _of_words=of_words, _least=0.0)
+    for one, of_segment, repeated in zip(segments, ranges, repeats):
+        of_rows = squares[len(expected) : len(expected) + len(one.lengths)]
+        expected += TfidfQuery._cosines(query, one, of_segment, repeated, of_rows).tolist()
     assert max(len(one.counts) for one in segments) > 5  # some words are repeated
     assert 0 in expected
     np.testing.assert_array_equal(scores, np.array(expected, dtype=np.float32))
