@@ -244,13 +244,10 @@ def test_the_source_archive_holds_all_that_an_installed_package_needs_in_an_empt
     )
     assert done.returncode == 0, done.stderr
     share = copy / "installed" / "linker" / "share"
-    first, second, third, *_ = done.stderr.splitlines()
+    first, second, *_ = done.stderr.splitlines()
     assert first == (
         f"config: {share / 'configs' / 'ast.jsonnet'}, linker's own, "
         "because configs/ast.jsonnet is not in this folder"
     )
     assert second == "training configs/ast.jsonnet; the model will be in runs/ast"
-    assert third.startswith(
-        f"word vectors: {share / 'data' / 'vectors.txt.gz'}, because GloVe 6B.300d is not in "
-    )
     assert (here / "runs" / "ast" / "config.json").is_file()
