@@ -34,22 +34,6 @@ def test_where_links_are_found() -> None:
     assert link(text="Look: https://t.co/AbCdEf1234", links=[URL]) == Link(KEY, URL)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        r"See https://news.example/2026/01/otters\_in\_town for more",
-        "[https://news.example/2026/01/otters_in_town](https://news.example/2026/01/otters_in_town)",
-        "Read [this](https://news.example/2026/01/otters_in_town?utm_source=share&amp;utm_medium=web)",
-    ],
-)
-def test_markdown_of_reddit_names_one_article(text: str) -> None:
-    found = link(text)
-    assert isinstance(found, Link)
-    assert found.key == "news.example/2026/01/otters_in_town"
-    assert not set(found.url) & set("\\]()")
-    assert isinstance(link(links=[text.split()[-1]] if "](" in text else [text.split()[1]]), Link)
-
-
 def test_the_card_is_that_of_the_link() -> None:
     card: dict[str, Any] = {"card_title": "Otters return", "card_description": "Filmed"}
     assert link(links=[URL], **card) == Link(KEY, URL, "Otters return", "Filmed")

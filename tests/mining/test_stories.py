@@ -11,16 +11,6 @@ from linker.common.errors import DataError
 from linker.mining.training_set import Headed, dev_part, stories
 
 DAY = 86_400.0
-LONG = "Two otters were filmed on Sunday below the old railway bridge, the city says, forty years after the last."
-
-
-def test_near_duplicates_are_one_story_at_any_time() -> None:
-    articles = [
-        Headed("a", 0, "First headline entirely", LONG),
-        Headed("b", 1, "Parliament votes about fishing quotas", "A vote was held."),
-        Headed("c", 50 * DAY, "First headline entirely", LONG + "."),
-    ]
-    assert stories(articles).tolist() == [0, 1, 0]
 
 
 def test_titles_that_share_their_words_are_one_story_for_three_days() -> None:

@@ -206,19 +206,6 @@ def test_news_about_errors_and_robots_is_read() -> None:
     assert "salmon" in read(page(text, title="Robot passes otters, website down with error 404"))
 
 
-def test_a_nearly_empty_page_is_refused_and_forced() -> None:
-    html = "<html><head><title>Notice</title></head><body><p>The keepers meet at noon.</p></body></html>"
-    message = refusal(html)
-    assert "only 5 words were found ('The keepers meet at noon.')" in message
-    assert read(html, force=True) == "The keepers meet at noon."
-
-
-def test_without_any_text_force_finds_none_either() -> None:
-    html = "<html><body><div id='root'></div></body></html>"
-    with pytest.raises(FetchError, match="no article found"):
-        read(html, force=True)
-
-
 def test_words_of_languages_without_spaces_are_counted_by_characters() -> None:
     assert word_count("two words") == 2
     assert word_count("") == 0

@@ -181,6 +181,7 @@ def test_text_files_with_a_header_between_tabs_are_tables(
         ("a.tsv", b"\n1\tx\n", 'column "text" is missing .columns: 1, x.'),
         ("a.csv", b"id,text,id\n1,x,1\n", "repeated column 'id'"),
         ("a.jsonl", b"", "does not contain a single post"),
+        ("a.jsonl", b"\n" * 40_000, "does not contain a single post"),
         ("a.dat", b"just some words\n", "neither JSON nor a known header"),
         (
             "a.csv",
@@ -203,11 +204,6 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes | N
         path.write_bytes(content)
     with pytest.raises(DataError, match=message):
         read_posts(str(path))
-
-
-def test_directory_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="the folder has no data file"):
-        read_posts(str(tmp_path))
 
 
 def test_ten_megabyte_line(tmp_path: Path) -> None:

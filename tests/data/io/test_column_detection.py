@@ -100,40 +100,27 @@ def test_what_was_named_is_not_guessed(tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize("ours", ["text", "id", "created_at", "lang"])
 def test_every_known_name_is_taken_in_any_spelling(tmp_path: Path, ours: str) -> None:
     value = {"text": "the dam broke", "id": "x1", "created_at": "2024-05-01", "lang": "en"}[ours]
+    expected = datetime(2024, 5, 1, tzinfo=timezone.utc) if ours == "created_at" else value
     for name in KNOWN_NAMES[ours]:
         assert normal(name) == name  # or it would never be found
-        row = {"id": 1, "text": "a text", name.upper() if name.isascii() else name: value}
-        if ours in ("id", "text"):
-            del row[ours]
-        row[name.upper() if name.isascii() else name] = value
+        spelling = name.upper() if name.isascii() else name
+        row: dict = {"id": 1, "text": "a text"}
+        row.pop(ours, None)
+        row[spelling] = value
         (post,) = read_posts(write(tmp_path / "p.jsonl", row))
-        got = {
+        read = {
             "text": post.text,
             "id": post.id,
             "created_at": post.created_at,
             "lang": post.extra.get("lang"),
         }
-        assert got[ours] == (
-            datetime(2024, 5, 1, tzinfo=timezone.utc) if ours == "created_at" else value
-        ) or (normal(name) == "language" and post.extra[name.upper()] == value)
+        assert read[ours] == expected or (normal(name) == "language" and post.extra[spelling] == value)
 
 
 def test_a_name_alone_does_not_make_a_column(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [
-        {
-            "comment": 3,
-            "tweet": "https://x.org/1",
-            "caption": "the dam broke",
-            "post_id": "a",
-            "date": "soon",
-        },
-        {
-            "comment": 4,
-            "tweet": "https://x.org/2",
-            "caption": "the dam held",
-            "post_id": "a",
-            "date": "later",
-        },
+        {"comment": n, "tweet": f"https://x.org/{n}", "caption": text, "post_id": "a", "date": date}
+        for n, text, date in ((3, "the dam broke", "soon"), (4, "the dam held", "later"))
     ]
     path = write(tmp_path / "p.jsonl", *rows)
     posts = read_posts(path)
@@ -170,11 +157,6 @@ def test_the_time_is_a_column_of_dates_with_a_known_name(
     (post,) = read_posts(path)
     assert post.created_at == (MOMENT if read else None)
     assert capsys.readouterr().err == f"{path}: ids are made from the content of posts{note}\n"
-
-
-def test_a_date_between_dots_is_no_number(tmp_path: Path) -> None:
-    (post,) = read_posts(write_csv(tmp_path / "p.csv", ["text", "Datum"], ["der Damm", "1.5.2024"]))
-    assert post.created_at == datetime(2024, 5, 1, tzinfo=timezone.utc)
 
 
 def test_a_date_in_a_guessed_column_is_left_out_and_counted(

@@ -23,7 +23,7 @@ from linker.common.console import progress_bar
 from linker.common.errors import DataError
 from linker.data import PostColumns, read_posts
 from linker.data.files.line_errors import BadLines
-from linker.data.io.records import posts_of_records, stream_posts
+from linker.data.io.records import stream_posts
 from tests.data.platforms.exports import EXPORTS
 
 JETSTREAM = EXPORTS["bluesky_jetstream"][0].content.splitlines()
@@ -176,15 +176,6 @@ def test_zstd_with_the_window_of_reddit_dumps(window: int, tmp_path: Path) -> No
     path.write_bytes(path.read_bytes()[:-5])
     with pytest.raises(DataError, match="damaged or truncated"):
         read_posts(str(path))
-
-
-def test_dicts_are_recognized() -> None:
-    posts = posts_of_records(
-        "posts", [json.loads(line) for line in (DELETED, POST, POST, DELETION)], PostColumns()
-    )
-    assert posts is not None
-    assert [post.id[-2:] for post in posts] == ["/1"]
-    assert posts_of_records("posts", [{"id": "1", "text": "x"}], PostColumns()) is None
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:

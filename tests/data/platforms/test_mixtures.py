@@ -80,6 +80,7 @@ def test_deletions_of_all_formats_are_honored(tmp_path: Path) -> None:
     assert {post.id for post in read_posts(str(path))} == ids
     records = [json.loads(line) for line in path.read_text().splitlines()]
     assert {post.id for post in posts_of_records("posts", records, PostColumns()) or []} == ids
+    assert posts_of_records("posts", [{"id": "1", "text": "x"}], PostColumns()) is None
 
 
 def test_a_format_that_was_named_is_the_only_one(tmp_path: Path) -> None:

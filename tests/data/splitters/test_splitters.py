@@ -180,26 +180,26 @@ def test_given_without_any_split_or_with_an_empty_part() -> None:
     assert len(ByColumnSplitter(dev=None).split(train_only).train.posts) == 1
 
 
+class Fixed(PairReader):
+    def __init__(self, data: LinkedPosts) -> None:
+        self.data = data
+
+    def read(self) -> LinkedPosts:
+        return self.data
+
+
 def test_data_without_any_split_are_divided_by_article_and_that_is_reported(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    class Unsplit(PairReader):
-        def read(self) -> LinkedPosts:
-            return many(200)
-
-    splits = DataSource(Unsplit()).load()
-    assert splits == ByArticleSplitter().split(many(200))
+    assert DataSource(Fixed(many(200))).load() == ByArticleSplitter().split(many(200))
     told = capsys.readouterr().err.replace("\n", " ")
     assert "no column `split`" in told
     assert "80% train, 10% dev, 10% test" in told
 
 
 def test_data_source_goes_by_the_files_by_default() -> None:
-    class Fixed(PairReader):
-        def read(self) -> LinkedPosts:
-            articles = [Article("a", "x", split="train"), Article("b", "x", split="dev")]
-            return LinkedPosts(articles, [Post("1", "x", ("a",)), Post("2", "x", ("b",))])
-
-    assert article_ids(DataSource(Fixed()).load().dev) == ["b"]
+    articles = [Article("a", "x", split="train"), Article("b", "x", split="dev")]
+    reader = Fixed(LinkedPosts(articles, [Post("1", "x", ("a",)), Post("2", "x", ("b",))]))
+    assert article_ids(DataSource(reader).load().dev) == ["b"]
     with pytest.raises(DataError):
-        DataSource(Fixed(), ByTimeSplitter()).load()
+        DataSource(reader, ByTimeSplitter()).load()

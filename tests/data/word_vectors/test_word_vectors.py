@@ -73,12 +73,6 @@ def test_a_row_that_is_not_needed_is_not_parsed(tmp_path: Path) -> None:
     assert VectorFile(path, max_words=0).read({"the"})[0] == ["the"]
 
 
-def test_the_first_of_two_rows_of_a_word_counts(tmp_path: Path) -> None:
-    words, matrix = VectorFile(write(tmp_path, glove(["a", "b", "a"]))).read()
-    assert words == ["a", "b"]
-    np.testing.assert_array_equal(matrix, ROWS[:2])
-
-
 def test_words_with_spaces_and_broken_words_are_left_out(tmp_path: Path) -> None:
     data = b"a 1 2 3\n. . . 4 5 6\nat x@y.z 7 8 9\n. 1 1 1\n\xff\xfe 2 2 2\nx\xc2\xa0y 3 3 3\n\nz 4 4 4\n"
     words, matrix = VectorFile(write(tmp_path, data)).read()
