@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import linker
 from linker.calibration.calibrate import calibrate
 from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.calibration import Calibration
@@ -21,7 +20,6 @@ from linker.calibration.labeled_thresholds import LabeledThresholds
 from linker.calibration.thresholds import Thresholds
 from linker.common.errors import DataError, LinkerError
 from linker.models.score_scale import ScoreScale
-from tests.conftest import toy_posts
 
 
 def pile(seed: int, kind: str = "logistic", posts: int = 2000) -> tuple[np.ndarray, np.ndarray]:
@@ -328,18 +326,3 @@ def test_too_little_to_calibrate_by_is_reported() -> None:
     scores[0, 0] = np.nan
     with pytest.raises(LinkerError, match="not finite"):
         calibrate(scores, relevance)
-
-
-def test_from_python() -> None:
-    toy = toy_posts()
-    article = toy.articles[0]
-    model = linker.load("bm25")
-    labels = {post.id: article.id in post.article_ids for post in toy.posts[::2]}
-    thresholds: Thresholds = model.thresholds(article, toy.posts, labels)
-    ranking = model.rank(article, toy.posts)
-    assert len(thresholds) == len(ranking)
-    wanted = thresholds.for_recall(0.5)
-    assert sum(ranked.score >= wanted.score for ranked in ranking) == wanted.kept
-    calibration = calibrate(model.score(toy.articles, toy.posts), toy.relevance())
-    by_dev = model.thresholds(article, toy.posts, calibration=calibration)
-    assert 0 < by_dev.at(ranking[0].score).recall.value < 1

@@ -64,10 +64,6 @@ def test_errors_of_the_input_become_messages(
     assert capsys.readouterr() == ("", "error: posts.jsonl:3: no text\n")
 
 
-def test_ctrl_c_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert fail_with(KeyboardInterrupt(), monkeypatch) == 130
-
-
 def test_defects_keep_their_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ZeroDivisionError):
         fail_with(ZeroDivisionError("a defect"), monkeypatch)

@@ -111,14 +111,6 @@ def test_add_encodes_only_what_is_new(built, tmp_path, monkeypatch):
     assert not list(faults(corpus.store))
 
 
-def test_ids_twice_in_one_input(tmp_path, model_folder, small_appends):
-    posts = [{"id": "a", "text": "w1"}, {"id": "a", "text": "w1"}, {"id": "a", "text": "w2"}]
-    posts += [{"id": f"b{i}", "text": "w3"} for i in range(60)] + [{"id": "b1", "text": "w4"}]
-    path = write_posts(tmp_path / "posts.jsonl", posts)
-    added = build_corpus(tmp_path / "corpus", [path], str(model_folder), PostColumns())
-    assert (added.new, added.known, added.conflicting) == (61, 1, 2)
-
-
 _BUILD = """
 import sys
 from pathlib import Path

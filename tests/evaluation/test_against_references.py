@@ -119,13 +119,6 @@ def test_pair_metrics_equal_scikit_learn() -> None:
         assert pairwise.auc(scores, relevance) == pytest.approx(expected, abs=1e-12)
 
 
-def test_auc_is_the_chance_that_the_relevant_pair_wins() -> None:
-    random = np.random.default_rng(2)
-    scores, relevance = random.normal(size=(6, 9)).round(1), random.random((6, 9)) < 0.3
-    won = scores[relevance][:, None] - scores[~relevance][None]
-    assert pairwise.auc(scores, relevance) == pytest.approx(((won > 0) + 0.5 * (won == 0)).mean())
-
-
 def test_r_precision_on_thousands_of_rankings() -> None:
     random = np.random.default_rng(3)
     for _ in range(1000):

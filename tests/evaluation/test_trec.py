@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import ir_measures
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ir_measures import AP, nDCG
 
 from linker.common.errors import LinkerError
-from linker.evaluation.metrics.ranking import per_article
 from linker.evaluation.trec import write_qrels, write_run, write_scores
 from tests.helpers.score_files import read_qrels, read_run, read_scores
 
@@ -58,20 +55,6 @@ def test_qrels_hold_the_relevant_pairs_with_their_labels(tmp_path: Path) -> None
     write_qrels(tmp_path / "q", relevance, ["a", "b"], ["p1", "p2", "p3"])
     assert (tmp_path / "q").read_text() == "a 0 p2 2\nb 0 p1 1\nb 0 p3 3\n"
     assert read_qrels(tmp_path / "q") == {"a": {"p2": 2}, "b": {"p1": 1, "p3": 3}}
-
-
-def test_ir_measures_finds_our_figures_in_our_files(tmp_path: Path) -> None:
-    relevance = np.random.default_rng(1).random((3, 40)) < 0.1
-    write_run(tmp_path / "x.run", scores(), ARTICLES, POSTS, tag="mine")
-    write_qrels(tmp_path / "q", relevance, ARTICLES, POSTS)
-    theirs = ir_measures.calc_aggregate(
-        [AP, nDCG @ 10],
-        list(ir_measures.read_trec_qrels(str(tmp_path / "q"))),
-        list(ir_measures.read_trec_run(str(tmp_path / "x.run"))),
-    )
-    ours = per_article(scores(), relevance, POSTS)
-    assert theirs[AP] == pytest.approx(np.nanmean(ours["MAP"]), abs=1e-9)
-    assert theirs[nDCG @ 10] == pytest.approx(np.nanmean(ours["nDCG@10"]), abs=1e-9)
 
 
 @pytest.mark.parametrize("bad", ["two words", "tab\there", "line\nend", "no\u00a0break", ""])

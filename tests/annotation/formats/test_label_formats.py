@@ -199,11 +199,6 @@ def test_errors_are_reported_with_its_line(name: str, content: str, told: str, t
     assert str(path) in str(raised.value)
 
 
-def test_missing_files_are_reported(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="cannot be read"):
-        read(tmp_path / "nowhere")
-
-
 def test_a_label_given_again_in_prodigy_has_the_new_time(tmp_path: Path) -> None:
     path = tmp_path / "labels.jsonl"
     write(path, "prodigy", [LabeledPost(Post("1", "x"), "a", 0.5, "not", "anna", None, NOON)])

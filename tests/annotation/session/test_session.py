@@ -10,11 +10,12 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import linker.annotation.session.session as session_module
 from linker.annotation.session.session import Session
-from linker.common.errors import ConfigError, DataError, LinkerError, ModelError
+from linker.common.errors import DataError, LinkerError, ModelError
 from linker.data.labels.records import ImportedLabel
 from linker.data.types import Article, Post
 from tests.helpers.sessions import ARTICLE, POSTS, fresh
@@ -101,19 +102,6 @@ def test_all_posts_come_once_and_then_none(session: Session) -> None:
     assert session.next("lee") == []
 
 
-def test_with_overlap_two_get_the_same_posts(tmp_path: Path) -> None:
-    session = Session.open(fresh(tmp_path / "job", overlap=1.0))
-    seen: dict[str, list[str]] = {"kim": [], "lee": [], "max": []}
-    for _ in range(40):
-        for name, posts in seen.items():
-            for one in session.next(name):
-                posts.append(one.post.id)
-                session.label(name, one.post.id, "relevant")
-    assert all(len(set(posts)) == len(posts) for posts in seen.values())
-    times = [sum(post.id in posts for posts in seen.values()) for post in session.pool.posts]
-    assert times == [2] * 40  # by two, not by all three
-
-
 def test_overlap_is_a_share_of_the_posts(tmp_path: Path) -> None:
     session = Session.open(fresh(tmp_path / "job", overlap=0.3))
     for name in ("kim", "lee"):
@@ -167,14 +155,6 @@ def test_an_undone_post_is_assigned_to_one_annotator_only(session: Session) -> N
     session.undo("lee")
     assert next_id(session, "kim") != first
     assert next_id(session, "lee") == first
-
-
-def test_a_copy_inherits_its_label(session: Session) -> None:
-    session.label("kim", "p0copy", "relevant")
-    assert "p0" not in [one.post.id for one in session.next("kim", 50)]
-    assert session.status().copies_labeled == 1
-    by_id = {record.post.id: record for record in session.labeled()}
-    assert (by_id["p0"].value, by_id["p0copy"].value) == ("relevant", "relevant")
 
 
 def test_notes_are_kept(session: Session) -> None:
@@ -303,14 +283,21 @@ def test_a_session_begins_in_an_empty_folder_only(tmp_path: Path, session: Sessi
         Session.create(tmp_path / "else", [ARTICLE], POSTS, "bm25")
     with pytest.raises(LinkerError, match="is a file"):
         Session.create(tmp_path / "else/thesis.txt", [ARTICLE], POSTS, "bm25")
-    for wrong in ({"strategy": "lucky"}, {"rule": "never"}, {"rule": {"type": "recall", "target": 7}}):
-        with pytest.raises((ConfigError, LinkerError)):
-            Session.create(tmp_path / "new", [ARTICLE], POSTS, "bm25", **wrong)
     with pytest.raises(ModelError):
         Session.create(tmp_path / "new", [ARTICLE], POSTS, "no/such/model")
-    with pytest.raises(LinkerError, match="overlap 2"):
-        Session.create(tmp_path / "new", [ARTICLE], POSTS, "bm25", overlap=2)
     assert not (tmp_path / "new").exists()
+
+
+def test_posts_and_articles_are_read_as_rank_reads_them(tmp_path: Path) -> None:
+    article = pd.DataFrame({"title": ["Otters return"], "text": ["Two otters were filmed."]})
+    posts = pd.DataFrame({"id": ["x", "y"], "text": ["otters at the weir", None], "likes": [1, 2]})
+    with Session.create(tmp_path / "job", article, posts[:1], model="bm25") as session:
+        assert [(post.id, post.text, post.extra["likes"]) for post in session.posts] == [
+            ("x", "otters at the weir", 1)
+        ]
+    with pytest.raises(LinkerError, match="row 1: empty text"):
+        Session.create(tmp_path / "bad", article, posts, model="bm25")
+    assert not (tmp_path / "bad").exists()
 
 
 def test_a_start_that_was_killed_leaves_nothing_in_the_way(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from linker.annotation.stopping_rules.sequential_sampling import (
 )
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 from linker.annotation.stopping_rules.target import TargetRule
-from linker.config import build
 
 
 def labels_of(relevant: list[int] | np.ndarray, at_random: list[int] | np.ndarray | None = None) -> Labels:
@@ -53,13 +52,6 @@ def asked_after_every_label(
 def no_more_than(failures: int, number: int, rate: float) -> bool:
     """Would a rule that fails at this rate fail so often or more with a chance of 1 in 10,000 at least?"""
     return float(binom.sf(failures - 1, number, rate)) > 1e-4
-
-
-def test_configs_name_the_rules() -> None:
-    assert StoppingRule.available() == ["marginal_cost", "recall", "target"]
-    rule = build(StoppingRule, {"type": "recall", "target": 0.9})
-    assert isinstance(rule, RecallRule)
-    assert rule.target == 0.9
 
 
 @pytest.mark.parametrize(

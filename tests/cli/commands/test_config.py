@@ -116,34 +116,7 @@ def extra(config: Any, chance: random.Random) -> tuple[str, str]:
     return dotted(*path, "zzzzzz"), 'unknown key (value "surplus")'
 
 
-def wrong_nesting(config: Any, chance: random.Random) -> tuple[str, str]:
-    """A key one level above where it belongs."""
-    options = [
-        (path, key, inner)
-        for path, here in objects(config)
-        for key, value in here.items()
-        if isinstance(value, dict)
-        for inner in value
-        if inner not in here and inner != "type"
-    ]
-    path, key, inner = chance.choice(options)
-    here = config
-    for step in path:
-        here = here[step]
-    here[inner] = here[key].pop(inner)
-    return dotted(*path, inner), "unknown key"
-
-
-def missing(config: Any, chance: random.Random) -> tuple[str, str]:
-    path, here = chance.choice(
-        [(path, here) for path, here in objects(config) if "type" in here and len(path) > 1]
-    )
-    here.clear()
-    here["zzzzzz"] = 1
-    return dotted(*path), ""
-
-
-MUTATIONS = [typo, wrong_type, misspelt_component, extra, wrong_nesting, missing]
+MUTATIONS = [typo, wrong_type, misspelt_component, extra]
 
 
 def _as_jsonnet_gives(config: dict[str, Any]) -> dict[str, Any]:

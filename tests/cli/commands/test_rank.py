@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import csv
-import functools
 import io
 import json
-import threading
-from collections.abc import Callable, Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from linker.cli.main import main
 from linker.data.identity import content_id
 from linker.data.types import Post
 from linker.ranking.ranker import load
+from tests.helpers.article_pages import Site
 from tests.helpers.score_files import read_run
 
 ARTICLE = "Bridge closed after cracks\n\nThe council closed the old bridge because of cracks in its northern pier.\n"
@@ -34,19 +31,16 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Run) -> Run:
     """Runs `linker rank` in this process, in a folder with article.txt and posts.jsonl: code, stdout, stderr."""
     (tmp_path / "article.txt").write_text(ARTICLE)
     (tmp_path / "posts.jsonl").write_text("".join(json.dumps(post) + "\n" for post in POSTS))
     monkeypatch.chdir(tmp_path)
 
     def rank(*arguments: str, stdin: bytes | None = None) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["linker", "rank", *arguments])
         if stdin is not None:
             monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(stdin)))
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return int(ended.value.code or 0), *capsys.readouterr()
+        return command("rank", *arguments)
 
     return rank
 
@@ -186,23 +180,6 @@ def test_conditions_without_a_corpus(run: Run, tmp_path: Path, options, kept, to
     assert told in err
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (
-            ("--lang", "xx"),
-            "--lang xx: not a language; write its code of ISO 639, such as en, or its English name",
-        ),
-        (("--since", "2031"), "--since: "),
-    ],
-)
-def test_conditions_that_cannot_be_asked(run: Run, options, told) -> None:
-    code, out, err = run(*BASIC, *options)
-    assert (code, out) == (2, "")
-    assert told in err
-    assert "Traceback" not in err
-
-
 def test_a_condition_on_times_that_no_post_has(run: Run, tmp_path: Path) -> None:
     (tmp_path / "posts.txt").write_text("the bridge\ncracks\n")
     code, _, err = run("--article", "article.txt", "--posts", "posts.txt", "--since", "2031-05-01")
@@ -299,6 +276,12 @@ def test_posts_cannot_write_to_the_terminal(run: Run, tmp_path: Path) -> None:
         (("--article", "-", "--posts", "-"), "standard input can be read once only"),
         ((*BASIC, "--model", "runs/none"), "runs/none: model not found"),
         ((*BASIC, "--out", "."), "is a folder"),
+        ((*BASIC, "--out", "ranked.foo"), ".xlsx"),
+        (
+            (*BASIC, "--lang", "xx"),
+            "--lang xx: not a language; write its code of ISO 639, such as en, or its",
+        ),
+        ((*BASIC, "--since", "2031"), "--since: "),
         ((*BASIC, "--out", "article.txt/x.csv"), "cannot be written"),
         ((*BASIC, "--out", "posts.jsonl"), "would overwrite an input"),
         ((*BASIC, "--column", "body"), "expected KEY=COL"),
@@ -329,34 +312,18 @@ def test_an_id_that_trec_cannot_hold(run: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "run.trec").exists()
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[str]:
-    """The address of a web server that serves the test's folder."""
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(tmp_path)))
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-
-
-def test_an_address_and_a_file_as_one_query(run: Run, served: str, tmp_path: Path) -> None:
+def test_an_address_and_a_file_as_one_query(run: Run, site: Site) -> None:
     paragraphs = "".join(
         f"<p>The council has closed the bridge again, for the {i}th time.</p>" for i in range(9)
     )
     page = f"<html><head><title>Bridge news</title></head><body><article>{paragraphs}</article></body></html>"
-    (tmp_path / "news.html").write_text(page)
-    arguments = ("--article", f"{served}/news.html", *BASIC, "--format", "trec")
-    code, out, err = run(*arguments)
+    address = site.on("/news.html", page)
+    code, out, err = run("--article", address, *BASIC, "--format", "trec")
     assert code == 0, err
-    assert out.splitlines()[0].split()[:4] == [f"{served}/news.html+1", "Q0", "p5", "1"]
-    assert run("--article", f"{served}/gone.html", "--posts", "posts.jsonl") == (
+    assert out.splitlines()[0].split()[:4] == [f"{address}+1", "Q0", "p5", "1"]
+    gone = site.on("/gone.html", "", status=404)
+    assert run("--article", gone, "--posts", "posts.jsonl") == (
         2,
         "",
-        "fetching the article ...\n"
-        f"error: {served}/gone.html: page not found (status 404); check the address\n",
+        f"fetching the article ...\nerror: {gone}: page not found (status 404); check the address\n",
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from linker.cli.main import main
 from tests.helpers.forked import run_linker
 
+Run = Callable[..., tuple[int, str, str]]
 DATA = Path(__file__).resolve().parents[3] / "data"
 
 
@@ -85,24 +86,9 @@ def test_a_task_of_each_story(labeled: Path, tmp_path: Path) -> None:
     ],
 )
 def test_errors_are_reported_in_one_message(
-    labeled: Path,
-    arguments: list[str],
-    told: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    labeled: Path, command: Run, arguments: list[str], told: str
 ) -> None:
-    files = [
-        "--articles",
-        str(labeled / "articles.jsonl"),
-        "--posts",
-        str(labeled / "posts.csv"),
-        "--column",
-        "id=",
-        "--model",
-        "bm25",
-    ]
-    monkeypatch.setattr("sys.argv", ["linker", "annotate", "simulate", *files, *arguments])
-    with pytest.raises(SystemExit) as exit_:
-        main()
-    assert exit_.value.code == 2
-    assert told in capsys.readouterr().err
+    files = ("--articles", labeled / "articles.jsonl", "--posts", labeled / "posts.csv", "--column", "id=")
+    code, _, err = command("annotate", "simulate", *files, "--model", "bm25", *arguments)
+    assert code == 2
+    assert told in err
