@@ -24,15 +24,11 @@ def test_an_article_takes_the_date() -> None:
         publication_date("soon", "--published")
 
 
-def test_another_date_is_named() -> None:
+def test_the_date_of_one_article_is_replaced_and_of_several_added() -> None:
     old = Article("a", "text", published=DAY - timedelta(days=1))
     articles, lines = dated([old], DAY, "--published")
     assert articles[0].published == DAY
     assert lines == ["a: --published replaces the date 2024-01-15 00:00"]
-
-
-def test_of_several_articles_those_without_a_date_take_it() -> None:
-    old = Article("a", "text", published=DAY - timedelta(days=1))
     articles, lines = dated([old, Article("b", "text")], DAY, "--published")
     assert [article.published for article in articles] == [old.published, DAY]
     assert lines == ["--published: 1 of 2 articles keep the date that they have"]

@@ -41,10 +41,12 @@ def test_links_lead_to_articles_once_they_are_fetched(
     posts = tmp_path / "posts.jsonl"
     posts.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     links = tmp_path / "links.jsonl"
-    with pytest.raises(
-        DataError, match="of 9 posts: 5 only shortened links, 4 of articles without title and text"
-    ):
+    reasons = (
+        "5 only shortened links, 4 of articles without title and text; give the articles with --articles"
+    )
+    with pytest.raises(DataError, match=f"of 9 posts: {reasons}"):
         mine_links([str(posts)], tmp_path / "set", missing=links)
+    assert not (tmp_path / "set").exists()
     assert len(links.read_text(encoding="utf-8").splitlines()) == 9
     crawl(str(links), tmp_path / "articles", CrawlOptions("me@lab.example", delay=0))
     mined = mine_links([str(posts)], tmp_path / "set", [str(tmp_path / "articles")], missing=links)

@@ -253,16 +253,6 @@ def test_cards_that_many_pages_share_are_those_of_the_site(
     assert report["linked posts"]["of articles without title and text"] == 15
 
 
-def test_no_pair_is_an_error_with_the_reasons(tmp_path: Path) -> None:
-    rows = [{"id": n, "text": f"My brothers photographed beautiful herons {url(n)}"} for n in range(3)]
-    source = write(tmp_path / "posts.jsonl", rows)
-    with pytest.raises(
-        DataError, match="3 of articles without title and text; give the articles with --articles"
-    ):
-        mine_links([source], tmp_path / "set")
-    assert [path.name for path in tmp_path.iterdir()] == ["posts.jsonl"]
-
-
 def test_faults_leave_nothing_behind(tmp_path: Path, twenty: list[dict[str, Any]]) -> None:
     source = write(tmp_path / "posts.jsonl", [*twenty, {"id": "x"}])
     with pytest.raises(DataError, match=r"posts\.jsonl, line 21"):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker.common.errors import DataError
 from linker.mining.training_set import Headed, dev_part, stories
 
 DAY = 86_400.0
@@ -40,8 +38,6 @@ def test_dev_are_the_latest_stories_as_a_whole() -> None:
     assert dev_part(np.array([0, 1, 2, 3, 0, 5, 5, 2, 8, 0]), 0.3).tolist() == [
         *(False, False, False, False, False, True, True, False, True, False),
     ]
-    with pytest.raises(DataError, match="are of one story"):
-        dev_part(np.array([0, 0]), 0.1)
 
 
 @given(st.lists(st.integers(0, 30), min_size=2, max_size=30), st.floats(0.01, 0.9))

@@ -51,10 +51,24 @@ def refusal(html: str) -> str:
     return message
 
 
-def test_a_short_article_without_a_wall_is_read() -> None:
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        (TITLE, START),
+        (
+            "A case of cookies",
+            "The court in Marrow ruled that a publisher may not use cookies unless readers gave their consent. The "
+            "county's privacy office had sued the publisher of two weeklies after forty readers had complained of it.",
+        ),
+        (
+            "Robot passes otters, website down with error 404",
+            f"{START} A robot drove by. Visitors of the county's website found an error 404 where the film was before.",
+        ),
+    ],
+)
+def test_a_short_article_without_a_wall_is_read(title: str, text: str) -> None:
     # The site offers subscriptions above and below it, as all do.
-    assert word_count(START) == 61
-    assert "salmon" in read(page(START))
+    assert text in read(page(text, title=title))
 
 
 @pytest.mark.parametrize(
@@ -139,14 +153,6 @@ def test_consent_walls_are_no_articles(wall: str) -> None:
     assert "consent to cookies" in refusal(page(wall, "They are kept for thirteen months. " * 5))
 
 
-def test_an_article_about_cookies_is_one() -> None:
-    text = (
-        "The court in Marrow ruled that a publisher may not use cookies unless readers gave their consent. "
-        "The county's privacy office had sued the publisher of two weeklies after forty readers complained about it."
-    )
-    assert "weeklies" in read(page(text))
-
-
 @pytest.mark.parametrize(
     "notice",
     [
@@ -198,14 +204,6 @@ def test_checks_for_robots(text: str) -> None:
     assert "checks for robots" in refusal(page(text, title="Gazette"))
 
 
-def test_news_about_errors_and_robots_is_read() -> None:
-    text = (
-        START
-        + " A robot drove by. Visitors of the county's website found an error 404 where the film had been before."
-    )
-    assert "salmon" in read(page(text, title="Robot passes otters, website down with error 404"))
-
-
 def test_words_of_languages_without_spaces_are_counted_by_characters() -> None:
     assert word_count("two words") == 2
     assert word_count("") == 0
@@ -213,12 +211,6 @@ def test_words_of_languages_without_spaces_are_counted_by_characters() -> None:
     assert word_count("水獭 returned to 布雷尔河") == 5  # (2 + 4) / 2 and two
     chinese = "周二,河流管理员的摄像机拍到了两只水獭,这是四十年前造纸厂开工以来首次在这条河上见到水獭。" * 2
     assert fault_of(page(chinese), TITLE, chinese) is None
-
-
-@pytest.mark.parametrize("html", ["", "<", "<p" * 5000, "<div>" * 5000 + "x", "<!-- " * 3000, "\0\ud800"])
-def test_hostile_pages_get_an_answer(html: str) -> None:
-    assert fault_of(html, "", "x") is not None
-    fault_of(html, "", "")
 
 
 @pytest.mark.parametrize(

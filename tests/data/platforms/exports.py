@@ -23,7 +23,6 @@ else:
 
 URL = "https://news.example/dam"
 DID = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"
-POST = f"at://{DID}/app.bsky.feed.post"
 _PACKED: dict[str, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,
     "bz2": bz2.compress,
@@ -55,21 +54,11 @@ class Export(NamedTuple):
     is_paged: bool = False
     title: str = ""
 
-    @property
-    def file_name(self) -> str:
-        """The name of the file as it is written."""
-        return f"{self.name}.{self.packing}" if self.packing else self.name
-
     def write(self, folder: Path) -> Path:
         """Write the file into a folder and return its path."""
-        data, path = self.content.encode(), folder / self.file_name
+        data, path = self.content.encode(), folder / f"{self.name}.{self.packing}".removesuffix(".")
         path.write_bytes(_PACKED[self.packing](data) if self.packing else data)
         return path
-
-
-def lines(*records: Any) -> str:
-    """Return one JSON document a line."""
-    return "".join(json.dumps(record) + "\n" for record in records)
 
 
 def _exports_in(folder: Path) -> list[Export]:

@@ -12,7 +12,7 @@ from linker.common.errors import DataError
 from linker.data import PostColumns, read_posts
 from linker.data.io.records import posts_of_records
 from linker.data.platforms.platform import hashed
-from tests.data.platforms.exports import EXPORTS, lines
+from tests.data.platforms.exports import EXPORTS
 
 SUBMISSION = json.loads(EXPORTS["reddit_submissions"][0].content.splitlines()[0])
 COMMENT = json.loads(EXPORTS["reddit_comments"][0].content.splitlines()[0])
@@ -22,7 +22,7 @@ def reddit(number: int) -> tuple[list[str], list[str]]:
     """Return submissions and comments, as lines."""
     submissions = [SUBMISSION | {"id": f"s{i}", "name": f"t3_s{i}", "author": "ann"} for i in range(number)]
     comments = [COMMENT | {"id": f"c{i}", "author": "bob"} for i in range(number)]
-    return lines(*submissions).splitlines(True), lines(*comments).splitlines(True)
+    return [json.dumps(row) + "\n" for row in submissions], [json.dumps(row) + "\n" for row in comments]
 
 
 @pytest.mark.parametrize("order", ["half and half", "one after the other", "the other way around"])

@@ -15,11 +15,9 @@ from linker.data.splitters.by_article import ByArticleSplitter
 from linker.data.splitters.by_column import ByColumnSplitter
 from linker.data.splitters.by_time import ByTimeSplitter
 
-DAY_ONE = datetime(2014, 1, 1, tzinfo=timezone.utc)
-
 
 def day(number: int) -> datetime:
-    return DAY_ONE + timedelta(days=number)
+    return datetime(2014, 1, 1, tzinfo=timezone.utc) + timedelta(days=number)
 
 
 def many(count: int = 200, posts_each: int = 2) -> LinkedPosts:

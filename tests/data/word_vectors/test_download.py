@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import io
-import threading
 import zipfile
-from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -26,34 +22,24 @@ def archive(member: str = "glove.6B.50d.txt") -> bytes:
     return buffer.getvalue()
 
 
-@pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder with what the publisher serves."""
-    folder = tmp_path / "published"
-    folder.mkdir()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(folder)))
-    monkeypatch.setattr(published, "PUBLISHER", f"http://127.0.0.1:{server.server_address[1]}")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield folder
-    server.shutdown()
-    server.server_close()
-    thread.join()
+@pytest.fixture(autouse=True)
+def _publisher(site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(published, "PUBLISHER", site.url)
 
 
 def words(cache: Path) -> list[str]:
     return VectorFile("6B.50d", cache=str(cache)).read()[0]
 
 
-def test_glove_is_downloaded_once(server: Path, tmp_path: Path) -> None:
-    (server / "glove.6B.zip").write_bytes(archive())
+def test_glove_is_downloaded_once(site, tmp_path: Path) -> None:
+    site.on("/glove.6B.zip", archive())
     cache = tmp_path / "cache"
     assert words(cache) == ["the"]
     assert sorted(path.name for path in cache.iterdir()) == ["glove.6B.50d.txt", "glove.6B.zip"]
     # The archive serves its other files, too.
-    (server / "glove.6B.zip").unlink()
     (cache / "glove.6B.50d.txt").unlink()
     assert words(cache) == ["the"]
+    assert site.requests == ["/glove.6B.zip"]
 
 
 @pytest.mark.parametrize(
@@ -66,16 +52,15 @@ def test_glove_is_downloaded_once(server: Path, tmp_path: Path) -> None:
     ],
     ids=["page", "truncated", "other", "flipped bit"],
 )
-def test_what_is_not_the_archive_is_deleted(server: Path, tmp_path: Path, content: bytes) -> None:
-    (server / "glove.6B.zip").write_bytes(content)
+def test_what_is_not_the_archive_is_deleted(site, tmp_path: Path, content: bytes) -> None:
+    site.on("/glove.6B.zip", content)
     with pytest.raises(DataError, match=r"glove\.6B\.zip: incomplete or damaged .*try again"):
         words(tmp_path / "cache")
     assert not list((tmp_path / "cache").iterdir())
 
 
-def test_a_server_that_refuses_or_is_not_there(
-    server: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_refuses_or_is_not_there(site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.on("/glove.6B.zip", status=404)
     with pytest.raises(DataError, match=r"glove\.6B\.zip: cannot be downloaded into .*404"):
         words(tmp_path / "cache")
     monkeypatch.setattr(published, "PUBLISHER", "http://127.0.0.1:9")

@@ -65,17 +65,13 @@ def test_a_header_and_words_that_are_no_utf8_are_left_out_as_in_torchtext() -> N
     np.testing.assert_array_equal(matrix, np.array(EXPECTED["headed"]["vectors"][:-1], dtype=np.float32))
 
 
-def looked_up(tokens: list[str]) -> np.ndarray:
-    """The rows of a model's table for these tokens, zeros where there is none."""
-    vocabulary = Vocabulary(tokens)
-    words, matrix = VectorFile(str(CACHE / SOURCE), max_words=0).read(set(tokens))
-    return align(vocabulary, words, matrix)[[vocabulary.words.index(token) for token in tokens]]
-
-
 def test_tokens_with_capitals_get_the_vectors_of_get_vecs_by_tokens() -> None:
     expected = np.array(EXPECTED["get_vecs_by_tokens"], dtype=np.float32)
     expected[EXPECTED["tokens"].index("the")] = EXPECTED["glove"]["vectors"][0]  # the first row, see above
-    np.testing.assert_array_equal(looked_up(EXPECTED["tokens"]), expected)
+    vocabulary = Vocabulary(EXPECTED["tokens"])
+    words, matrix = VectorFile(str(CACHE / SOURCE), max_words=0).read(set(EXPECTED["tokens"]))
+    rows = [vocabulary.words.index(token) for token in EXPECTED["tokens"]]
+    np.testing.assert_array_equal(align(vocabulary, words, matrix)[rows], expected)
 
 
 @pytest.mark.parametrize(

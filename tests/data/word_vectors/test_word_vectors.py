@@ -96,23 +96,17 @@ def test_equals_a_line_by_line_reading(tmp_path_factory, words, dim, chunk, head
     # Random words, parsed in blocks of every length.
     floats = st.floats(-1e3, 1e3, width=32)
     rows = [data.draw(st.lists(floats, min_size=dim, max_size=dim)) for _ in words]
+    if not header:  # nor a word that would make one
+        words, rows = ["first", *words], [[0.5] * dim, *rows]
     expected: dict[str, list[float]] = {}
     for word, row in zip(words, rows):
         expected.setdefault(word, row)
-    matrix = np.array(rows, dtype=np.float32)
-    content = (
-        word2vec(words, matrix)
-        if header
-        else b"first " + b" ".join([b"0.5"] * dim) + b"\n" + glove(words, matrix)
-    )
+    content = (word2vec if header else glove)(words, np.array(rows, dtype=np.float32))
     path = tmp_path_factory.mktemp("v") / "vectors.txt"
     path.write_bytes(content)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(formats, "PARSED_NUMBERS", chunk)
         found, vectors = VectorFile(str(path)).read()
-    if not header:
-        expected = {"first": [0.5] * dim, **expected}
-        expected["first"] = [0.5] * dim
     assert found == list(expected)
     np.testing.assert_allclose(vectors, np.array(list(expected.values()), dtype=np.float32), rtol=1e-6)
 
