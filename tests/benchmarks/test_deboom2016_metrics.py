@@ -15,8 +15,6 @@ from benchmarks.papers.deboom2016_metrics import (
     jensen_shannon,
     split_error,
 )
-from benchmarks.papers.deboom2016_report import draw_distances
-from linker.common.errors import LinkerError
 
 
 def distances(related, unrelated):
@@ -61,24 +59,6 @@ def test_jensen_shannon_is_scipys_on_the_same_bins_and_has_its_bounds():
         assert jensen_shannon(pairs, bins) <= variation + 1e-12
     assert jensen_shannon(distances([1, 2, 3], [1, 2, 3])) == 0
     assert jensen_shannon(distances([1, 2, 3], [7, 8])) == 1
-
-
-@pytest.mark.parametrize(
-    ("related", "unrelated", "said"), [([], [1], "no related"), ([1], [math.nan], "unrelated")]
-)
-def test_nothing_to_measure_is_reported(related, unrelated, said):
-    with pytest.raises(LinkerError, match=said):
-        distances(related, unrelated)
-
-
-def test_the_picture_is_written_whole(tmp_path):
-    pytest.importorskip("matplotlib")
-    rng = np.random.default_rng(0)
-    panels = {name: distances(rng.normal(size=50), rng.normal(1, 1, size=50)) for name in "abcd"}
-    draw_distances(tmp_path / "four.svg", panels, {"a": 0.5, "b": -math.inf})
-    picture = (tmp_path / "four.svg").read_text()
-    assert picture.rstrip().endswith("</svg>")
-    assert picture.count('id="axes_') == 6
 
 
 def test_tfidf_equals_scikit_learns_with_the_papers_idf():

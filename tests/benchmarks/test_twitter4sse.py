@@ -3,7 +3,7 @@
 import gzip
 import json
 
-from benchmarks.papers.twitter4sse import Run, every_pair, further_pairs, plan, tweet_objects
+from benchmarks.papers.twitter4sse import every_pair, further_pairs, tweet_objects
 from linker.data.io.columns import SingleFileColumns
 from linker.data.readers.pairs_file import SingleFile
 
@@ -62,14 +62,3 @@ def test_further_pairs_can_be_read_with_those_of_the_paper(tmp_path):
         (tweet, one),
         (tweet, other),
     ]
-
-
-def test_all_pairs_come_before_smaller_samples_and_no_run_is_made_twice():
-    runs = plan([1000, 2500, 5000, 10_000, 13_000], 5)
-    assert runs[0] == Run("bundled", "mn", 13_000)
-    assert len({*runs}) == len(runs)
-    for loss in ("mn", "triplet"):
-        assert (
-            len({run.seed for run in runs if (run.model, run.loss, run.pairs) == ("words", loss, 13_000)})
-            == 5
-        )

@@ -14,7 +14,6 @@ from benchmarks.papers.wrapresentations_metrics import (
     precision_interval,
     topic_wise_f1,
 )
-from linker.common.errors import LinkerError
 from linker.contrib.wrapresentations.batches import balanced_pairs
 
 
@@ -78,20 +77,6 @@ def test_a_topic_that_turns_the_classes_round_is_misclassified():
     turned = [f"c{(int(c[1]) + 1) % 3}" if t == "z" else c for c, t in zip(classes, topics)]
     figures = topic_wise_f1(vectors, turned, topics)
     assert figures["z"] < 0.05
-
-
-@pytest.mark.parametrize(
-    ("measure", "told"),
-    [
-        (lambda v, c: cross_validated_f1(v, c[:-2] + ["rare"] * 2), "the class rare has 2 texts"),
-        (lambda v, c: topic_wise_f1(v, c, ["x"] * 60), "same topic"),
-        (lambda v, c: pair_figures(v, ["c0"] * 60), "both are needed"),
-        (lambda v, c: pair_figures(v * np.nan, c), "not finite"),
-    ],
-)
-def test_what_cannot_be_measured_is_reported(measure, told):
-    with pytest.raises(LinkerError, match=told):
-        measure(*texts(1.0))
 
 
 def test_the_interval_of_the_average_precision_is_over_texts():
