@@ -12,7 +12,7 @@ import numpy as np
 
 from linker.common.concurrency import ahead
 from linker.common.console import progress_bar
-from linker.common.errors import LinkerError, ModelError
+from linker.common.errors import LinkerError
 from linker.corpus.chunks import ChunkWriter, read_chunks
 from linker.corpus.deletion import delete_by_files, delete_rows
 from linker.corpus.engines.engine import Engine
@@ -158,8 +158,8 @@ def build_corpus(
     Args:
         folder: the corpus.
         posts: files, folders, patterns, addresses (see `input_files`), or `-`, standard input.
-        model: a model folder, `best` or `distilled`, or the config of a model that needs no training. Of an ensemble,
-            the first part with embeddings encodes the posts; the other parts score as they do without a corpus.
+        model: a model folder, `best` or `distilled`, or the config of a model that needs no training. What its
+            features read of posts is stored; a model that has only a `score` reads all texts for every search.
         columns: column names of the files.
         on_error: as for `read_posts`.
         engine: where posts are encoded and written; None: in this process.
@@ -169,7 +169,7 @@ def build_corpus(
         The numbers of posts.
 
     Raises:
-        LinkerError: if the model is not found or has no embeddings, or the folder is not a corpus; see `add_posts`.
+        LinkerError: if the model is not found, or the folder is not a corpus; see `add_posts`.
     """
     check_local(folder)
     check_inputs(posts)
@@ -180,11 +180,10 @@ def build_corpus(
             f"{folder}: is a corpus that another model encoded ({store.facts.model}); give another folder"
         )
     loaded = reference.load()
-    encoder = embedding_submodel(loaded)
-    if encoder is None:
-        raise ModelError(f"{model}: has no embeddings to store in a corpus; give a trained model folder")
     if store is None:
-        dim, similarity = encoder.post_vectors([]).shape[1], getattr(encoder, "similarity", "cosine")
+        dim, similarity = 0, "no embeddings"
+        if (encoder := embedding_submodel(loaded)) is not None:
+            dim, similarity = encoder.post_vectors([]).shape[1], getattr(encoder, "similarity", "cosine")
         facts = CorpusMetadata(reference.lasting_name, reference.fingerprint, similarity, dim)
         store = Store.create(folder, facts)
     return add_posts(store, loaded, posts, columns, on_error, engine, update)

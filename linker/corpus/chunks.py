@@ -75,10 +75,10 @@ class ChunkWriter:
                 "under the same path"
             )
         files = encoded(self.model, posts)
-        vectors = files[VECTORS]
-        if vectors["values"].shape[1] != facts.dim:
+        vectors = files.get(VECTORS)
+        if (vectors["values"].shape[1] if vectors else 0) != facts.dim:
             raise ModelError(f"{folder}: the model's embeddings do not have {facts.dim} dimensions")
-        if not finite(vectors):
+        if vectors and not finite(vectors):
             raise ModelError(f"{facts.model}: gives embeddings that are not finite numbers; train it again")
         with self.store.write_errors():
             return DataFile.write(folder, table_of(posts), files), replaced

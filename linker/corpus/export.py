@@ -28,6 +28,8 @@ def export_parquet(store: Store, path: Path) -> int:
     Raises:
         LinkerError: if the corpus is empty, or the file cannot be written.
     """
+    if not store.facts.dim:
+        raise DataError(f"{store.folder}: its model ({store.facts.model}) has no embeddings to export")
     shards = store.shards()
     if shards is None:
         raise DataError(f"{store.folder}: the corpus is empty; add posts with `linker corpus add`")

@@ -56,6 +56,6 @@ def summary_lines(store: Store) -> dict[str, str]:
         "to": f"{summary.last:%Y-%m-%d %H:%M} UTC" if summary.last else "unknown",
         "languages": ", ".join(languages) + (f" and {rest} more" if rest > 0 else "") or "unknown",
         "model": summary.model,
-        "vectors": f"{store.facts.dim} dimensions, {store.facts.similarity}",
+        "vectors": f"{store.facts.dim} dimensions, {store.facts.similarity}" if store.facts.dim else "none",
         "on disk": f"{store.size() / 1e6:,.1f} MB",
     }

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from linker.annotation.build_pool import build_pool
+from linker.common.errors import DataError
 from linker.config import build
+from linker.corpus.builder import add_to_corpus, build_corpus
+from linker.corpus.compaction import compact
+from linker.corpus.export import export_parquet
+from linker.corpus.storage.store import Store
+from linker.corpus.table import CorpusTable
+from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts
 from linker.data.types import Article
+from linker.models.features.memory_table import MemoryTable
 from linker.models.model import Model
 from tests.conftest import toy_posts
 from tests.corpus.conftest import CONFIG, some_posts, write_posts
@@ -19,6 +28,25 @@ WHOLE = {
     "model": {"type": "ensemble", "parts": ["tfidf", CONFIG], "weights": [0.5, 1], "fusion": "sum"},
 }
 ARTICLE = "harbour0 harbour1 harbour2 w1"
+
+
+def test_models_without_embeddings_have_the_scores_of_the_whole(tmp_path):
+    class Lengths(Model):
+        def score(self, articles, posts):
+            return np.tile(np.array([len(post.text) for post in posts], np.float32), (len(articles), 1))
+
+    path = write_posts(tmp_path / "posts.jsonl", some_posts(60))
+    build_corpus(tmp_path / "words", [path], "bm25", PostColumns())
+    add_to_corpus(
+        tmp_path / "words", [write_posts(tmp_path / "more.jsonl", some_posts(70))], None, PostColumns()
+    )
+    compact(Store.open(tmp_path / "words"))
+    for model in (build(Model, "bm25"), Lengths()):
+        table = CorpusTable(Store.open(tmp_path / "words").shards(), model)
+        expected = model.score_table(MemoryTable(table.posts()), [Article("a", ARTICLE)])
+        np.testing.assert_array_equal(model.score_table(table, [Article("a", ARTICLE)]), expected)
+    with pytest.raises(DataError, match=r"its model \(bm25\) has no embeddings to export"):
+        export_parquet(Store.open(tmp_path / "words"), tmp_path / "e.parquet")
 
 
 def test_a_labelling_session_has_the_scores_of_the_whole(tmp_path):

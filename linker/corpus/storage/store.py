@@ -49,7 +49,7 @@ class CorpusMetadata:
     Attributes:
         model: path or name of the model that encoded it.
         fingerprint: fingerprint of that model.
-        similarity: `cosine`, `dot` or `euclidean`.
+        similarity: `cosine`, `dot`, `euclidean` or `no embeddings`.
         dim: dimension of the embeddings.
     """
 
