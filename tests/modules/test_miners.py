@@ -34,13 +34,13 @@ def leaves(articles, posts):
     return articles.clone().requires_grad_(), posts.clone().requires_grad_()
 
 
-def test_mined_triplet_loss_equals_the_library_on_a_thousand_label_sets():
+def test_mined_triplet_loss_equals_the_library_on_many_label_sets():
     miner, loss = MultiSimilarityMiner(epsilon=0.1), TripletMarginLoss(margin=0.15)
     # swap=False, squared distances, mean over the triplets that are above 0: the library's defaults but for the power.
     distance = LpDistance(p=2, power=2, normalize_embeddings=False)
     their_miner, their_loss = LibraryMiner(epsilon=0.1), LibraryTriplet(margin=0.15, distance=distance)
     without_loss = 0
-    for seed in range(1000):
+    for seed in range(300):
         articles, posts, article_labels, post_labels = random_batch(seed)
         a, p = leaves(articles, posts)
         ours = loss(a, p, miner(a, p, article_labels[:, None] == post_labels[None]))
@@ -56,7 +56,7 @@ def test_mined_triplet_loss_equals_the_library_on_a_thousand_label_sets():
             # The library differentiates through cdist, whose last digits differ where vectors coincide.
             torch.testing.assert_close(x.grad, reference, atol=1e-6, rtol=1e-5)
         without_loss += ours.item() == 0
-    assert 20 < without_loss < 900
+    assert 6 < without_loss < 270
 
 
 def test_mined_pairs_equal_the_library():
@@ -72,12 +72,12 @@ def test_mined_pairs_equal_the_library():
 
 @pytest.mark.parametrize(
     ("ours", "theirs"),
-    [(MultiSimilarityLoss(), LibraryMultiSimilarity()), (NTXentLoss(0.1), LibraryNTXent(temperature=0.1))],
+    [
+        (MultiSimilarityLoss(), LibraryMultiSimilarity(alpha=2, beta=50, base=0.5)),
+        (NTXentLoss(0.1), LibraryNTXent(temperature=0.1)),
+    ],
 )
 def test_library_losses_get_articles_as_anchors(ours, theirs):
-    theirs = (
-        theirs if isinstance(theirs, LibraryNTXent) else LibraryMultiSimilarity(alpha=2, beta=50, base=0.5)
-    )
     for seed in range(50):
         articles, posts, article_labels, post_labels = random_batch(seed)
         pairs = AllPairsMiner()(articles, posts, article_labels[:, None] == post_labels[None])
@@ -108,18 +108,6 @@ def test_nothing_to_learn_gives_zero_loss_and_zero_gradient(loss, kind):
         assert (p.grad == 0).all()
     assert torch.isfinite(a.grad).all()
     assert torch.isfinite(p.grad).all()
-
-
-def test_posts_of_the_same_article_are_never_negatives():
-    articles, posts = (
-        torch.nn.functional.normalize(torch.randn(4, 8)),
-        torch.nn.functional.normalize(torch.randn(12, 8)),
-    )
-    relevance = torch.arange(12)[None] % 4 == torch.arange(4)[:, None]
-    for miner in (MultiSimilarityMiner(), AllPairsMiner()):
-        pairs = miner(articles, posts, relevance)
-        assert not (pairs.negatives & relevance).any()
-        assert not (pairs.positives & ~relevance).any()
 
 
 _MEMORY = """

@@ -1,10 +1,8 @@
-"""A transformer trains through the same trainer: alone, by several processes, killed and gone on with."""
+"""A transformer trains through the same trainer: alone, by several processes, broken off and gone on with."""
 
 import json
-import random
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from huggingface_hub import ModelCard
@@ -21,11 +19,10 @@ from linker.models.tfidf import TfidfModel
 from linker.ranking.ranker import load
 from linker.training.callbacks import Callback
 from linker.training.experiment import Experiment
-from tests.conftest import toy_posts
 from tests.helpers.cli import invoke
 from tests.helpers.process_groups import Setting, same, train_alone, train_together
 from tests.helpers.tiny_transformers import SIZES, tiny
-from tests.helpers.training_runs import kill_at_random, outcome, run, train, write_workplace
+from tests.helpers.training_runs import write_workplace
 
 ROOT = Path(__file__).parents[2]
 
@@ -98,17 +95,6 @@ def test_a_run_that_broke_off_ends_as_if_nothing_had_happened(tmp_path):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
 
 
-def test_bfloat16_gives_nearly_the_same_vectors(tmp_path):
-    model = build(Experiment, config_of(tmp_path, tiny("roberta", tmp_path / "base"))).model.construct()
-    model.prepare(toy_posts())
-    model.eval()
-    posts = [model.post_tokens(post) for post in toy_posts().posts]
-    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-        low = model(posts).float().numpy()
-    assert np.abs(low - model.encode(posts)).max() < 0.1
-    assert (low * model.encode(posts)).sum(1).min() > 0.99
-
-
 @pytest.mark.slow
 def test_two_processes_compute_what_one_does(tmp_path):
     path = tiny("bert", tmp_path / "base", dropout=0.0)
@@ -118,20 +104,6 @@ def test_two_processes_compute_what_one_does(tmp_path):
     alone = train_alone(setting, tmp_path)
     for record in train_together(setting, tmp_path, 2):
         assert same(alone, record, 1e-4) >= 3
-
-
-@pytest.mark.slow
-def test_random_kills_change_nothing(tmp_path):
-    folder = write_workplace(tmp_path)
-    path = tiny("bert", tmp_path / "base")
-    text = (folder / "config.jsonnet").read_text()
-    start, end = text.index("    type: 'siamese'"), text.index("  miner:")
-    model = f"    type: 'transformer', path: '{path}' }},\n"
-    (folder / "config.jsonnet").write_text(text[:start] + model + text[end:])
-    code, told = run(folder, *train("whole"))
-    assert code == 0, told
-    kill_at_random(folder, "killed", random.Random(2), 12.0)
-    assert outcome(folder, "killed") == outcome(folder, "whole")
 
 
 TEXTS = ROOT / "benchmarks" / "quality" / "texts" / "german"

@@ -113,20 +113,6 @@ def test_pooling_is_what_it_says_of_the_words_that_count(settings, by_hand):
 
 
 @pytest.mark.parametrize(
-    "encoder", [WordWeightsEncoder(9, input_dim=6), WordPoolingEncoder("min_max", top=0.3, input_dim=6)]
-)
-def test_a_text_has_the_same_vector_alone_and_in_any_batch(encoder):
-    if isinstance(encoder, WordWeightsEncoder):
-        encoder.weights.data = torch.randn(9)
-    texts = random_texts(60)
-    together = encode(encoder, texts)
-    for i in (0, 7, 59):
-        torch.testing.assert_close(encode(encoder, [texts[i]])[0], together[i])
-    order = torch.randperm(60, generator=torch.Generator().manual_seed(4)).tolist()
-    torch.testing.assert_close(encode(encoder, [texts[i] for i in order]), together[order])
-
-
-@pytest.mark.parametrize(
     "encoder", [WordWeightsEncoder(4, input_dim=3), WordPoolingEncoder("max", input_dim=3)]
 )
 def test_a_text_without_any_known_word_is_the_zero_vector(encoder):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from linker.common.errors import ConfigError, ModelError
+from linker.common.errors import ModelError
 from linker.config import build
 from linker.data.token_axis import length_buckets
-from linker.data.types import Article, LinkedPosts, Post
+from linker.data.types import Article, Post
 from linker.models.files.archive import load_model, save_model, write_manifest
 from linker.models.model import Model
 from linker.models.siamese.word_siamese import WordSiamese
@@ -227,9 +227,3 @@ def test_a_damaged_folder_is_named_with_what_is_wrong(damage, message, tmp_path)
     with pytest.raises(ModelError, match=message) as caught:
         load_model(folder)
     assert str(folder) in str(caught.value)
-
-
-def test_neither_vectors_nor_training_is_an_error():
-    config = config_of("mean") | {"embedder": {"type": "word_vectors", "dim": 16}}
-    with pytest.raises(ConfigError, match="trainable"):
-        build(Model, config).prepare(LinkedPosts([Article("a", "text")], [Post("p", "text", ("a",))]))

@@ -85,19 +85,6 @@ def test_vectors_are_what_the_network_gives_for_each_text_alone(kind, pooling, p
     assert np.abs(vectors[:20] - vectors[20:]).max() > 0.1
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_any_text_gives_the_same_vector_alone_and_in_any_batch(kind, pretrained):
-    model = transformer(pretrained[kind])
-    posts = [model.post_tokens(Post(str(i), text)) for i, text in enumerate(random_texts(60))]
-    with torch.no_grad():
-        alone = torch.cat([model([post]) for post in posts])
-        for seed, size in ((1, 3), (2, 25), (3, 60)):
-            order = random.Random(seed).sample(range(60), 60)
-            together = torch.cat([model([posts[i] for i in order[k : k + size]]) for k in range(0, 60, size)])
-            assert (together - alone[order]).abs().max() <= 1e-5
-    assert np.abs(model.encode(posts) - alone.numpy()).max() <= 1e-5
-
-
 def test_articles_and_posts_are_cut_where_the_config_says_special_tokens_counted(pretrained):
     model = transformer(pretrained["bert"], max_article_tokens=7, max_post_tokens=4)
     article = model.article_tokens(Article("a", "sat " * 50, title="the cat"))

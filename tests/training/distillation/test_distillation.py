@@ -17,13 +17,14 @@ from safetensors.numpy import load_file
 from linker.cli.main import app
 from linker.common.errors import ConfigError, LinkerError, ModelError
 from linker.config import EXPERIMENT, build, check, load_config
+from linker.data.types import Post
 from linker.models.files.archive import load_model, save_model
 from linker.models.model import Model
-from linker.training.callbacks import Callback
 from linker.training.experiment import Experiment
 from tests.conftest import toy_posts
 from tests.helpers.cli import invoke
 from tests.helpers.encoders import encoder
+from tests.training.test_transformer_training import StopAfter
 
 ROOT = Path(__file__).parents[3]
 DIM = 12
@@ -113,13 +114,9 @@ def cosine(folder: Path) -> float:
 def test_a_student_learns_in_the_precision_of_the_trainer(place: Path) -> None:
     cnn = f"{{ type: 'cnn', num_filters: 4, hidden_dim: {DIM}, dropout: 0 }}"  # a mean multiplies nothing
     (place / "c.jsonnet").write_text(CONFIG.replace("encoder: 'mean'", f"encoder: {cnn}"))
-    for out, precision in (("exact", "float32"), ("again", "float32"), ("lower", "bfloat16")):
+    for out, precision in (("exact", "float32"), ("lower", "bfloat16")):
         distil("--out", out, "--epochs", "3", "--lr", "0.01", "-o", f"trainer.precision={precision}")
-    exact, again, lower = (
-        load_file(place / out / "part-0" / "model.safetensors") for out in ("exact", "again", "lower")
-    )
-    for name, value in exact.items():
-        np.testing.assert_allclose(again[name], value, rtol=0, atol=1e-6)
+    exact, lower = (load_file(place / out / "part-0" / "model.safetensors") for out in ("exact", "lower"))
     # Rounded products change every step of Adam somewhat; the dev set's cosine may agree by chance.
     assert max(np.abs(lower[name] - value).max() for name, value in exact.items()) > 1e-4
     assert cosine(place / "exact") == pytest.approx(cosine(place / "lower"), abs=0.02)
@@ -134,7 +131,7 @@ def test_a_student_says_more_and_more_what_its_teacher_says_of_texts_kept_out(pl
     assert cosine(place / "often") > max(0.95, cosine(place / "once"))
     student = load_model(place / "often").submodels()[0].submodels()[0]
     new = ["unseen words", *(post.text for post in toy_posts(seed=9).posts)]
-    vectors = encoder(student).post_vectors([build_post(text) for text in new])
+    vectors = encoder(student).post_vectors([Post(text, text) for text in new])
     assert vectors is not None
     assert vectors.shape == (len(new), DIM)
     assert "no links" in (place / "often" / "README.md").read_text()
@@ -144,19 +141,13 @@ def test_a_student_of_fewer_numbers_learns_from_a_teacher_of_more(place: Path) -
     distil("--out", "small", "--epochs", "12", "--lr", "0.1", "-o", "model.model.parts.0.embedder.dim=10")
     teacher = load_model(place / "teacher")
     student = load_model(place / "small").submodels()[0].submodels()[0]
-    new = [build_post(post.text) for post in toy_posts(seed=9).posts]
+    new = toy_posts(seed=9).posts
     theirs, own = encoder(teacher).post_vectors(new), encoder(student).post_vectors(new)
     assert theirs is not None
     assert own is not None
     assert own.shape == (len(new), 10)
     pairs = np.triu_indices(len(new), 1)
     assert np.corrcoef((theirs @ theirs.T)[pairs], (own @ own.T)[pairs])[0, 1] > 0.9
-
-
-def build_post(text: str):
-    from linker.data.types import Post
-
-    return Post(text, text)
 
 
 def test_training_begins_with_the_weights_of_the_start_and_resumes_from_them(place: Path) -> None:
@@ -175,14 +166,6 @@ def test_training_begins_with_the_weights_of_the_start_and_resumes_from_them(pla
     run("train", "c.jsonnet", "--out", "more", "-o", "start=student", "-o", "trainer.epochs=1")
     assert any((first[name] != value).any() for name, value in load_file(place / "more" / weights).items())
     assert "started from the weights of student" in (place / "more" / "README.md").read_text()
-
-
-def test_a_student_resumes_where_another_ended(place: Path) -> None:
-    distil("--out", "first", "--epochs", "12", "--lr", "0.1")
-    distil("--out", "again", "--epochs", "1", "--lr", "1e-6", "-o", "start=first")
-    distil("--out", "anew", "--epochs", "1", "--lr", "1e-6")
-    assert cosine(place / "again") == pytest.approx(cosine(place / "first"), abs=0.01)
-    assert cosine(place / "again") > cosine(place / "anew") + 0.3
 
 
 def test_a_start_that_is_none_or_another_model_is_one_message(place: Path) -> None:
@@ -220,24 +203,6 @@ def test_a_teacher_of_too_few_numbers_and_too_few_texts_are_reported(place: Path
     with pytest.raises(LinkerError, match="give at least 2"):
         distil("--out", "a")
     assert not (place / "a").exists()
-
-
-def test_a_folder_is_replaced_only_when_asked(place: Path) -> None:
-    distil("--out", "student", "--epochs", "1")
-    with pytest.raises(LinkerError, match="already exists"):
-        distil("--out", "student", "--epochs", "1")
-    distil("--out", "student", "--epochs", "1", "--overwrite")
-
-
-class StopAfter(Callback):
-    """Ends the run after a step, as a crash would."""
-
-    def __init__(self, steps: int) -> None:
-        self.steps = steps
-
-    def step(self, number: int, values: dict[str, float]) -> None:
-        if number == self.steps:
-            raise LinkerError("crash")
 
 
 @pytest.fixture

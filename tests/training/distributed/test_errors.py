@@ -10,7 +10,7 @@ import time
 import pytest
 
 from tests.helpers.forked import run_linker
-from tests.helpers.training_runs import outcome, run, train, write_workplace
+from tests.helpers.training_runs import outcome, train, write_workplace
 
 FAILING = '''
 import os
@@ -101,18 +101,6 @@ def test_a_mistake_in_a_component_ends_all_with_one_traceback(workplace):
     assert re.search(
         r"process 1 of 2: step \d: ValueError: a mistake in the encoder; articles of the batch: ", last
     )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("how", "cause"), [("memory", "trainer.batches.articles"), ("nan", " is nan")])
-def test_a_single_process_names_the_batch_too(workplace, how, cause):
-    more = ["-o", "model.encoder.rank=0"]
-    command = ["-o", f"{{model+: {{encoder: {{type: 'failing', how: '{how}'}}}}}}"]
-    code, told = run(workplace, *train("out"), "--include-package", "failing", *command, *more)
-    assert code == 2
-    assert re.search(r"error: step \d: ", told)
-    assert cause in told
-    assert "articles of the batch: " in told
 
 
 @pytest.mark.slow

@@ -55,17 +55,6 @@ def test_two_and_four_processes_drop_out_what_one_does(encoder, dtype, tolerance
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernels", ["plain", "native"])
-def test_every_kernel_path_drops_out_the_same(kernels, tmp_path, monkeypatch):
-    setting = dropping("star_transformer")
-    alone = train_alone(setting, tmp_path)
-    (tmp_path / kernels).mkdir()
-    monkeypatch.setenv("LINKER_KERNELS", kernels)
-    for record in train_together(setting, tmp_path / kernels, 2):
-        assert same(alone, record, 1e-9) >= 20
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["multi_similarity", "nt_xent"])
 def test_other_losses_too(loss, tmp_path):
     setting = Setting("cnn", loss=loss)
