@@ -28,13 +28,6 @@ def labeled(places: list[int], relevant: list[bool]) -> Labels:
     )
 
 
-def test_all_strategies_are_there() -> None:
-    assert set(QueryStrategy.available()) >= {
-        *("random", "keywords", "lexical", "seed_similarity", "hybrid", "active_learning")
-    }
-    assert type(build(QueryStrategy, {})).__name__ == "ActiveLearningStrategy"
-
-
 @pytest.mark.parametrize("with_vectors", [False, True])
 @pytest.mark.parametrize("config", CONFIGS, ids=str)
 def test_an_order_holds_all_unlabeled_posts_once_and_is_repeatable(

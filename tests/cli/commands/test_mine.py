@@ -18,10 +18,6 @@ from tests.helpers.forked import run_linker
 SUBJECTS = ("otters", "bridge", "harvest", "library", "election", "museum", "railway", "stadium")
 
 
-def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return run_linker(folder, *arguments)
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Sixteen posts with cards about eight articles, and one without a link."""
@@ -45,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_table_and_the_folder(folder: Path) -> None:
-    done = run("mine", "links", "posts.jsonl", "--out", "set", folder=folder)
+    done = run_linker(folder, "mine", "links", "posts.jsonl", "--out", "set")
     assert (done.returncode, done.stdout) == (0, "set\n"), done.stderr
     rows = [re.split(r"\s{2,}", line.strip()) for line in done.stderr.splitlines()]
     table = {row[0]: row[1:] for row in rows}
@@ -70,10 +66,10 @@ def test_links_without_an_article_are_written_for_fetching(folder: Path) -> None
         "text": "some words of it",
     }
     (folder / "known.jsonl").write_text(json.dumps(known) + "\n", encoding="utf-8")
-    done = run(
+    done = run_linker(
+        folder,
         *("mine", "links", "posts.jsonl", "--articles", "known.jsonl", "--out", "set"),
         *("--missing", "links.jsonl"),
-        folder=folder,
     )
     assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in (folder / "links.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -83,9 +79,9 @@ def test_links_without_an_article_are_written_for_fetching(folder: Path) -> None
 
 
 def test_training_reads_the_folder(folder: Path) -> None:
-    run("mine", "links", "posts.jsonl", "--out", "set", folder=folder)
+    run_linker(folder, "mine", "links", "posts.jsonl", "--out", "set")
     config = str(Path(__file__).parents[3] / "configs" / "quickstart.jsonnet")
-    done = run("train", config, "--data", "set", "-o", "trainer.epochs=1", "--out", "model", folder=folder)
+    done = run_linker(folder, "train", config, "--data", "set", "-o", "trainer.epochs=1", "--out", "model")
     assert done.returncode == 0, done.stderr
     assert "train: 7 articles, 14 posts; dev: 1 articles, 2 posts" in done.stderr + done.stdout
 
@@ -101,7 +97,7 @@ def test_training_reads_the_folder(folder: Path) -> None:
     ],
 )
 def test_errors(folder: Path, arguments: list[str], message: str) -> None:
-    done = run("mine", "links", *arguments, folder=folder)
+    done = run_linker(folder, "mine", "links", *arguments)
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr

@@ -22,12 +22,8 @@ STATUSES = EXPORTS["mastodon"][1].content
 ARTICLE = "The dam broke at night and the river rose, says the news of today"
 
 
-def run(folder: Path, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    return run_linker(folder, *arguments, given=given)
-
-
 def rank(folder: Path, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    return run(
+    return run_linker(
         folder, "rank", "--article", ARTICLE, "--model", "bm25", "--format", "csv", *arguments, given=given
     )
 
