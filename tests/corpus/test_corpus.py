@@ -210,5 +210,3 @@ def test_what_is_not_a_corpus(tmp_path, model_folder):
     path = write_posts(tmp_path / "posts.jsonl", some_posts(3))
     with pytest.raises(LinkerError, match="is not empty"):
         build_corpus(tmp_path / "other", [path], str(model_folder), PostColumns())
-    with pytest.raises(ModelError, match="has no embeddings"):
-        build_corpus(tmp_path / "corpus", [path], "bm25", PostColumns())

@@ -1,4 +1,4 @@
-"""A model made of others in a labeling session: the part with vectors does what needs vectors."""
+"""Models with parts or without embeddings: a labeling session and a corpus have the scores of the whole."""
 
 from __future__ import annotations
 
