@@ -42,7 +42,9 @@ def test_models_without_embeddings_have_the_scores_of_the_whole(tmp_path):
     )
     compact(Store.open(tmp_path / "words"))
     for model in (build(Model, "bm25"), Lengths()):
-        table = CorpusTable(Store.open(tmp_path / "words").shards(), model)
+        shards = Store.open(tmp_path / "words").shards()
+        assert shards is not None
+        table = CorpusTable(shards, model)
         expected = model.score_table(MemoryTable(table.posts()), [Article("a", ARTICLE)])
         np.testing.assert_array_equal(model.score_table(table, [Article("a", ARTICLE)]), expected)
     with pytest.raises(DataError, match=r"its model \(bm25\) has no embeddings to export"):

@@ -314,7 +314,7 @@ class NoRightToWrite:
                 raise PermissionError(errno.EACCES, "Permission denied")
             return mkstemp(**where)
 
-        tempfile.mkstemp = refused
+        vars(tempfile)["mkstemp"] = refused
 
 
 def test_without_the_right_to_write_checkpoints_training_continues_and_reports_it(workplace, out):
