@@ -7,8 +7,8 @@ PIP_FLAGS ?=
 RUN ?= runs/quickstart
 NOTEBOOK ?=
 OUT ?=
-# Processes of the tests, and how tests are given to them: tests/conftest.py.
-PROCESSES ?= 2
+# Processes of the tests, one more than cores, since tests also wait; how tests are given to them: tests/conftest.py.
+PROCESSES ?= 3
 PARALLEL := -n $(PROCESSES) --dist loadgroup
 ifeq ($(OS),Windows_NT)
 BIN := $(VENV)/Scripts

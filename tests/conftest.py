@@ -60,7 +60,7 @@ def pytest_runtest_setup() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give `pytest -n 2 --dist loadgroup` an order in which both processes end at the same time.
+    """Give `pytest -n 3 --dist loadgroup` an order in which all processes end at the same time.
 
     Tests that share a fixture of their module run in one process, which makes it once. Notebooks begin early.
     """

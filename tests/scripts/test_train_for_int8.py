@@ -57,6 +57,7 @@ def test_the_training_computes_as_the_exported_graph(tmp_path: Path) -> None:
     assert np.square(of_training - graph).sum() < 0.05 * error
 
 
+@pytest.mark.slow
 def test_trained_for_int8_an_exported_network_is_closer_to_float32(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
