@@ -35,11 +35,9 @@ def test_models_without_embeddings_have_the_scores_of_the_whole(tmp_path):
         def score(self, articles, posts):
             return np.tile(np.array([len(post.text) for post in posts], np.float32), (len(articles), 1))
 
-    path = write_posts(tmp_path / "posts.jsonl", some_posts(60))
+    path, more = (write_posts(tmp_path / f"{count}.jsonl", some_posts(count)) for count in (60, 70))
     build_corpus(tmp_path / "words", [path], "bm25", PostColumns())
-    add_to_corpus(
-        tmp_path / "words", [write_posts(tmp_path / "more.jsonl", some_posts(70))], None, PostColumns()
-    )
+    add_to_corpus(tmp_path / "words", [more], None, PostColumns())
     compact(Store.open(tmp_path / "words"))
     for model in (build(Model, "bm25"), Lengths()):
         shards = Store.open(tmp_path / "words").shards()
