@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from linker.common.errors import DataError, LinkerError
@@ -261,6 +261,7 @@ def test_every_json_line_is_a_post_or_a_reported_error(
         st.lists(st.text(st.characters(codec="utf-8", min_codepoint=1), max_size=6), min_size=1, max_size=4)
     )
 )
+@example([["0"], ["DATA"], ["x"]])
 def test_every_csv_record_is_a_post_or_a_reported_error(tmp_path: Path, records: list[list[str]]) -> None:
     path = tmp_path / "p.csv"
     quoted = [",".join('"' + field.replace('"', '""') + '"' for field in record) for record in records]

@@ -193,10 +193,13 @@ def layout_of(
         below = records[number:]
         if below and all(len(other.cells) == len(record.cells) + 1 for other in below):
             columns.insert(0, "")  # R's `write.table` has no name above the names of rows
-        fitting = sum(_fits(other.cells, len(columns)) for other in below) / len(below) if below else 1.0
+        fitting = (
+            sum(_fits(other.cells, len(columns)) for other in below) / len(below)
+            if below
+            else float(number == 1)
+        )
         layouts.append(Layout(delimiter, columns, record, known_names(columns), fitting))
-    fit = [layout for layout in layouts if layout.fitting >= 0.5 and layout.known]
-    return max(fit or layouts, key=lambda layout: layout.known)
+    return max(layouts, key=lambda layout: (layout.known, layout.fitting >= 0.5))
 
 
 def _fits(cells: list[str], number: int) -> bool:
