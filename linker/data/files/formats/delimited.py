@@ -193,11 +193,8 @@ def layout_of(
         below = records[number:]
         if below and all(len(other.cells) == len(record.cells) + 1 for other in below):
             columns.insert(0, "")  # R's `write.table` has no name above the names of rows
-        fitting = (
-            sum(_fits(other.cells, len(columns)) for other in below) / len(below)
-            if below
-            else float(number == 1)
-        )
+        fits = [_fits(other.cells, len(columns)) for other in below]
+        fitting = sum(fits) / len(fits) if fits else float(number == 1)
         layouts.append(Layout(delimiter, columns, record, known_names(columns), fitting))
     return max(layouts, key=lambda layout: (layout.known, layout.fitting >= 0.5))
 
