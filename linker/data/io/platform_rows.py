@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -22,11 +23,13 @@ from linker.data.io.column_detection import open_records
 from linker.data.io.columns import Columns, PostColumns
 from linker.data.io.date_styles import PostTimes
 from linker.data.platforms.paths import nested
-from linker.data.platforms.platform import AROUND, RECEIVED, Record, UnknownShapeError, hashed
+from linker.data.platforms.platform import AROUND, OLDER, RECEIVED, Record, UnknownShapeError, hashed
 from linker.data.platforms.recognition import BY_COLUMNS, HEAD, MixedFormats, platforms_of
 
 #: What is counted beside the records of a format. Lines of CSV may be in the middle of a record.
 _UNITS = {"jsonl": "line", "json": "item"}
+#: A history with several versions of a post of X.
+_EDITED = re.compile(rb'"edit_history_tweet_ids"\s*:\s*\[[^\],]*,')
 #: Bytes of the pseudonym of an author; see `hashed`.
 _PSEUDONYM = 8
 
@@ -91,8 +94,8 @@ def post_rows(
                 except UnknownShapeError as error:
                     file.bad(row.line, LineError(f"not a record of {platform.title}", str(error)), row.raw)
                     continue
-                if not isinstance(values, str) and _is_deleted(values, deleted):
-                    values = "deleted posts"
+                if not isinstance(values, str):
+                    values = _deleted_as(values, deleted) or values
                 if isinstance(values, str):
                     file.left_out[values] += 1
                     continue
@@ -147,7 +150,7 @@ def _records_that_delete(path: str) -> Iterator[dict[str, Any]]:
     """Yield the records in lines that may delete something; others are not parsed for deletions."""
     with open_bytes(path) as stream:
         for line in track(stream, "reading deletions"):
-            if b"delete" in line or b"takendown" in line:
+            if b"delete" in line or b"takendown" in line or _EDITED.search(line):
                 with suppress(LineError):  # reported when the file is read
                     yield json_object(line.decode("utf-8", "surrogateescape"))
 
@@ -171,17 +174,18 @@ def deletes(deleted: set[bytes]) -> Callable[[str, str | None], bool]:
     pseudonyms = {digest[:_PSEUDONYM].hex() for digest in deleted}
 
     def is_deleted(id_: str, author: str | None) -> bool:
-        if _digest(id_) in deleted:
+        if _digest(id_) in deleted or _digest(f"{OLDER}{id_}") in deleted:
             return True
         return author is not None and (author in pseudonyms or _digest(author) in deleted)
 
     return is_deleted
 
 
-def _is_deleted(values: dict[str, Any], deleted: set[bytes]) -> bool:
-    return bool(deleted) and any(
-        _digest(str(values[name])) in deleted for name in ("id", "author") if name in values
-    )
+def _deleted_as(values: dict[str, Any], deleted: set[bytes]) -> str:
+    """The name that a deleted post is left out by; empty if it is not deleted."""
+    if deleted and any(_digest(str(values[name])) in deleted for name in ("id", "author") if name in values):
+        return "deleted posts"
+    return "older versions" if deleted and _digest(f"{OLDER}{values['id']}") in deleted else ""
 
 
 def _digest(text: str) -> bytes:

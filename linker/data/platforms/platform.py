@@ -52,6 +52,8 @@ _OF_PEOPLE = re.compile(
 )
 #: Key under which a record has the scalar values of the document around its list, such as the chat of a message.
 AROUND = "^"
+#: Before the id of a version that an edited post replaces, among deleted ids.
+OLDER = "older version "
 #: Key in the columns of a post of the time at which its platform received it.
 RECEIVED = "^received"
 

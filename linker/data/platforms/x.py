@@ -11,7 +11,7 @@ from typing import Any
 from typing_extensions import override
 
 from linker.data.platforms.paths import getter, lister
-from linker.data.platforms.platform import AROUND, Platform, Record, table
+from linker.data.platforms.platform import AROUND, OLDER, Platform, Record, table
 
 _URL = "https://x.com/i/status/"
 _ALL_URLS = "entities.urls[]|note_tweet.entities.urls[]"
@@ -99,6 +99,16 @@ class V2(_X):
         lambda record: "notices" if "errors" in record and "text" not in record else None,
         ("referenced_tweets[type=retweeted].id|referenced_tweets.retweeted.id", "reposts"),
     )
+
+    deletions = (("edit_history_tweet_ids", "edit_history_tweet_ids"),)
+
+    @override
+    def deleted_by(self, record: Record) -> list[str]:
+        post = self.opened(record)
+        versions, post_id = post.get("edit_history_tweet_ids"), post.get("id")
+        if not isinstance(versions, list) or post_id not in versions:
+            return []
+        return [f"{OLDER}{version}" for version in versions[: versions.index(post_id)]]
 
     @override
     def opened(self, record: Record) -> Record:

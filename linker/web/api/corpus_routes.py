@@ -111,52 +111,6 @@ class Export(Search):
     format: ExportFormat = Field("csv", description="Format of the file.")
 
 
-class ReadArticle(BaseModel):
-    """An article as it was read."""
-
-    title: str
-    text: str
-    url: str | None
-    published: datetime | None
-    words: list[tuple[str, float]] = Field(description="Words that counted most; empty without `explain`.")
-
-
-class FoundPost(BaseModel):
-    """A post; fields of the platform, such as `author` and `url`, are added as they are in the corpus."""
-
-    model_config = ConfigDict(extra="allow")
-
-    rank: int
-    score: float = Field(description="0 to 100; `meaning` explains it.")
-    id: str
-    text: str
-    copies: int = Field(description="Number of near-duplicates that the post represents.")
-    created_at: datetime | None = None
-
-
-class Results(BaseModel):
-    """Posts of the corpus, best first."""
-
-    article: ReadArticle
-    posts: list[FoundPost]
-    total: int = Field(description="Number of posts in the corpus.")
-    model: str
-    dates: bool = Field(description="Whether the time between article and posts counted.")
-    meaning: str = Field(description="What scores mean, in a sentence.")
-    notes: list[str] = Field(description="Posts that the conditions left out for lack of a field.")
-
-
-class About(BaseModel):
-    """What the corpus contains."""
-
-    name: str
-    posts: int
-    first: datetime | None = Field(description="Time of the earliest post.")
-    last: datetime | None = Field(description="Time of the latest post.")
-    languages: dict[str, int] = Field(description="Number of posts by language.")
-    model: str
-
-
 class Problem(BaseModel):
     """What is wrong and what to do."""
 
@@ -177,11 +131,11 @@ def corpus_routes(corpus: CorpusSearch, queue: RankingQueue) -> APIRouter:
     """Return the routes of a corpus, whose searches `queue` runs. The OpenAPI document describes them."""
     router = APIRouter(prefix="/api/corpus")
 
-    @router.get("", response_model=About, summary="Describe the corpus")
+    @router.get("", summary="Describe the corpus")
     async def about() -> Response:
         return AsciiJsonResponse(await queue.run(corpus.about))
 
-    @router.post("/search", response_model=Results, responses=_PROBLEMS, summary="Rank posts for an article")
+    @router.post("/search", responses=_PROBLEMS, summary="Rank posts for an article")
     async def search(body: SearchPage, signed: _SIGNED) -> Response:
         def work() -> dict[str, Any]:
             request = body.request(body.top, body.offset, body.explain)

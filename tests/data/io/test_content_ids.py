@@ -17,6 +17,7 @@ from linker.data.files.line_errors import BadLines
 from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts, stream_posts
 from linker.data.types import Post
+from linker.ranking.inputs import as_posts
 
 TEXTS = st.lists(
     st.sampled_from(["Ferry strike", "Café am Hafen", "nice", "Other 🌊", 'a, "b"']), min_size=1, max_size=8
@@ -144,3 +145,16 @@ def test_a_file_that_is_given_twice_is_read_once(tmp_path: Path, capsys: pytest.
     os.symlink("p.csv", tmp_path / "link.csv")
     assert ids(str(tmp_path), str(path)) == ids(str(path))
     assert "given more than once, read once" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("newest_first", [False, True])
+def test_the_newest_version_of_an_edited_post_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], newest_first: bool
+) -> None:
+    versions = [("11", ["11"]), ("12", ["11", "12", "13"]), ("13", ["11", "12", "13"]), ("20", ["20"])]
+    rows = [{"id": id_, "text": f"v {id_}", "edit_history_tweet_ids": history} for id_, history in versions]
+    path = tmp_path / "x.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in (rows[::-1] if newest_first else rows)))
+    assert sorted(ids(str(path))) == ["13", "20"]
+    assert "2 older versions" in capsys.readouterr().err
+    assert sorted(post.id for post in as_posts(rows)) == ["13", "20"]
