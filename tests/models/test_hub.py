@@ -348,9 +348,9 @@ def test_a_push_uploads_what_manifests_list_without_paths_of_this_machine(hub: H
     for config in (folder / "config.json", inner / "config.json"):
         content = json.loads(config.read_text())
         content["data"] = {"paths": [str(Path.home() / "study/posts.jsonl"), "~/secret/a.csv", "../b.csv"]}
-        content["from"] = "C:\\Users\\ann\\c.csv"
+        content["from"] = ["C:\\Users\\ann\\c.csv", "/", "A: b", "https://x.org/data/a", "/data"]
         config.write_text(json.dumps(content))
-    (folder / "README.md").write_text(f"---\nlicense: mit\n---\n\nOf {Path.home()}/study/posts.jsonl.\n")
+    (folder / "README.md").write_text(f"Of {Path.home()}/study/posts.jsonl, https://x.org/data/a.\n")
     (folder / "notes.txt").write_text("private")
     write_manifest(inner)
     write_manifest(folder)
@@ -365,8 +365,8 @@ def test_a_push_uploads_what_manifests_list_without_paths_of_this_machine(hub: H
     for file in ("config.json", "part-0/inner/config.json"):
         content = json.loads(files[file])
         assert content["data"]["paths"] == ["posts.jsonl", "a.csv", "b.csv"]
-        assert content["from"] == "c.csv"
-    assert files["README.md"].decode().endswith("Of posts.jsonl.\n")
+        assert content["from"] == ["c.csv", "/", "A: b", "https://x.org/data/a", "data"]
+    assert files["README.md"].decode().endswith("Of posts.jsonl, https://x.org/data/a.\n")
     np.testing.assert_array_equal(scores(name), scores(folder))
 
 

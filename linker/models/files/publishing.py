@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from linker.common.errors import ModelError
-from linker.common.files import read_json_object, real_path
+from linker.common.files import json_text, read_json_object, real_path
 from linker.models.files.archive import CARD, CONFIG, MANIFEST, METRICS, check_manifest, walk
 from linker.models.files.hub import check_contents, hub_errors
 from linker.version import __version__
@@ -29,6 +28,7 @@ def public_files(folder: Path) -> dict[str, Path | bytes]:
     for manifest in sorted(folder.rglob(MANIFEST)):
         inner = manifest.parent
         check_manifest(inner)
+        config = read_json_object(inner / CONFIG)
         texts = [inner / name for name in (CONFIG, METRICS, CARD) if (inner / name).exists()]
         listed = [inner / name for name in read_json_object(manifest)["sha256"]]
         for path in [manifest, *listed, *texts]:
@@ -36,9 +36,10 @@ def public_files(folder: Path) -> dict[str, Path | bytes]:
             if path.is_symlink() or real_path(path) != real_path(folder) / name:
                 raise ModelError(f"{path}: a link; put the file itself into the model folder")
             files[name] = path
-        config = read_json_object(inner / CONFIG)
-        for path in texts:
-            files[path.relative_to(folder).as_posix()] = _public(path.read_text(encoding="utf-8"), config)
+            if path in texts and path.name == CARD:
+                files[name] = _public_text(path.read_text(encoding="utf-8"), config).encode()
+            elif path in texts:
+                files[name] = f"{json_text(_public(read_json_object(path)), indent=2)}\n".encode()
     return files
 
 
@@ -79,18 +80,26 @@ def push_model(folder: Path, repo: str, files: Mapping[str, Path | bytes], priva
     return f"{repo}@{commit.oid}"
 
 
-def _public(text: str, config: Any) -> bytes:
+def _public(value: Any) -> Any:
+    """Return values of a config in which each path of this machine is the name of its file."""
+    if isinstance(value, dict):
+        return {key: _public(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_public(item) for item in value]
+    return _file_name(value) or value if isinstance(value, str) else value
+
+
+def _public_text(text: str, config: Any) -> str:
     """Return a text with the names of files in place of the paths of this machine that a config has."""
-    values = {value for value in walk(config) if isinstance(value, str)}
-    for path in sorted(filter(_is_local, values), key=len, reverse=True):
-        name = PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name
-        for form in (path, json.dumps(path, ensure_ascii=False)[1:-1]):
-            text = text.replace(form, name)
-    return text.encode()
+    paths = {value: name for value in walk(config) if isinstance(value, str) and (name := _file_name(value))}
+    longest_first = "|".join(map(re.escape, sorted(paths, key=len, reverse=True)))
+    # Not within other words: an address may go on as the path does.
+    whole = rf"(?<![\w.:/~-])(?:{longest_first})(?![\w/-])"
+    return re.sub(whole, lambda match: paths[match[0]], text) if paths else text
 
 
-def _is_local(value: str) -> bool:
-    """Return whether a value is a path that says where something is on this machine."""
-    posix = PurePosixPath(value)
-    outside = posix.is_absolute() or PureWindowsPath(value).drive or posix.parts[:1] in (("~",), ("..",))
-    return bool(outside) and len(posix.parts or PureWindowsPath(value).parts) > 0 and "\n" not in value
+def _file_name(value: str) -> str:
+    """Return the name of a file if a value says where on this machine it is; else an empty string."""
+    if re.match(r"[A-Za-z]:[\\/]|\\\\", value):
+        return PureWindowsPath(value).name
+    return PurePosixPath(value).name if value.startswith(("/", "~/", "../")) else ""
