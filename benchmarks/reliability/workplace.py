@@ -122,9 +122,7 @@ CASES = {
     "mine coquotes": _case("mine coquotes IN --out OUT.jsonl --workers 1", input="tweets"),
     "mine coreplies": _case("mine coreplies IN --out OUT.jsonl --workers 1", input="tweets"),
     "mine benchmarks": _case(
-        "mine benchmarks IN --out OUT --queries 3 --positives 2 --negatives 4 --workers 1",
-        input="tweets",
-        folder=True,
+        "mine benchmarks IN --out OUT --queries 8 --workers 1", input="tweets", folder=True
     ),
     "mine augmented": _case("mine augmented IN --model tiny --out OUT.jsonl", input="classes.csv"),
     "mcp": _case("mcp"),
@@ -216,7 +214,7 @@ def make_workplace(parent: Path) -> Path:
     write(folder / "tweets" / "a.json.gz", [*tweets, *(v1(n) for n in range(1, 9))])
     vectors = "".join(f"word{n} {'0.5 ' * 49}0.25\n" for n in range(400))
     (folder / "cache" / "glove.6B.zip").write_bytes(zip_bytes({"glove.6B.50d.txt": vectors.encode()}))
-    tiny("bert", folder / "tiny", masked_lm=True)
+    tiny("bert", folder / "tiny", masked_lm=True, heads=4)
     for arguments in (
         "train small.jsonnet --out run",
         "train star.jsonnet --out star",
