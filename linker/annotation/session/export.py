@@ -109,9 +109,8 @@ class Imported(NamedTuple):
     @property
     def left_out(self) -> str:
         """What was left out, as clauses; empty if nothing was."""
-        older = f"{self.older:,} older than what is known of their posts" if self.older else ""
-        unmatched = f"{self.unmatched:,} of no post" if self.unmatched else ""
-        return ", ".join(filter(None, [older, unmatched]))
+        parts = (self.older, "older than what is known of their posts"), (self.unmatched, "of no post")
+        return ", ".join(f"{count:,} {what}" for count, what in parts if count)
 
 
 def events_of(
@@ -156,6 +155,14 @@ def events_of(
         for index, label in by_name.items()
     }
     adjudicated = {index: (label.value, label.choice) for index, label in state.adjudicated.items()}
+    # When these were last changed, by post and annotator; of adjudicated ones without a name.
+    changed = {
+        **{(i, name): time for name, one in state.annotators.items() for i, time in one.undone.items()},
+        **{
+            (i, name): label.time for name, of in (people | state.machines).items() for i, label in of.items()
+        },
+        **{(i, ""): label.time for i, label in state.adjudicated.items()},
+    }
     is_machine = dict.fromkeys(people, False) | dict.fromkeys(state.machines, True)
     events: list[Event] = []
     spelled: dict[str, str] = {}
@@ -186,10 +193,12 @@ def events_of(
         time = label.time or now()
         time = time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time
         event = partial(Event, choice=choice, time=time, imported=True)
-        if label.time and time < state.changed(index, name, label.adjudicated, by_machine):
+        adjudicates = label.adjudicated and not by_machine
+        last = changed.get((index, "" if adjudicates else name))
+        if label.time and last and time < last:
             older += 1
             continue
-        if label.adjudicated and not by_machine:
+        if adjudicates:
             if adjudicated.get(index, ("skip", choice)) != (label.value, choice):
                 adjudicated[index] = label.value, choice
                 events.append(event("resolve", name, post_id, label.value))

@@ -15,7 +15,6 @@ from linker.annotation.session.label_set import LabelSet
 
 #: An assignment expires after this much inactivity of its annotator.
 LEASE = timedelta(minutes=30)
-_NEVER = datetime(1, 1, 1, tzinfo=timezone.utc)
 
 
 @dataclass
@@ -38,7 +37,7 @@ class Annotator:
     assigned: dict[int, Event] = field(default_factory=dict)
     seen: set[int] = field(default_factory=set)
     undo_stack: list[tuple[int, Event | None]] = field(default_factory=list)
-    last: datetime = _NEVER
+    last: datetime = datetime(1, 1, 1, tzinfo=timezone.utc)
 
 
 class SessionState:
@@ -204,17 +203,6 @@ class SessionState:
         names = [name for label in labels if (name := label_set.name(label)) is not None]
         first = Counter(names).most_common(2)
         return first[0][0] if first and (len(first) == 1 or first[0][1] > first[1][1]) else None
-
-    def changed(self, index: int, annotator: str, adjudicated: bool, by_machine: bool) -> datetime:
-        """Return when a label of a post by an annotator was last given or taken back; the year 1 if never."""
-        if adjudicated:
-            label, undone = self.adjudicated.get(index), _NEVER
-        elif by_machine:
-            label, undone = self.machines.get(annotator, {}).get(index), _NEVER
-        else:
-            person = self.annotator(annotator)
-            label, undone = person.labels.get(index), person.undone.get(index, _NEVER)
-        return max(label.time if label else _NEVER, undone)
 
     def labels(self) -> Labels:
         """Return all labels of the pool, one per labeled post."""
