@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -82,14 +83,10 @@ def _native(value: object) -> Any:
 
     Neither pandas nor polars is imported: who has one of their frames has imported them.
     """
-    if _is_plain(value):
+    if type(value).__module__ in ("builtins", "pathlib") or isinstance(value, (Mapping, type)):
         return None
-    import narwhals
-
-    try:
-        return narwhals.from_native(value, allow_series=True)
-    except TypeError:
-        pass
+    with suppress(TypeError):  # not one that narwhals knows
+        return _wrapped(value)
     if not hasattr(value, "__arrow_c_array__") and not isinstance(value, ArrowStream):
         return None
     import pyarrow
@@ -99,11 +96,17 @@ def _native(value: object) -> Any:
         arrow = pyarrow.table(value) if is_table else pyarrow.chunked_array([value])
     except (TypeError, ValueError) as error:  # errors of Arrow are ValueErrors, too
         raise DataError(f"the {_kind(value)} cannot be read as a table ({error})") from error
-    return narwhals.from_native(arrow, allow_series=True)
+    return _wrapped(arrow)
 
 
-def _is_plain(value: object) -> bool:
-    return type(value).__module__ in ("builtins", "pathlib") or isinstance(value, (Mapping, type))
+def _wrapped(value: object) -> Any:
+    import narwhals
+
+    try:
+        return narwhals.from_native(value, allow_series=True)
+    except narwhals.exceptions.DuplicateError as error:
+        names = ", ".join(re.findall(r"- '(.*)' \d+ times", str(error)))
+        raise DataError(f"the {_kind(value)} has several columns named {names}; rename them") from error
 
 
 def _kind(value: object) -> str:
@@ -116,33 +119,22 @@ def frame_of(value: object) -> Frame | None:
     Raises:
         DataError: columns with the same name, or a table that Arrow cannot hold.
     """
-    if _is_plain(value):
-        return None
-    from narwhals.exceptions import DuplicateError
-
-    pandas = sys.modules.get("pandas")
-    try:
-        if isinstance(value, getattr(pandas, "DataFrame", ())):
-            return _pandas_frame(value)
-        frame = _native(value)
-        frame = frame.collect() if hasattr(frame, "collect") else frame
-        return Frame(frame, _kind(value)) if hasattr(frame, "iter_rows") else None
-    except DuplicateError as error:
-        names = ", ".join(re.findall(r"- '(.*)' \d+ times", str(error)))
-        raise DataError(f"the {_kind(value)} has several columns named {names}; rename them") from error
+    pandas: Any = sys.modules.get("pandas")
+    if isinstance(value, getattr(pandas, "DataFrame", ())):
+        return _pandas_frame(value)
+    frame = _native(value)
+    frame = frame.collect() if hasattr(frame, "collect") else frame
+    return Frame(frame, _kind(value)) if hasattr(frame, "iter_rows") else None
 
 
 def _pandas_frame(value: pandas.DataFrame) -> Frame:
-    import narwhals
-
     # A named index was a column: frame.set_index("tweet_id").
     index = [name for name in value.index.names if name is not None and name not in value]
     flat = value.reset_index(level=index) if index else value.copy(deep=False)
     names = [".".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in flat.columns]
     flat = flat.set_axis(names, axis=1)
     # A copy: later changes to the caller's frame must not change a ranking.
-    frame = narwhals.from_native(value.copy(deep=False))
-    return Frame(frame, "pandas.DataFrame", narwhals.from_native(flat))
+    return Frame(_wrapped(value.copy(deep=False)), "pandas.DataFrame", _wrapped(flat))
 
 
 def series_of(value: object) -> list[tuple[object, Any]] | None:

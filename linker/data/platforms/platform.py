@@ -6,6 +6,7 @@ import hashlib
 import html
 import re
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -82,7 +83,7 @@ class Platform(Registrable):
         received: path of the time at which the platform received a post; empty: records do not have it.
         left_out: rules, in order, that name a record which is not kept.
         deletions: signs of a record that deletes something, each with the path of the post's id, or of the author of
-            all posts.
+            all posts; or with a function that returns a list of ids.
     """
 
     title: ClassVar[str] = ""
@@ -98,7 +99,7 @@ class Platform(Registrable):
     links: ClassVar[tuple[Any, ...]] = ()
     received: ClassVar[str] = ""
     left_out: ClassVar[tuple[Rule, ...]] = ()
-    deletions: ClassVar[tuple[tuple[str, str], ...]] = ()
+    deletions: ClassVar[tuple[tuple[str, str | Callable[[Record], list[str]]], ...]] = ()
 
     def __init__(self) -> None:
         self._signs = [[has_path(path) for path in sign.split(" + ")] for sign in self.signs]
@@ -121,7 +122,9 @@ class Platform(Registrable):
             self._context.append(("x_quoted_text", quoted_text))
         self._links = [lister(field) if isinstance(field, str) else field for field in self.links]
         self._left_out = [rule if callable(rule) else _rule(*rule) for rule in self.left_out]
-        self._deletions = [(has_path(sign), getter(path)) for sign, path in self.deletions]
+        self._deletions = [
+            (has_path(sign), path if callable(path) else getter(path)) for sign, path in self.deletions
+        ]
 
     def recognizes(self, record: Record) -> bool:
         """Return whether a record has the signs of this format."""
@@ -146,7 +149,8 @@ class Platform(Registrable):
         """Return the ids of posts, and authors, that a record deletes."""
         inside = self.opened(record)
         deleted = [value_of(inside) for has, value_of in self._deletions if has(inside)]
-        return [str(value) for value in deleted if value is not None]
+        ids = chain.from_iterable(ids if isinstance(ids, list) else [ids] for ids in deleted)
+        return [str(id_) for id_ in ids if id_ is not None]
 
     def row(self, record: Record) -> dict[str, Any] | str:
         """Return the columns of a post, with its author in the clear; or the name that the record is left out by.

@@ -53,6 +53,13 @@ def _unbroken(record: Record) -> Any:
     return text.replace("\\n", "\n") if is_of_twarc else text
 
 
+def _older_versions(post: Record) -> list[str]:
+    """The versions before that of the record, of a post that was edited."""
+    versions, post_id = post["edit_history_tweet_ids"], post.get("id")
+    is_known = isinstance(versions, list) and post_id in versions
+    return [f"{OLDER}{version}" for version in versions[: versions.index(post_id)]] if is_known else []
+
+
 class _X(Platform):
     has_entities = True
 
@@ -100,15 +107,7 @@ class V2(_X):
         ("referenced_tweets[type=retweeted].id|referenced_tweets.retweeted.id", "reposts"),
     )
 
-    deletions = (("edit_history_tweet_ids", "edit_history_tweet_ids"),)
-
-    @override
-    def deleted_by(self, record: Record) -> list[str]:
-        post = self.opened(record)
-        versions, post_id = post.get("edit_history_tweet_ids"), post.get("id")
-        if not isinstance(versions, list) or post_id not in versions:
-            return []
-        return [f"{OLDER}{version}" for version in versions[: versions.index(post_id)]]
+    deletions = (("edit_history_tweet_ids", _older_versions),)
 
     @override
     def opened(self, record: Record) -> Record:

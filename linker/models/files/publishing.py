@@ -93,7 +93,7 @@ def _public_text(text: str, config: Any) -> str:
     """Return a text with the names of files in place of the paths of this machine that a config has."""
     paths = {value: name for value in walk(config) if isinstance(value, str) and (name := _file_name(value))}
     longest_first = "|".join(map(re.escape, sorted(paths, key=len, reverse=True)))
-    # Not within other words: an address may go on as the path does.
+    # Not within other words: an address may hold the path.
     whole = rf"(?<![\w.:/~-])(?:{longest_first})(?![\w/-])"
     return re.sub(whole, lambda match: paths[match[0]], text) if paths else text
 

@@ -67,7 +67,6 @@ def write_page(
             meaning=meaning,
             words=_heaviest(ranking),
             columns={"rank": True, "score": True, "probability": _probable(ranking), "date": dated},
-            dated=dated,
             longest_field=_LONGEST_FIELD,
             style=Markup(_part("page.css")),  # ours
             script=Markup(_part("page.js")),
