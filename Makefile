@@ -6,6 +6,7 @@ VENV ?= .venv
 PIP_FLAGS ?=
 RUN ?= runs/quickstart
 NOTEBOOK ?=
+CAMPAIGNS ?=
 OUT ?=
 # Processes of the tests, one more than cores, since tests also wait; how tests are given to them: tests/conftest.py.
 PROCESSES ?= 3
@@ -20,7 +21,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install -q $(PIP_FLAGS) 
 # The native CPU kernels, compiled again when their sources change. Without a C++ compiler a line says so, and all else works.
 LIBRARY := linker/modules/kernels/liblinker.so
 
-.PHONY: demo test test-slow test-torchtext test-minimum test-newest coverage lint format docs notebook gpu wheels clean
+.PHONY: demo test test-slow reliability test-torchtext test-minimum test-newest coverage lint format docs notebook gpu wheels clean
 
 # With what the commands in the README need: serve (web), corpus.
 $(VENV)/.installed: setup.cfg pyproject.toml constraints.txt
@@ -49,6 +50,10 @@ test: lint $(LIBRARY)
 
 test-slow: $(VENV)/.installed-dev $(LIBRARY)
 	$(BIN)/python -m pytest -m "slow and not notebook"
+
+# Campaigns that try to make linker lose, hang or leak, the short form; Linux only.
+reliability: $(VENV)/.installed-dev $(LIBRARY)
+	$(BIN)/python -m tests.reliability $(CAMPAIGNS)
 
 # The tests with torchtext 0.18, and so with torch 2.3, in .venv-torchtext; TESTS="tests/data -x" runs only these.
 test-torchtext:

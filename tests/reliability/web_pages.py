@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from benchmarks.reliability.harness import FETCH, SAMPLE, Tally, run
-from benchmarks.reliability.loopback import STORY, loopback
-from benchmarks.reliability.pages import CHARSETS
+from tests.reliability.harness import FETCH, SAMPLE, Tally, run
+from tests.reliability.loopback import STORY, loopback
+from tests.reliability.pages import CHARSETS
 
 _SECRET = "the-secret-of-this-machine"
 _AT_ONCE = 2

@@ -10,8 +10,8 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks.reliability.harness import Tally, environment, finish, fresh, left_parts, run, start
-from benchmarks.reliability.workplace import CASES, make_workplace
+from tests.reliability.harness import Tally, environment, finish, fresh, left_parts, run, start
+from tests.reliability.workplace import CASES, make_workplace
 
 # Before that Python starts, and none of linker's code is there; on a busy machine it takes longer.
 _STARTED = 0.1

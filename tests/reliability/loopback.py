@@ -14,8 +14,8 @@ from functools import cache
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
-from benchmarks.reliability.harness import ROOT
 from tests.helpers.loopback_server import listening
+from tests.reliability.harness import ROOT
 
 # Python imports it at its start: names below .test lead to this machine, and count as public but for private.test.
 _SITE = """

@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.reliability.harness import DATA, ROOT, Tally
 from linker.annotation.session.session import Session
 from linker.articles.loading import load_articles
 from linker.common.errors import LinkerError
@@ -23,6 +22,7 @@ from linker.data.io.records import read_articles, read_posts
 from linker.data.labels.reading import read_labels
 from linker.data.types import Article, Post
 from linker.ranking.ranker import load
+from tests.reliability.harness import DATA, ROOT, Tally
 
 _SLOW = 30.0
 _LARGE = 5_000_000

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import typer
 
-from benchmarks.reliability.documents import zip_bytes
-from benchmarks.reliability.harness import DATA, must, read_rows, write_rows
 from linker.cli.main import app
 from tests.helpers.tiny_transformers import tiny
 from tests.helpers.tweets import v1, write
+from tests.reliability.documents import zip_bytes
+from tests.reliability.harness import DATA, must, read_rows, write_rows
 
 _TRAINING = {
     "data": {"reader": {"type": "articles_and_posts", "articles": "articles.jsonl", "posts": "posts.jsonl"}},

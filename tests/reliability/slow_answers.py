@@ -15,9 +15,9 @@ from pathlib import Path
 
 import httpx
 
-from benchmarks.reliability.harness import HEADERS, SAMPLE, START, Tally, finish, must, run, serving, start
-from benchmarks.reliability.loopback import STORY, site_names
 from linker.articles.fetching import DEADLINE
+from tests.reliability.harness import HEADERS, SAMPLE, START, Tally, finish, must, run, serving, start
+from tests.reliability.loopback import STORY, site_names
 
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 _PAGE = f"<html><head><title>Otters</title></head><body><article><p>{STORY}</article>".encode()

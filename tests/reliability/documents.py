@@ -15,8 +15,8 @@ from pathlib import Path
 
 import xlsxwriter
 
-from benchmarks.reliability.harness import LIMITED, SAMPLE, START, Tally, must, run
 from tests.helpers.pdfs import pdf
+from tests.reliability.harness import LIMITED, SAMPLE, START, Tally, must, run
 
 _SECRET = "the-secret-of-this-file"
 _ROWS = [("id", "text"), ("1", "otters below the weir"), ("2", "the festival was never booked")]

@@ -8,11 +8,11 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.reliability.harness import Tally
 from linker.articles.extraction_process import SECONDS
 from linker.articles.loading import load_articles
 from linker.articles.request import MAX_BYTES
 from linker.common.errors import LinkerError
+from tests.reliability.harness import Tally
 
 # What the processes may take beyond the limit on a busy machine.
 _GRACE = 2.0

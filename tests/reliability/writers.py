@@ -10,7 +10,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from unittest import mock
 
-from benchmarks.reliability.harness import (
+from linker.annotation.session import session
+from linker.common.errors import LinkerError
+from linker.data.types import Article, Post
+from tests.helpers.tweets import v1, write
+from tests.reliability.harness import (
     FETCH,
     Ended,
     Tally,
@@ -23,12 +27,8 @@ from benchmarks.reliability.harness import (
     sample_ids,
     start,
 )
-from benchmarks.reliability.loopback import loopback
-from benchmarks.reliability.workplace import CASES, Case, make_workplace
-from linker.annotation.session import session
-from linker.common.errors import LinkerError
-from linker.data.types import Article, Post
-from tests.helpers.tweets import v1, write
+from tests.reliability.loopback import loopback
+from tests.reliability.workplace import CASES, Case, make_workplace
 
 # What they write differs from run to run, or is tried otherwise below.
 _NOT_COMPARED = ("annotate start", "corpus build", "mine fetch", "config new")

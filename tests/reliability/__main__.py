@@ -1,6 +1,6 @@
 """Run campaigns that try to make linker lose, hang or leak, and print a table.
 
-    python -m benchmarks.reliability [--quick | --full] [--seed 1] [--out FILE] [CAMPAIGN ...]
+    python -m tests.reliability [--quick | --full] [--seed 1] [--out FILE] [CAMPAIGN ...]
 
 Everything happens in a temporary folder and on 127.0.0.1. Exit code 1: something did not hold. Linux only.
 """
@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.reliability import (
+from tests.reliability import (
     documents,
     environments,
     fuzz,
@@ -30,7 +30,7 @@ from benchmarks.reliability import (
     web_pages,
     writers,
 )
-from benchmarks.reliability.harness import Tally
+from tests.reliability.harness import Tally
 
 _SHOWN = 20
 
@@ -72,7 +72,7 @@ CAMPAIGNS = {
 
 def main() -> None:
     """Run the campaigns."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.reliability")
+    parser = argparse.ArgumentParser(prog="python -m tests.reliability")
     parser.add_argument("campaigns", nargs="*", metavar="CAMPAIGN", help=f"any of: {', '.join(CAMPAIGNS)}")
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--quick", action="store_true", help="a few minutes (the default)")
@@ -97,9 +97,7 @@ def main() -> None:
         held_all &= not tally.faults
         for fault, count in Counter(tally.faults).most_common(_SHOWN):
             print(f"  {name}: {count} x {fault}", file=sys.stderr, flush=True)
-    head = (
-        f"`python -m benchmarks.reliability --{kind} --seed {arguments.seed}`, {time.strftime('%Y-%m-%d')}:"
-    )
+    head = f"`python -m tests.reliability --{kind} --seed {arguments.seed}`, {time.strftime('%Y-%m-%d')}:"
     table = "\n".join([head, "", "| campaign | tried | held | time | |", "|---|---|---|---|---|", *rows, ""])
     if arguments.out:
         arguments.out.write_text(table, encoding="utf-8")

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benchmarks.reliability.harness import LIMITED, ROOT, SAMPLE, START, Tally, environment, run, write_rows
 from linker.common.errors import LinkerError
+from tests.reliability.harness import LIMITED, ROOT, SAMPLE, START, Tally, environment, run, write_rows
 
 # CPU seconds for a text of a million characters in one function, and for a command.
 _SECONDS, _COMMAND_SECONDS = 20.0, 60.0
@@ -176,7 +176,7 @@ def _run_functions(tally: Tally, name: str, path: Path) -> None:
     """Read a text with all functions."""
     done: set[str] = set()
     for _ in range(len(functions())):  # again after a function that was ended
-        command = [sys.executable, "-m", "benchmarks.reliability.posts", str(path), *done]
+        command = [sys.executable, "-m", "tests.reliability.posts", str(path), *done]
         ended = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True)
         for line in ended.stdout.splitlines():
             function, _, seconds = line.partition(": ")

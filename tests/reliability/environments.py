@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from benchmarks.reliability.harness import LINKER, Ended, Tally, finish, fresh, left_parts, start
-from benchmarks.reliability.workplace import CASES, Case, commands_without_case, make_workplace
+from tests.reliability.harness import LINKER, Ended, Tally, finish, fresh, left_parts, start
+from tests.reliability.workplace import CASES, Case, commands_without_case, make_workplace
 
 #: Shell text around the command, which is `"$@"`.
 SHELLS = {

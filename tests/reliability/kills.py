@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.reliability.harness import (
+from tests.reliability.harness import (
     DATA,
     FETCH,
     ROOT,
@@ -21,7 +21,7 @@ from benchmarks.reliability.harness import (
     sample_ids,
     write_rows,
 )
-from benchmarks.reliability.loopback import loopback
+from tests.reliability.loopback import loopback
 
 _TRAIN = ("train", str(ROOT / "configs" / "quickstart.jsonnet"), "-o", "trainer.epochs=3", "--out", "run")
 _CORPUS = ("corpus", "build", str(DATA / "posts.jsonl"), "--out", "corpus", "--model", "distilled")

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import httpx
 
-from benchmarks.reliability.documents import workbook
-from benchmarks.reliability.fuzz import mutated
-from benchmarks.reliability.harness import (
+from tests.reliability.documents import workbook
+from tests.reliability.fuzz import mutated
+from tests.reliability.harness import (
     DATA,
     HEADERS,
     SAMPLE,
