@@ -27,8 +27,8 @@ from benchmarks.annotation.report import WHOLE, write_report
 from benchmarks.annotation.tasks import VectorFiles, crises, subsampled, topics
 from linker.annotation.build_pool import build_pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
+from linker.annotation.simulation.outcomes import Outcome
 from linker.annotation.simulation.simulate import simulate
-from linker.annotation.simulation.study import Outcome
 from linker.annotation.simulation.task import Task
 from linker.common.files import atomic_write
 from linker.config import build

@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks.annotation.article_seeds import ARTICLES
-from linker.annotation.simulation.study import Outcome
+from linker.annotation.simulation.outcomes import Outcome
 from linker.common.files import atomic_write
 
 COLUMNS = {
@@ -248,8 +248,8 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _picture(done: Sequence[dict[str, Any]], path: Path) -> None:
-    from linker.plots.recall import recall_figure
-    from linker.plots.style import save
+    from linker.annotation.simulation.recall_figure import recall_figure
+    from linker.common.figures import save
 
     fields = Outcome.__dataclass_fields__
     events = [kept for kept in done if kept["set"] == "CrisisLexT6"] or done

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from linker.common.figures import COLORS, GREY, panels, save, style
 from linker.common.files import atomic_write
 from linker.contrib.twitter4sse.reranking import Reranking, read_reranking, rerank
 from linker.data.types import Article, Post
 from linker.evaluation.significance import bootstrap_p_value, bootstrap_weights, holm, percentile_interval
 from linker.models.model import Model
-from linker.plots.style import COLORS, GREY, panels, save, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from linker.annotation.simulation.study import Outcome, Stop
+    from linker.annotation.simulation.outcomes import Outcome, Stop
     from linker.annotation.simulation.task import Task
     from linker.evaluation.comparison import Comparison, Difference
 
@@ -102,7 +102,7 @@ def _differences(differences: Iterable[Difference], baseline: str) -> Table:
 
 def print_study(tasks: Sequence[Task], outcomes: Sequence[Outcome], stops: Sequence[Stop]) -> None:
     """Print cost and recall of each strategy and rule, means over all runs."""
-    from linker.annotation.simulation.study import RECALLS
+    from linker.annotation.simulation.outcomes import RECALLS
 
     console = _console()
     posts, distinct = sum(task.posts for task in tasks), sum(len(task.pool) for task in tasks)

@@ -9,7 +9,7 @@ IMPORT_ALL = """
 import importlib, pkgutil, sys
 for name in ("fcntl", "termios", "tty", "pwd", "grp", "resource"):
     sys.modules[name] = None
-for package in ("linker.common", "linker.corpus", "linker.annotation", "linker.web", "linker.plots"):
+for package in ("linker.common", "linker.corpus", "linker.annotation", "linker.web"):
     found = importlib.import_module(package)
     for module in pkgutil.walk_packages(found.__path__, package + "."):
         importlib.import_module(module.name)

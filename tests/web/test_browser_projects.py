@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from linker.annotation.project.project import ProjectsFolder
+from linker.annotation.project.project_folder import ProjectsFolder
 from linker.web.api.projects import Projects
 from linker.web.app import Served
 from tests.helpers.browser import Browser, Server, needs_browser

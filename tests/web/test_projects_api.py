@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from linker.annotation.project.project import ProjectsFolder, key_of, safe_name
+from linker.annotation.project.project_folder import ProjectsFolder, key_of, safe_name
 from linker.annotation.worker import Worker
 from linker.web.api.projects import Projects
 from linker.web.app import Served as Contents

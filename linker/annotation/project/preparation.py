@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from linker.annotation.project.project import Project
+from linker.annotation.project.project_folder import Project
 from linker.annotation.session.session import Session
 from linker.annotation.worker import InterruptedWorkError, Worker
 from linker.common.errors import DataError, LinkerError

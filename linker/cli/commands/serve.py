@@ -92,7 +92,7 @@ def serve(
         projects = Path(PROJECTS)
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:
         raise LinkerError("the page needs fastapi and uvicorn: pip install 'article-linker[web]'")
-    from linker.annotation.project.project import ProjectsFolder
+    from linker.annotation.project.project_folder import ProjectsFolder
     from linker.annotation.session.session import Session
     from linker.models.files.resolve import resolve_model
     from linker.web.api.projects import Projects

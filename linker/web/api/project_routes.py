@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from linker.annotation.formats.label_format import LabelFormat
-from linker.annotation.project.project import ARTICLES, Project, file_names
+from linker.annotation.project.project_folder import ARTICLES, Project, file_names
 from linker.annotation.project.settings import MODELS, USUAL_LABELS, ProjectSettings, people_of
 from linker.common.errors import Faults, LinkerError
 from linker.data.files.tables import ENDINGS

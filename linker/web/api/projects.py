@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from linker.annotation.project.preparation import Preparations
-from linker.annotation.project.project import Project, ProjectsFolder
+from linker.annotation.project.project_folder import Project, ProjectsFolder
 from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
 from linker.web.api.sessions import NoSessionError, ServedSession, Sessions

@@ -8,8 +8,9 @@ import pytest
 from linker.annotation.build_pool import build_pool
 from linker.annotation.pool import Labels
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
+from linker.annotation.simulation.outcomes import Outcome, Stop
 from linker.annotation.simulation.simulate import Run, found, labels_to, simulate
-from linker.annotation.simulation.study import Outcome, Stop, study
+from linker.annotation.simulation.study import study
 from linker.annotation.simulation.task import Task
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
 from linker.config import build

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from linker.annotation.simulation.study import Outcome
-from linker.plots.recall import mean_curves, recall_figure
-from linker.plots.style import label
+from linker.annotation.simulation.outcomes import Outcome
+from linker.annotation.simulation.recall_figure import mean_curves, recall_figure
+from linker.common.figures import label
 
 
 def curve(task: str, strategy: str, *values: float) -> Outcome:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linker.plots.style import COLORS, GREY, label, panels, style
+from linker.common.figures import COLORS, GREY, label, panels, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from linker.annotation.simulation.study import Outcome
+    from linker.annotation.simulation.outcomes import Outcome
 
 _LINES = ("-", "--", "-.", ":")
 _MOST, _COLUMNS = 9, 3
