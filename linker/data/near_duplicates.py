@@ -9,12 +9,18 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from linker.common.text_keys import keys_of
 from linker.data.characters import plain
+from linker.data.links.link_key import link_key
 from linker.data.tokenizers.patterns import URL
 
 _URL = re.compile(URL)
 _MENTION = re.compile(r"(?<!\w)[@＠]\w+")
 _RETWEET = re.compile(r"^\W*(?:rt|mt)\b", re.IGNORECASE)
+# 2:1, 7.1, 4pm; not those inside words and names (G20), nor of a heart (<3).
+_NUMBER = re.compile(r"(?<![\w<])\d+(?:[.,:/–-]\d+)*")
+_THOUSANDS = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
+_WIDE = re.compile("[぀-ヿ㐀-鿿가-힣]")
 _MARKS = str.maketrans("", "", string.punctuation.replace("#", "") + "“”„«»‘’‚`´–—―…")
 
 _SHINGLE = 5
@@ -24,6 +30,9 @@ SIGNATURE = BANDS * BAND
 _TEXTS_AT_ONCE = 10_000
 #: Minimum Jaccard index of near-duplicates, as MinHash estimates it (48 hash functions, ± 0.06).
 LIKE = 0.8
+#: Length of a text below which links and numbers decide, in characters of its normal form; those of Chinese, Japanese
+#: and Korean count three times. See decision 163.
+SHORT = 40
 # Few enough for all their shingles to stay in the CPU's cache.
 _BLOCK = 1_000
 
@@ -34,19 +43,41 @@ def normal_form(text: str) -> str:
     return " ".join(words.translate(_MARKS).split())
 
 
+def _details(text: str, form: str) -> str:
+    """Return the links and numbers of a short text, without which it does not say what it is about; else nothing."""
+    if len(form) >= SHORT or len(form) + 2 * len(_WIDE.findall(form)) >= SHORT:
+        return ""
+    text = plain(text)
+    links = {link_key(link) or link for link in _URL.findall(text) if "…" not in link}
+    numbers = _NUMBER.findall(_THOUSANDS.sub("", _MENTION.sub(" ", _URL.sub(" ", text))))
+    return " ".join([*sorted(links), *re.findall(r"\d+", " ".join(numbers))])
+
+
+def _compared(texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
+    """Return the normal forms, and what their hashes are mixed with: uint64, made from `_details`; 0 without any."""
+    forms = [normal_form(text) for text in texts]
+    details = [_details(text, form) for text, form in zip(texts, forms)]
+    salts, short = np.zeros(len(texts), np.uint64), [i for i, some in enumerate(details) if some]
+    salts[short] = keys_of([details[i] for i in short])[:, 0]
+    # A text of nothing but links has an empty form; one of nothing but punctuation is compared as a whole.
+    return [form or ("" if some else text) for text, form, some in zip(texts, forms, details)], salts
+
+
 def signatures(texts: Sequence[str]) -> np.ndarray:
     """Compute MinHash signatures over shingles of five characters of the normal forms.
 
-    The share of equal numbers in two rows estimates the Jaccard index of the two texts within 0.06.
+    The share of equal numbers in two rows estimates the Jaccard index of the two texts within 0.06. Those of short
+    texts (see `SHORT`) whose links or numbers differ have no numbers in common.
 
     Returns:
         uint32, texts × 48.
     """
-    return _signatures([normal_form(text) or text for text in texts])
+    return _signatures(*_compared(texts))
 
 
-def _signatures(forms: Sequence[str]) -> np.ndarray:
-    blocks = [_signed(forms[i : i + _BLOCK]) for i in range(0, len(forms), _BLOCK)]
+def _signatures(forms: Sequence[str], salts: np.ndarray) -> np.ndarray:
+    parts = [slice(i, i + _BLOCK) for i in range(0, len(forms), _BLOCK)]
+    blocks = [_signed(forms[part]) ^ _hashed(salts[part, None], _factors()) for part in parts]
     return np.concatenate([np.empty((0, SIGNATURE), dtype=np.uint32), *blocks])
 
 
@@ -158,31 +189,31 @@ def duplicate_groups(texts: Sequence[str]) -> np.ndarray:
     A text joins the most similar earlier representative if the Jaccard index of their normal forms' shingles of five
     characters is at least 0.8; otherwise it becomes a representative. So every text of a group is similar to the first
     one. Candidates come from MinHash (Broder 1997) with banding: of pairs that just reach 0.8, 1 in 500 is missed; no
-    pair below is joined.
+    pair below is joined, nor short texts (see `SHORT`) whose links or numbers differ.
 
     Returns:
         int64, one per text: index of its representative, its own if it is one.
     """
-    forms = [normal_form(text) for text in texts]
-    first: dict[str, int] = {}
-    # A text of only links or punctuation has an empty normal form: it is compared as a whole.
-    keys = (form or f"\n{text}" for form, text in zip(forms, texts))
-    groups = np.array([first.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.int64)
-    distinct = np.array([i for i in first.values() if forms[i]], dtype=np.int64)
-    joined = np.arange(len(texts), dtype=np.int64)
-    joined[distinct] = distinct[_leaders([forms[i] for i in distinct])]
-    return joined[groups]
+    forms, salts = _compared(texts)
+    first: dict[tuple[str, int], int] = {}
+    groups = np.array(
+        [first.setdefault(key, i) for i, key in enumerate(zip(forms, salts.tolist()))], np.int64
+    )
+    distinct = np.array([*first.values()], dtype=np.int64)
+    return distinct[_leaders([forms[i] for i in distinct], salts[distinct])][
+        np.searchsorted(distinct, groups)
+    ]
 
 
-def _leaders(forms: Sequence[str]) -> np.ndarray:
+def _leaders(forms: Sequence[str], salts: np.ndarray) -> np.ndarray:
     """For each of the distinct normal forms the index of its representative."""
     leaders = np.arange(len(forms))
     buckets: list[defaultdict[int, list[int]]] = [defaultdict(list) for _ in range(BANDS)]
     shingles: dict[int, np.ndarray] = {}
-    signed = _signatures(forms)
+    signed = _signatures(forms, salts)
     for i, bands in enumerate(band_keys(signed)):
         # A text that is shorter than a shingle is one.
-        of_text = np.unique(_runs(forms[i], min(_SHINGLE, len(forms[i]))))
+        of_text = np.unique(_runs(forms[i], min(_SHINGLE, len(forms[i]))) ^ salts[i])
         keys = bands.tolist()
         candidates = sorted({other for bucket, key in zip(buckets, keys) for other in bucket.get(key, ())})
         estimates = (signed[candidates] == signed[i]).mean(axis=1) if candidates else np.zeros(0)

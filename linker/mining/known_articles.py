@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from linker.articles.links.link_key import host_of, link_key
-from linker.articles.links.link_kind import link_kind
 from linker.articles.loading import load_articles
 from linker.common.console import warn
 from linker.common.errors import DataError, LinkerError
@@ -16,6 +14,8 @@ from linker.data.files.line_errors import BadLines
 from linker.data.files.tables import format_of_name
 from linker.data.io.columns import ArticleColumns, MissingColumnsError
 from linker.data.io.records import iter_articles, read_articles
+from linker.data.links.link_key import host_of, link_key
+from linker.data.links.link_kind import link_kind
 from linker.data.near_duplicates import linked_groups, normal_form, signatures
 from linker.data.types import Article
 from linker.mining.links import LinkedArticle, Links

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from linker.articles.links.link_key import host_of, link_key
-from linker.articles.links.link_kind import LinkKind, link_kind
-from linker.articles.links.text_links import links_in
 from linker.data.languages import language_of_post
+from linker.data.links.link_key import host_of, link_key
+from linker.data.links.link_kind import LinkKind, link_kind
+from linker.data.links.text_links import links_in
 from linker.data.types import Post
 from linker.mining.options import MiningOptions
 

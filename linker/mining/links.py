@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from linker.articles.links.link_key import host_of
+from linker.data.links.link_key import host_of
 from linker.data.types import Post
 from linker.mining.linked_post import SHORTENED, Link, bare_id
 from linker.mining.options import MiningOptions

@@ -9,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
-from linker.articles.links.link_key import host_of
 from linker.common.console import track
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import check_output_folder, check_writable, real_path, unbroken, write_json
@@ -18,6 +17,7 @@ from linker.data.files.line_errors import BadLines, OnError
 from linker.data.files.paths import check_inputs
 from linker.data.io.columns import PostColumns
 from linker.data.io.records import empty_input_error, stream_posts
+from linker.data.links.link_key import host_of
 from linker.mining.known_articles import (
     add_known_articles,
     article_files,

@@ -59,8 +59,8 @@ class Ranker:
     ) -> Ranking:
         """Rank posts, best first; equal scores in descending order of ids, as is usual in retrieval.
 
-        Of near-duplicates (retweets, copies that differ in a link or a word) only the best is returned, with the number
-        of the others.
+        Of near-duplicates (retweets, copies that differ in a word, or in a link where they are long) only the best is
+        returned, with the number of the others.
 
         Args:
             article: a web address, the path of a file, a text, an Article, or a dict (with `title`, `text` or both); a

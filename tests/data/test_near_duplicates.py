@@ -62,6 +62,33 @@ def test_what_must_stay_apart() -> None:
     assert duplicate_groups(["same", "x", "same", ""]).tolist() == [0, 1, 0, 3]
 
 
+@pytest.mark.parametrize(
+    ("text", "other", "same"),
+    [
+        ("Must read: https://news.example/a", "Must read: https://news.example/b", False),
+        ("Must read: https://news.example/a", "RT @user: must read http://www.news.example/a?utm_source=x", True),
+        ("Must read: https://news.example/a", "Must read", False),
+        ("Wow https://n.example/amp/a https://b.example", "WOW! http://b.example http://n.example/a", True),
+        ("https://news.example/a", "@user https://news.example/a#top", True),
+        ("https://news.example/a", "https://news.example/b", False),
+        ("Yes https://news.example/a", "No https://news.example/a", False),
+        ("3 dead in explosion in Kabul", "5 dead in explosion in Kabul", False),
+        ("Otters - Beavers 2:1", "RT @user5: Otters – Beavers 2-1 @7up", True),
+        ("Otters - Beavers 2:1", "Otters - Beavers 1:2", False),
+        ("Toll at the weir: 3,218", "Toll at the weir: 3218", True),
+        ("G20 leaders meet in Rome today <3", "G20 leaders meet in Rome today", True),
+        ("桥在风暴后关闭 https://n.example/a", "桥在风暴后关闭 https://n.example/b", False),
+        ("大桥在昨晚的风暴过后被关闭了 https://t.co/a", "大桥在昨晚的风暴过后被关闭了 https://t.co/b", True),
+        ("Bridge closed after the storm, says mayor t.co/a", "Bridge closed after the storm, says mayor t.co/b", True),
+    ],
+)  # fmt: skip
+def test_links_and_numbers_decide_where_the_rest_is_short(text: str, other: str, same: bool) -> None:
+    between = "Ferry crews strike in the harbor, no crossings to the islands until Monday https://t.co/c"
+    for texts in ([text, between, other], [other, between, text]):
+        assert duplicate_groups(texts).tolist() == [0, 1, 0 if same else 2]
+        assert linked_groups(signatures(texts)).tolist() == [0, 1, 0 if same else 2]
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_every_text_is_like_the_first_of_its_group(seed: int) -> None:
     generator = random.Random(seed)

@@ -9,8 +9,8 @@ import pytest
 
 from linker.articles.crawl.crawl import crawl
 from linker.articles.crawl.crawler import CrawlOptions
-from linker.articles.links.link_key import LISTS
 from linker.common.errors import DataError
+from linker.data.links.link_key import LISTS
 from linker.mining.mine_links import mine_links
 from tests.helpers.loopback_web import Web, web
 

@@ -115,10 +115,10 @@ def texts(size: int) -> dict[str, str]:
 def functions() -> dict[str, Callable[[str], object]]:
     """Return what reads texts, by name."""
     from linker.articles.extraction import article_from_text
-    from linker.articles.links.text_links import links_in
     from linker.contrib.twitter4sse.tweets import clean
     from linker.data.html_text import anchors, plain_text
     from linker.data.languages import language_of
+    from linker.data.links.text_links import links_in
     from linker.data.near_duplicates import duplicate_groups, signatures
     from linker.data.token_axis import subword_hashes
     from linker.data.tokenizers.normalization import normalized

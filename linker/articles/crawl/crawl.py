@@ -12,11 +12,11 @@ from pathlib import Path
 from linker.articles.crawl.crawler import Crawler, CrawlOptions
 from linker.articles.crawl.store import CrawlStore
 from linker.articles.crawl.visit import STATES
-from linker.articles.links.link_kind import link_kind
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import check_output_folder, unbroken, write_lines
 from linker.data.files.line_errors import BadLines, LineError
 from linker.data.files.tables import open_table
+from linker.data.links.link_kind import link_kind
 
 DATABASE = "crawl.db"
 #: The files of an output folder; SQLite keeps two beside its database.

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from linker.articles.crawl.visit import Outcome, State
-from linker.articles.links.link_key import link_key
-from linker.articles.links.wrappers import unwrapped
 from linker.common.databases import open_database
+from linker.data.links.link_key import link_key
+from linker.data.links.wrappers import unwrapped
 
 # All keys that lead to a page: those of its links, and those of the addresses that these redirect to.
 _TABLES = """

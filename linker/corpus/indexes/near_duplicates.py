@@ -9,7 +9,7 @@ import numpy as np
 from linker.corpus.storage.shards import Shard, Shards
 from linker.data.near_duplicates import SIGNATURE, linked_groups, signatures
 
-SIGNATURES, GROUPS = "plain-signatures", "plain-groups"
+SIGNATURES, GROUPS = "copy-signatures", "copy-groups"
 
 
 def signed(texts: Sequence[str]) -> dict[str, np.ndarray]:

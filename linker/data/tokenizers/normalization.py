@@ -17,7 +17,7 @@ _MENTION = re.compile(r"(?<![\w@＠.])[@＠]\w+")
 _HASHTAG = re.compile(rf"({URL})|(?<!\w)[#＃]({WORD})")
 
 # Hosts whose links do not say where they lead: random letters follow. The list is a part of the models that read it:
-# with another one they would embed the same posts differently. `articles/links/lists.ini` may grow.
+# with another one they would embed the same posts differently. `data/links/lists.ini` may grow.
 _SHORTENERS = (
     "t.co", "pic.twitter.com", "pic.x.com", "amp.twimg.com", "bit.ly", "bitly.com", "buff.ly", "cutt.ly",
     "dlvr.it", "fb.me", "fb.watch", "goo.gl", "ift.tt", "is.gd", "j.mp", "lnkd.in", "ow.ly", "rebrand.ly",

@@ -37,7 +37,7 @@ from tests.corpus.conftest import arrays_in, some_posts, write_posts
 
 ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
 #: Files of arrays, which are computed again from the posts.
-ARRAYS = ("embeddings", "plain-signatures", "plain-words.english", "plain-groups")
+ARRAYS = ("embeddings", "copy-signatures", "plain-words.english", "copy-groups")
 
 
 def words_of(corpus: Path) -> list[float]:
@@ -135,7 +135,7 @@ def test_every_damaged_file_is_named(corpus, harm):
 @pytest.mark.parametrize("kind", ARRAYS)
 def test_what_is_computed_from_the_posts_is_computed_again(corpus, kind):
     expected = ranked(corpus)
-    for path in kinds(corpus)["plain-groups"]:
+    for path in kinds(corpus)["copy-groups"]:
         path.unlink()  # while they are there, nobody needs signatures
     paths = kinds_of_arrays(corpus, kind)
     whole = {path: path.read_bytes() for path in paths}
@@ -149,8 +149,8 @@ def test_what_is_computed_from_the_posts_is_computed_again(corpus, kind):
 @pytest.mark.parametrize("kind", ARRAYS)
 @pytest.mark.parametrize("left", [0, 5, 100])
 def test_cut_files_of_arrays_are_refused(corpus, kind, left):
-    if kind != "plain-groups":
-        for path in kinds(corpus)["plain-groups"]:
+    if kind != "copy-groups":
+        for path in kinds(corpus)["copy-groups"]:
             path.unlink()
     for path in kinds_of_arrays(corpus, kind):
         path.write_bytes(path.read_bytes()[:left])
@@ -245,7 +245,7 @@ def no_room(*arguments: object, **options: object) -> None:
     raise OSError("LanceError(IO): No space left on device (os error 28), /home/runner/lance/writer.rs:190:9")
 
 
-@pytest.mark.parametrize("full", ["posts", "checksums", "embeddings", "plain-signatures"])
+@pytest.mark.parametrize("full", ["posts", "checksums", "embeddings", "copy-signatures"])
 def test_a_full_disk_stops_cleanly(corpus, tmp_path, monkeypatch, full):
     more = [write_posts(tmp_path / "more.jsonl", some_posts(100, start=900))]
     with monkeypatch.context() as patched:
@@ -292,7 +292,7 @@ def _raise_no_space(*_: object) -> None:
 def test_a_corpus_that_cannot_be_written_to_is_asked(corpus, tmp_path, monkeypatch):
     expected = ranked(corpus)
     words = words_of(corpus)
-    (groups,) = kinds_of_arrays(corpus, "plain-groups")
+    (groups,) = kinds_of_arrays(corpus, "copy-groups")
     state = groups.name.split("-")[2]
     groups.rename(groups.with_name(groups.name.replace(state, 16 * "0")))  # of other posts
     for path in sorted((corpus / SHARDS).glob("*/*.safetensors"))[::2]:

@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
-from linker.articles.links.wrappers import unwrapped
 from linker.common.files import read_sections
+from linker.data.links.wrappers import unwrapped
 
 LISTS = {
     name: frozenset(" ".join(lines).split())

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker.articles.links.text_links import links_in
-from linker.articles.links.wrappers import repaired
+from linker.data.links.text_links import links_in
+from linker.data.links.wrappers import repaired
 
 
 @pytest.mark.parametrize(

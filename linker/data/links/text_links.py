@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from linker.articles.links.wrappers import repaired, unwrapped
+from linker.data.links.wrappers import repaired, unwrapped
 
 # Letters of alphabets may be part of an address; text directly after it in scripts without spaces (Chinese, Japanese,
 # Korean, Thai, Lao, Burmese, Khmer) and the punctuation of Arabic and Hindi are not.

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from linker.articles.links.link_key import LISTS, host_of
+from linker.data.links.link_key import LISTS, host_of
 
 LinkKind = Literal["article", "shortener", "front page", "platform", "other site", "file"]
 

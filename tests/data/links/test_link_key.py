@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker.articles.links.link_key import host_of, link_key
+from linker.data.links.link_key import host_of, link_key
 
 STORY = "news.example/2026/01/otters-return"
 

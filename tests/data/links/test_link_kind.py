@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from linker.articles.links.link_key import link_key
-from linker.articles.links.link_kind import link_kind
+from linker.data.links.link_key import link_key
+from linker.data.links.link_kind import link_kind
 
 CASES = {
     "article": [
