@@ -95,7 +95,7 @@ class ElapsedTimeModel(Model):
     def separable(self, articles: Sequence[Article]) -> bool:
         return True
 
-    def scores_together(
+    def estimated_scores(
         self, bins: np.ndarray, scores: np.ndarray, probabilities: Callable[[np.ndarray], np.ndarray]
     ) -> np.ndarray:
         """Return the weighted log ratios by a profile that is estimated from the pairs, without labels.

@@ -160,7 +160,7 @@ def print_table(file: IO[str], ranking: Sequence[RankedPost], meaning: str = "")
 
 def _article_words(explanation: Explanation) -> Text:
     """Return a line with the article words; they are the same for all posts."""
-    text = Text("words of the article that count most: ")
+    text = Text("words of the article by TF-IDF: ")
     words = (f"{word} {weight:.3f}" for word, weight in explanation.article_words)
     return text.append(printable(", ".join(words)) or "none")
 

@@ -14,7 +14,7 @@ from typing_extensions import override
 from linker.data.near_duplicates import linked_groups, signatures
 from linker.data.types import Post
 from linker.models.features.post_times import PostTimes
-from linker.models.features.postings import Segment, words_of
+from linker.models.features.postings import Segment, postings_of
 from linker.models.features.table import PostTable
 from linker.models.features.word_statistics import WordStatistics
 
@@ -85,7 +85,7 @@ class MemoryTable(PostTable):
 
     @override
     def segments(self, stop_words: str) -> Sequence[Segment]:
-        return [Segment.of(words_of([post.text for post in self._posts], stop_words), None)]
+        return [Segment.of(postings_of([post.text for post in self._posts], stop_words), None)]
 
     @override
     def similarities(self, encoder: TextEncoder, vectors: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
