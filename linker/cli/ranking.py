@@ -16,7 +16,6 @@ from linker.common.errors import LinkerError
 
 if TYPE_CHECKING:
     from linker.calibration.thresholds import Threshold
-    from linker.data.types import Article
     from linker.ranking.output import Format
     from linker.ranking.request import RankRequest
     from linker.ranking.results import Ranking
@@ -127,9 +126,11 @@ class RankingOptions:
         )
 
     def show(self, ranking: Ranking, request: RankRequest) -> None:
-        """Report thresholds on standard error, then write the ranking."""
+        """Report dates and thresholds on standard error, then write the ranking."""
+        from linker.ranking.output import write_ranking
+
         _report(ranking, request)
-        ranking.write(self.out, self.format)
+        write_ranking(ranking, self.out, self.format)
 
 
 def _date(option: str, text: str | None) -> datetime | None:
@@ -141,13 +142,6 @@ def _date(option: str, text: str | None) -> datetime | None:
         return parse_date(text)
     except ValueError as error:
         raise LinkerError(f"{option}: {error}") from error
-
-
-def say_dates(articles: Sequence[Article]) -> None:
-    """Report that scores depend on dates."""
-    days = sorted({article.published.date() for article in articles if article.published is not None})
-    near = str(days[0]) if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    say(f"posts written soon after the article ({near}) score higher; --ignore-dates ranks by text alone")
 
 
 def _threshold(text: str | None) -> tuple[float | None, float | None, float | None]:
@@ -167,6 +161,10 @@ def _threshold(text: str | None) -> tuple[float | None, float | None, float | No
 
 
 def _report(ranking: Ranking, request: RankRequest) -> None:
+    if ranking.scale.dates:
+        days = sorted({article.published.date() for article in ranking.articles if article.published})
+        near = str(days[0]) if len(days) == 1 else f"{days[0]} to {days[-1]}"
+        say(f"posts written soon after the article ({near}) score higher; --ignore-dates ranks by text alone")
     if ranking.thresholds is not None:
         say(ranking.thresholds.basis)
         print_thresholds(sys.stderr, ranking.thresholds.table())

@@ -17,7 +17,7 @@ from linker.cli.options import (
     check_files,
     naming_columns,
 )
-from linker.cli.ranking import RankingOptions, say_dates
+from linker.cli.ranking import RankingOptions
 from linker.common.errors import Faults
 from linker.models.pretrained import BEST
 
@@ -207,7 +207,5 @@ def search(
     articles = sources.load(faults)
     for sentence in opened.left_out(request.filter) if request.filter else []:
         status.say(sentence)
-    if not request.ignore_dates and opened.uses_dates(articles):
-        say_dates(articles)
     status.step("searching the corpus")
     options.show(opened.answer(articles, request), request)

@@ -10,7 +10,7 @@ from linker.cli import status
 from linker.cli.articles import ArticleSources
 from linker.cli.default_posts import default_posts
 from linker.cli.options import ModelName, PostReading, check_files
-from linker.cli.ranking import RankingOptions, say_dates
+from linker.cli.ranking import RankingOptions
 from linker.common.errors import Faults
 from linker.models.pretrained import BEST
 
@@ -55,12 +55,9 @@ def rank(
     if model is None:
         status.say(f"no --model given: ranking with `{BEST}`, the bundled model")
 
-    from linker.models.elapsed_time import uses_dates
     from linker.ranking.ranker import Ranker
 
     ranker = Ranker(reference.load(), reference.file_name)
-    has_dates = any(post.created_at for post in candidates)
-    if not options.ignore_dates and uses_dates(ranker.model, articles, has_dates):
-        say_dates(articles)
     status.step(f"scoring {len(candidates):,} posts")
-    options.show(ranker.answer(articles, candidates, request), request)
+    ranking = ranker.answer(articles, candidates, request)
+    options.show(ranking, request)
