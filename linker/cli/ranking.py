@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from linker.cli.options import date_option
 from linker.cli.status import say
 from linker.common.errors import LinkerError
 
@@ -30,10 +31,10 @@ class RankingOptions:
         typer.Option(min=1, metavar="N", help="List N posts (20 in tables, 1,000 in HTML, else all)."),
     ] = None
     since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Rank only posts on or after this date or time.")
+        datetime | None, date_option("--since", "TIME", "Rank only posts on or after this date or time.")
     ] = None
     until: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Rank only posts before this date or time.")
+        datetime | None, date_option("--until", "TIME", "Rank only posts before this date or time.")
     ] = None
     lang: Annotated[
         list[str] | None,
@@ -111,7 +112,6 @@ class RankingOptions:
             from linker.calibration.calibration import Calibration
 
             calibration = Calibration.read(self.calibration)
-        dates = _date("--since", self.since), _date("--until", self.until)
         # Tables and pages end after a number of posts; runs of TREC list all near-duplicates.
         return RankRequest(
             USUAL_TOP.get(format_) if self.top is None else self.top,
@@ -120,7 +120,7 @@ class RankingOptions:
             labels,
             calibration,
             self.explain,
-            Filter(*dates, tuple(self.lang or ()), where) or None,
+            Filter(self.since, self.until, tuple(self.lang or ()), where) or None,
             self.copies or format_ == "trec",
             self.ignore_dates,
         )
@@ -131,17 +131,6 @@ class RankingOptions:
 
         _report(ranking, request)
         write_ranking(ranking, self.out, self.format)
-
-
-def _date(option: str, text: str | None) -> datetime | None:
-    from linker.data.io.dates import parse_date
-
-    if text is None:
-        return None
-    try:
-        return parse_date(text)
-    except ValueError as error:
-        raise LinkerError(f"{option}: {error}") from error
 
 
 def _threshold(text: str | None) -> tuple[float | None, float | None, float | None]:

@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from linker.cli import status
-from linker.cli.articles import ArticleSources
 from linker.cli.command import App
-from linker.cli.options import (
-    Cluster,
-    ModelOrBest,
-    PostReading,
-    check_files,
-    naming_columns,
-)
+from linker.cli.inputs import ArticleSources, PostReading, check_files, naming_columns
+from linker.cli.options import Cluster, ModelOrBest
 from linker.cli.ranking import RankingOptions
 from linker.common.errors import Faults
 from linker.models.pretrained import BEST

@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 
 from linker.cli import status
-from linker.cli.articles import ArticleSources
-from linker.cli.default_posts import default_posts
-from linker.cli.options import ModelName, PostReading, check_files
+from linker.cli.inputs import ArticleSources, PostReading, check_files, default_posts
+from linker.cli.options import ModelName
 from linker.cli.ranking import RankingOptions
 from linker.common.errors import Faults
 from linker.models.pretrained import BEST
@@ -35,8 +34,6 @@ def rank(
             default = default_posts(sources.article)
         posts = [default] if default else []
     check_files(sources.article, posts, options.out, faults)
-    if not posts:
-        sources.load(faults)  # raises: articles and posts are reported together
     reading.columns()
 
     from linker.models.files.resolve import resolve_model
