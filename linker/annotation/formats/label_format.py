@@ -31,6 +31,7 @@ class LabeledPost:
         annotator: name of the annotator.
         note: the annotator's note.
         time: time of the label, with its time zone.
+        note_time: time of the note, if it is another.
         choice: name of the label in the session's label set, if several names have the same `value`.
         machine: whether a program gave the label.
         sample: how the post was drawn for labeling: `random`, or the query strategy; None: it was not drawn here.
@@ -48,6 +49,7 @@ class LabeledPost:
     machine: bool = False
     sample: str | None = None
     adjudicated: bool = False
+    note_time: datetime | None = None
 
 
 class LabelFormat(Registrable):

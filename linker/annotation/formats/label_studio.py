@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from linker.annotation.formats.jsonl import about
+from linker.annotation.formats.jsonl import about, note_time
 from linker.annotation.formats.label_format import LabeledPost, LabelFormat, by_post, write_json
 from linker.common.files import atomic_write
 
@@ -61,7 +61,11 @@ def _annotation(record: LabeledPost) -> dict[str, Any]:
         result.append(_region("label", "choices", {"choices": [record.value]}))
     if record.note:
         result.append(_region("note", "textarea", {"text": [record.note]}))
-    annotation: dict[str, Any] = {"result": result, "was_cancelled": record.value == "skip"}
+    annotation: dict[str, Any] = {
+        "result": result,
+        "was_cancelled": record.value == "skip",
+        **note_time(record),
+    }
     if record.annotator:
         annotation["annotator"] = record.annotator
     if record.time:

@@ -57,6 +57,7 @@ def _labels(values: Mapping[str, Any], control: str | None) -> Iterator[dict[str
                     region["value"].get("text") for region in regions if region.get("type") == "textarea"
                 ],
                 "time": annotation.get("updated_at") or annotation.get("created_at"),
+                "note_time": annotation.get("note_time"),
                 "machine": is_machine,
                 "adjudicated": annotation.get("ground_truth"),
                 **post,

@@ -12,6 +12,9 @@ from linker.data.labels.matching import Matches, match_labels
 from linker.data.labels.records import ImportedLabel, SampledLabels, is_tie, latest, verdict, votes_by_post
 from linker.data.types import Article, Post
 
+#: Ids of articles that were quoted, read from standard input, or came from Python without one.
+_UNNAMED = frozenset(("text", "stdin", "article-1"))
+
 
 @dataclass(frozen=True)
 class LabelFile:
@@ -64,11 +67,9 @@ class LabelFile:
     def of_articles(self, articles: Sequence[Article]) -> LabelFile:
         """Return the labels of a query; labels that name no article belong to all. A warning counts the others.
 
-        The id of an article may depend on where it was read. A file of labels of a single article is therefore taken
-        to be of this one, with a warning.
-
         Raises:
-            DataError: if the labels are of several articles, all of them others.
+            DataError: if all labels are of other articles. Articles without a name of their own may be any: then a
+                warning says of which the labels are.
         """
         names = {name for article in articles for name in (article.id, article.url) if name}
         if len(articles) > 1:
@@ -89,10 +90,10 @@ class LabelFile:
                 f"{shown}: {len(labels) - len(of_query):,} labels are of other articles ({listed}) and left out"
             )
             return replace(self, labels=of_query)
-        if len(others) > 1:
+        if len(others) > 1 or not _UNNAMED & {*others, *names}:
             raise DataError(
                 f"{shown}: all {len(labels):,} labels are of other articles ({listed}), not of {ours}; give labels of "
-                f"this article, with {ours} in the column article_id"
+                f"this article, with {ours} in the column article_id or without this column"
             )
         warn(
             f"{shown}: the labels are of the article {listed}, read as labels of {ours}; check that it is the same"

@@ -19,6 +19,7 @@ class ImportedLabel:
         value: the label.
         note: the annotator's note, or empty.
         time: time of the label; None if the file has none.
+        note_time: time of the note; None: that of the label.
         line: line number from 1, or record number in formats without lines.
         choice: name of the label in the session's label set; None if the file has none.
         machine: whether the file says that a program gave the label.
@@ -46,6 +47,7 @@ class ImportedLabel:
     author: str | None = None
     created_at: datetime | None = None
     sample: str | None = None
+    note_time: datetime | None = None
 
 
 def votes_by_post(labels: Iterable[ImportedLabel]) -> dict[str, list[ImportedLabel]]:
