@@ -23,7 +23,7 @@ class Annotator:
 
     Attributes:
         labels: post → event of the current label.
-        independent: post → event of the label when the labels of others were shown.
+        independent: post → event of the label when the labels of others were shown; a skip if there was none.
         assigned: post → event of the assignment, for posts not labeled yet, in display order.
         seen: posts ever assigned or labeled.
         undo_stack: labeled posts with the labels before, newest last.
@@ -130,9 +130,9 @@ class SessionState:
             self._label(person, index, event)
         elif event.kind == "undo":
             self._undo(person, index, event)
-        elif event.kind == "reveal" and index in person.labels:
-            person.independent.setdefault(index, person.labels[index])
-        elif event.kind == "resolve":
+        if event.kind in ("reveal", "resolve"):  # who adjudicates has read the labels
+            person.independent.setdefault(index, person.labels.get(index, replace(event, value="skip")))
+        if event.kind == "resolve":
             self.adjudicated.pop(index, None)
             if event.value != "skip":
                 self.adjudicated[index] = event
