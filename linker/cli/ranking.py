@@ -48,7 +48,9 @@ class RankingOptions:
     ] = None
     threshold: Annotated[
         str | None,
-        typer.Option(metavar="SCORE", help="Leave out posts below SCORE, precision=0.8 or recall=0.9."),
+        typer.Option(
+            metavar="SCORE", help="Leave out posts below SCORE, precision=0.8, recall=0.9 or 'recall>=0.9'."
+        ),
     ] = None
     copies: Annotated[bool, typer.Option("--copies", metavar="", help="List near-duplicates one by one.")] = (
         False
@@ -116,13 +118,13 @@ class RankingOptions:
         return RankRequest(
             USUAL_TOP.get(format_) if self.top is None else self.top,
             offset,
-            *_threshold(self.threshold),
-            labels,
-            calibration,
-            self.explain,
-            Filter(self.since, self.until, tuple(self.lang or ()), where) or None,
-            self.copies or format_ == "trec",
-            self.ignore_dates,
+            labels=labels,
+            calibration=calibration,
+            explain=self.explain,
+            filter=Filter(self.since, self.until, tuple(self.lang or ()), where) or None,
+            copies=self.copies or format_ == "trec",
+            ignore_dates=self.ignore_dates,
+            **_threshold(self.threshold),
         )
 
     def show(self, ranking: Ranking, request: RankRequest) -> None:
@@ -133,20 +135,19 @@ class RankingOptions:
         write_ranking(ranking, self.out, self.format)
 
 
-def _threshold(text: str | None) -> tuple[float | None, float | None, float | None]:
-    """Parse `--threshold` (50, precision=0.8 or recall=0.9) into threshold, precision and recall."""
+def _threshold(text: str | None) -> dict[str, float]:
+    """Parse `--threshold` (50, precision=0.8, recall=0.9 or recall>=0.9) into an option of `RankRequest`."""
     if text is None:
-        return None, None, None
-    target, _, number = text.rpartition("=")
+        return {}
+    signs = {"": "threshold", "precision=": "precision", "recall=": "recall", "recall>=": "recall_at_least"}
+    target, sign, number = text.rpartition("=")
     try:
-        if target not in ("", "precision", "recall"):
-            raise ValueError(target)
-        value = float(number)
-    except ValueError:
+        return {signs[(target + sign).replace(" ", "")]: float(number)}
+    except (KeyError, ValueError):
         raise LinkerError(
-            f"--threshold {text}: give a score from 0 to 100 such as 50, precision=0.8 or recall=0.9"
+            f"--threshold {text}: give a score from 0 to 100 such as 50, precision=0.8, recall=0.9 or, in quotation "
+            "marks, 'recall>=0.9'"
         ) from None
-    return {"precision": (None, value, None), "recall": (None, None, value)}.get(target, (value, None, None))
 
 
 def _report(ranking: Ranking, request: RankRequest) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from linker.annotation.formats.label_format import LabeledPost, LabelFormat, write_json
+from linker.annotation.formats.label_format import LabeledPost, LabelFormat, sample_of, write_json
 from linker.data.labels.collector import text_in
 from linker.data.labels.values import LabelValue
 from linker.data.types import Post
@@ -49,7 +49,7 @@ def flat(record: LabeledPost) -> dict[str, Any]:
         **({"choice": record.choice} if record.choice is not None else {}),
         **({"machine": True} if record.machine else {}),
         **({"adjudicated": True} if record.adjudicated else {}),
-        **({"sample": record.sample} if record.sample is not None else {}),
+        **sample_of([record]),
         **about(record.post),
         **{name: value for name, value in record.post.extra.items() if is_of_platform(name)},
     }
@@ -118,7 +118,7 @@ def _task(record: LabeledPost) -> dict[str, Any]:
         "post_id": record.post.id,
         "meta": {"article": record.article_id, "score": round(record.score, 1)},
     }
-    task |= about(record.post)
+    task |= about(record.post) | sample_of([record])
     if record.value:
         task["answer"] = _ANSWERS[record.value]
     if record.annotator:

@@ -93,6 +93,11 @@ def by_post(records: Iterable[LabeledPost]) -> list[list[LabeledPost]]:
     return list(groups.values())
 
 
+def sample_of(group: Sequence[LabeledPost]) -> dict[str, str]:
+    """Return how a post was drawn for labeling, as a field; empty if it was not drawn here."""
+    return next(({"sample": record.sample} for record in group if record.sample), {})
+
+
 def summary_of(records: Sequence[LabeledPost]) -> str:
     """Return how many labels of how many posts some records are, in the line that reading them prints."""
     labels = [

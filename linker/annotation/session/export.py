@@ -38,12 +38,11 @@ def all_labels(
             return replace(
                 unlabeled, value=label.value, annotator=label.annotator, note=state.notes.get(key) or None,
                 note_time=noted if noted != label.time else None, time=label.time, choice=label.choice,
+                sample=label.strategy,
             )  # fmt: skip
 
-        # A near-duplicate was not drawn itself.
-        drawn = pool.posts[index].id == post.id
         labels = state.labels_of(index).values()
-        records += [replace(record(label), sample=label.strategy if drawn else None) for label in labels]
+        records += map(record, labels)
         if machines and index in state.adjudicated:
             records.append(
                 replace(record(state.adjudicated[index]), note=None, note_time=None, adjudicated=True)
@@ -75,8 +74,6 @@ def resolved_labels(
             if index in state.adjudicated:
                 times.append(state.adjudicated[index].time)
             notes = filter(None, (state.notes.get((index, name)) for name in labels))
-            # A near-duplicate was not drawn itself.
-            drawn = pool.posts[index].id == post.id
             record = replace(
                 record,
                 value="skip" if relevant is None else "relevant" if relevant else "not",
@@ -84,7 +81,7 @@ def resolved_labels(
                 note="; ".join(notes) or None,
                 time=max(times),
                 choice=None if relevant is None else state.name(index, label_set),
-                sample=next((label.strategy for label in labels.values() if drawn and label.strategy), None),
+                sample=next((label.strategy for label in labels.values() if label.strategy), None),
             )
         records.append(record)
     return records

@@ -167,7 +167,13 @@ class _Merge:
             )
             time = _moment(fate, time)
             event = replace(
-                event, value=label.value, choice=label.choice, note=None, time=time, imported=True
+                event,
+                value=label.value,
+                choice=label.choice,
+                note=None,
+                time=time,
+                imported=True,
+                strategy=event.strategy or label.sample,
             )
             if note is not None and (note_time == time or kind == "machine"):
                 event, note = replace(event, note=note), None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from linker.common.console import warn
@@ -10,6 +10,7 @@ from linker.common.errors import DataError
 from linker.data.identity import content_id
 from linker.data.labels.matching import Matches, match_labels
 from linker.data.labels.records import ImportedLabel, SampledLabels, is_tie, latest, verdict, votes_by_post
+from linker.data.labels.sampling import with_sample
 from linker.data.types import Article, Post
 
 #: Ids of articles that were quoted, read from standard input, or came from Python without one.
@@ -136,8 +137,10 @@ class LabelFile:
     def _resolved(self, matches: Matches) -> SampledLabels:
         matches.report(self.shown)
         pairs = zip(self.counted, matches.post_ids, strict=True)
+        listed = len({next(_ids(label)) for label in self.labels if not label.machine}) + self.without
         return relevance_of(
-            replace(label, post_id=post_id) for label, post_id in pairs if post_id is not None
+            [replace(label, post_id=post_id) for label, post_id in pairs if post_id is not None],
+            listed if self.without else None,
         )
 
 
@@ -148,14 +151,15 @@ def _ids(label: ImportedLabel) -> Iterator[str]:
         yield content_id(label.platform, label.author, label.created_at, label.text)
 
 
-def relevance_of(labels: Iterable[ImportedLabel]) -> SampledLabels:
-    """Return whether posts are relevant, by id; skips and labels of machines are ignored."""
-    votes_of = votes_by_post(labels)
-    relevance = {post: verdict(votes) for post, votes in votes_of.items()}
-    samples = {
-        post: {(vote.sample or "").strip().casefold() for vote in votes} for post, votes in votes_of.items()
-    }
-    return SampledLabels(relevance, [post for post, names in samples.items() if "random" in names])
+def relevance_of(labels: Sequence[ImportedLabel], posts: int | None = None) -> SampledLabels:
+    """Return whether posts are relevant, by id, and how they were drawn; skips and labels of machines are ignored.
+
+    Args:
+        labels: labels with ids or texts of posts.
+        posts: number of posts that the labels were chosen from; None: not known.
+    """
+    relevance = {post: verdict(votes) for post, votes in votes_by_post(labels).items()}
+    return with_sample(relevance, labels, posts)
 
 
 def name_of_query(articles: Sequence[Article]) -> str:

@@ -38,7 +38,7 @@ def prodigy_labels(collector: Collector) -> LabelsOf:
         yield {
             **{
                 name: values.get(name)
-                for name in ("text", "note", "note_time", "platform", "author", "created_at")
+                for name in ("text", "note", "note_time", "platform", "author", "created_at", "sample")
             },
             "value": _value(values, collector),
             "post_id": next((values[name] for name in _IDS if name in values), None),
