@@ -203,8 +203,8 @@ class Thresholds:
             note = f"; the recall of {percent(target)} % is an estimate without bounds"
             if not self.no_interval:
                 note = (
-                    f"; the recall of {percent(target)} % is the estimate, and the truth is below it about every second "
-                    f"time (--threshold 'recall>={target:g}' reaches it with 95 % confidence)"
+                    f"; the recall of {percent(target)} % is the estimate, and the truth is below it about every "
+                    f"second time (--threshold 'recall>={target:g}' reaches it with 95 % confidence)"
                 )
         return replace(threshold, note=note * (target < 1))
 

@@ -63,13 +63,13 @@ class RankRequest:
     threshold: float | None = None
     precision: float | None = None
     recall: float | None = None
+    recall_at_least: float | None = None
     labels: AnyLabels | None = None
     calibration: Calibration | None = None
     explain: bool = False
     filter: Filter | None = None
     copies: bool = False
     ignore_dates: bool = False
-    recall_at_least: float | None = None
 
     def __post_init__(self) -> None:
         if self.threshold is not None and math.isnan(self.threshold):

@@ -18,6 +18,8 @@ from linker.calibration.thresholds import Share, Threshold
 from linker.common.errors import LinkerError
 from linker.data.labels.post_labels import relevance_of
 from linker.data.labels.records import ImportedLabel
+from linker.evaluation.comparison import LEAST_ARTICLES
+from linker.evaluation.significance import mean_intervals, randomization_test
 from tests.reliability.harness import Tally
 
 _POSTS = 800
@@ -125,6 +127,7 @@ DESIGNS: dict[str, Callable[[World], Draws]] = {
 }
 _KINDS = ("bell", "mixed", "wrong", "ties", "copies")
 _SHARES = (0.01, 0.03, 0.1, 0.3)
+_ARTICLES = (5, 10, 15, 29, 30, 60)
 
 
 def thresholds_of(world: World, draws: Draws, timed: bool = True) -> Iterator[tuple[str, Threshold]]:
@@ -143,39 +146,63 @@ def thresholds_of(world: World, draws: Draws, timed: bool = True) -> Iterator[tu
                 yield f"precision={precision}", estimated.for_precision(precision)
 
 
-def thresholds(tally: Tally, folder: Path, runs: int, chance: random.Random) -> None:
-    """Estimate thresholds by labels that were drawn in many ways."""
+def intervals(tally: Tally, folder: Path, runs: int, chance: random.Random) -> None:
+    """Estimate thresholds by labels that were drawn in many ways, and compare models that are equal."""
     held: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for number in range(runs):
         for design, draw in DESIGNS.items():
-            rng = np.random.default_rng(chance.randrange(2**32))
-            world = World(_KINDS[number % len(_KINDS)], _SHARES[number // len(_KINDS) % len(_SHARES)], rng)
+            world = World(
+                _KINDS[number % len(_KINDS)],
+                _SHARES[number // len(_KINDS) % len(_SHARES)],
+                np.random.default_rng(chance.randrange(2**32)),
+            )
             draws = list(dict.fromkeys(draw(world)))
             for name, chosen in thresholds_of(world, draws, design != "without times"):
                 hits = int(world.true[: chosen.kept].sum())
                 precision, recall = hits / max(chosen.kept, 1), hits / int(world.true.sum())
                 if name == "recall>=0.8":
                     held[design, "recall>=0.8 reached"].append(recall >= 0.8)
-                for share, true in ((chosen.precision, precision), (chosen.recall, recall)):
-                    if share.low is not None and share.high is not None:
-                        of = "precision" if share is chosen.precision else "recall"
+                for of, share, true in (
+                    ("precision", chosen.precision, precision),
+                    ("recall", chosen.recall, recall),
+                ):
+                    if share.low is not None:
                         held[design, f"{of} at {name}"].append(contains(share, true))
-    report(tally, held, runs)
+    rates = {key: float(np.mean(cases)) for key, cases in held.items() if len(cases) >= min(20, runs)}
+    for (design, name), rate in rates.items():
+        cases = len(held[design, name])
+        allowed = _LEAST - 3 * (0.05 * 0.95 / cases) ** 0.5
+        tally.check(rate >= allowed, f"{design}: {name} held in {rate:.1%} of {cases:,}")
+    design, name = worst = min(rates, key=lambda key: rates[key])
+    highest = max(_rejected(tally, articles, 50 * runs, chance.randrange(2**32)) for articles in _ARTICLES)
+    tally.notes = (
+        f"{sum(map(len, held.values())):,} intervals of thresholds; least coverage {rates[worst]:.1%} "
+        f"({design}: {name}); at most {highest:.1%} of p-values of equal models are ≤ 0.05"
+    )
+
+
+def _rejected(tally: Tally, articles: int, runs: int, seed: int) -> float:
+    """Compare two equal models, whose values are skewed, many times; return the share of p-values up to 0.05."""
+    rng, rejected, covered = np.random.default_rng(seed), [], []
+    for start in range(0, runs, 500):
+        first, second = rng.lognormal(sigma=1.5, size=(2, articles, min(500, runs - start)))
+        rejected += (randomization_test(first - second, seed=start) <= 0.05).tolist()
+        differences = rng.exponential(size=first.shape) * (rng.random(first.shape) < 0.7)
+        low, high = mean_intervals(differences, 1_000, seed=start)
+        covered += ((low <= 0.7) & (high >= 0.7)).tolist()
+    error = 3 * (0.05 * 0.95 / runs) ** 0.5
+    rate = float(np.mean(rejected))
+    tally.check(
+        rate <= 0.055 + error, f"{articles} articles: {rate:.1%} of p-values of equal models are ≤ 0.05"
+    )
+    if articles >= LEAST_ARTICLES:
+        held = float(np.mean(covered))
+        tally.check(
+            held >= _LEAST - error, f"{articles} articles: intervals of differences held in {held:.1%}"
+        )
+    return rate
 
 
 def contains(share: Share, true: float) -> bool:
     """Return whether an interval holds the truth."""
     return share.low is not None and share.high is not None and share.low - 1e-9 <= true <= share.high + 1e-9
-
-
-def report(tally: Tally, held: dict[tuple[str, str], list[bool]], runs: int) -> None:
-    """Check how often intervals held, by design; the worst go into the notes."""
-    rates = {}
-    for (design, name), cases in held.items():
-        if len(cases) < min(20, runs):
-            continue
-        rates[f"{design}: {name}"] = rate = float(np.mean(cases))
-        allowed = _LEAST - 3 * (0.05 * 0.95 / len(cases)) ** 0.5
-        tally.check(rate >= allowed, f"{design}: {name} held in {rate:.1%} of {len(cases):,}")
-    worst = min(rates, key=lambda name: rates[name])
-    tally.notes = f"{sum(map(len, held.values())):,} intervals; least coverage {rates[worst]:.1%}, {worst}"

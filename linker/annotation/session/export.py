@@ -27,7 +27,7 @@ def all_labels(
             from others.
     """
     article = name_of_query(pool.articles)
-    records = []
+    records: list[LabeledPost] = []
     for post in posts:
         index = state.indices[post.id]
         unlabeled = LabeledPost(post, article, pool.shown_scores[index])
@@ -64,7 +64,7 @@ def resolved_labels(
     name among the labels that count like the post.
     """
     article = name_of_query(pool.articles)
-    records = []
+    records: list[LabeledPost] = []
     for post in posts:
         index = state.indices[post.id]
         record = LabeledPost(post, article, pool.shown_scores[index])

@@ -41,13 +41,22 @@ def test_adjudicated_labels_survive(name: str, tmp_path: Path) -> None:
         assert resolved == {first: "not"}
 
 
-@pytest.mark.parametrize("name", ["csv", "jsonl", "xlsx", "label_studio", "argilla", "prodigy", "doccano"])
-def test_exports_say_where_posts_are_from(name: str, tmp_path: Path) -> None:
-    with Session.create(tmp_path / "one", [ARTICLE], POSTS, model="bm25") as session:
+@pytest.mark.parametrize(
+    "name", ["csv", "jsonl", "xlsx", "label_studio", "argilla", "prodigy", "doccano", "asreview"]
+)
+def test_exports_say_where_posts_are_from_and_how_they_were_drawn(name: str, tmp_path: Path) -> None:
+    with Session.create(
+        tmp_path / "one", [ARTICLE], POSTS, model="bm25", strategy={"type": "random"}
+    ) as session:
+        session.next("kim", 3)
         session.label("kim", "1", "relevant")
         write(tmp_path / "labels", name, session.labeled(machines=True))
     (label,) = read(tmp_path / "labels").labels
     assert (label.post_id, label.platform, label.author, label.article_ids) == ("1", "x", "hash", ("a",))
+    assert label.sample == "random"
+    with Session.create(tmp_path / "two", [ARTICLE], POSTS, model="bm25") as other:
+        other.import_labels([label], "kim")
+        assert [one.sample for one in other.labeled()] == ["random", None, None]
 
 
 def test_what_an_import_leaves_out_is_counted(tmp_path: Path) -> None:
