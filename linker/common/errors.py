@@ -36,20 +36,15 @@ class StubError(FetchError):
 class Faults:
     """Collects the errors of several checks, so that one message reports all of them.
 
-    `with faults: check()` keeps a `LinkerError` and continues after the block; any other error
+    `with faults: check()` keeps the message of a `LinkerError` and continues after the block; any other error
     propagates.
 
     Attributes:
-        errors: errors collected so far.
+        messages: messages collected so far.
     """
 
     def __init__(self) -> None:
-        self.errors: list[LinkerError] = []
-
-    @property
-    def messages(self) -> list[str]:
-        """The messages of the errors, each once."""
-        return list(dict.fromkeys(map(str, self.errors)))
+        self.messages: list[str] = []
 
     def __enter__(self) -> None:
         return None
@@ -59,18 +54,18 @@ class Faults:
     ) -> bool:
         if not isinstance(error, LinkerError):
             return False
-        self.errors.append(error)
+        self.messages.append(str(error))
         return True
 
     def raise_if_any(self) -> None:
-        """Raise the error that was collected; of several, one with all their messages.
+        """Raise one error with all collected messages.
 
         Raises:
-            LinkerError: if any error was collected.
+            LinkerError: if any message was collected.
         """
-        messages = self.messages
+        messages = list(dict.fromkeys(self.messages))
         if len(messages) == 1:
-            raise self.errors[0]
+            raise LinkerError(messages[0])
         if messages:
             lines = "".join("\n  " + message.replace("\n", "\n  ") for message in messages)
             raise LinkerError(f"{len(messages)} problems:{lines}")

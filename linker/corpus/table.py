@@ -22,11 +22,10 @@ from linker.data.post_filter import Filter
 from linker.data.types import Article, Post
 from linker.models.features.content_words import shortened
 from linker.models.features.post_times import PostTimes
-from linker.models.features.postings import Segment, postings_of
+from linker.models.features.postings import Segment, words_of
 from linker.models.features.table import PostTable
 from linker.models.features.text_encoder import TextEncoder
 from linker.models.model import Model
-from linker.ranking.ranked_post import AT_ONCE
 
 if TYPE_CHECKING:
     from linker.data.labels.post_labels import LabelFile
@@ -45,8 +44,6 @@ class CorpusTable(PostTable):
         shards: the posts, and what was computed from them.
         model: the model that encoded them.
     """
-
-    at_once = AT_ONCE
 
     def __init__(self, shards: Shards, model: Model) -> None:
         super().__init__()
@@ -110,7 +107,7 @@ class CorpusTable(PostTable):
     @override
     def segments(self, stop_words: str) -> Sequence[Segment]:
         arrays = self._shards.arrays(
-            words_file(stop_words), "reading words", lambda shard: postings_of(shard.texts(), stop_words)
+            words_file(stop_words), "reading words", lambda shard: words_of(shard.texts(), stop_words)
         )
         return [Segment.of(of_shard, shard.live) for of_shard, shard in zip(arrays, self._shards)]
 

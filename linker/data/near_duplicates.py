@@ -21,7 +21,8 @@ _RETWEET = re.compile(r"^\W*(?:rt|mt)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w<])\d+(?:[.,:/–-]\d+)*")
 _THOUSANDS = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
 _WIDE = re.compile("[぀-ヿ㐀-鿿가-힣]")
-_MARKS = str.maketrans("", "", string.punctuation.replace("#", "") + "“”„«»‘’‚`´–—―…")
+_ASCII_MARKS = string.punctuation.replace("#", "").encode()
+_MARKS = re.compile(f"[{re.escape(_ASCII_MARKS.decode())}“”„«»‘’‚`´–—―…]+")
 
 _SHINGLE = 5
 # Twelve bands of four: two texts with Jaccard 0.8 share one with probability 0.998, with 0.5 in half the cases.
@@ -39,8 +40,14 @@ _BLOCK = 1_000
 
 def normal_form(text: str) -> str:
     """Remove links, mentions, `RT`, punctuation, case and repeated spaces."""
-    words = _RETWEET.sub(" ", _MENTION.sub(" ", _URL.sub(" ", plain(text)))).lower()
-    return " ".join(words.translate(_MARKS).split())
+    text = plain(text)
+    if "/" in text or "…" in text or "www." in text.lower():  # else it has no link; a search takes longer
+        text = _URL.sub(" ", text)
+    if "@" in text or "＠" in text:
+        text = _MENTION.sub(" ", text)
+    text = _RETWEET.sub(" ", text).lower()
+    text = text.encode().translate(None, _ASCII_MARKS).decode() if text.isascii() else _MARKS.sub("", text)
+    return " ".join(text.split())
 
 
 def _details(text: str, form: str) -> str:
@@ -85,6 +92,7 @@ def _signed(forms: Sequence[str]) -> np.ndarray:
     lengths = np.array([len(form) for form in forms], dtype=np.int64)
     signed = np.full((len(forms), SIGNATURE), np.iinfo(np.uint32).max, dtype=np.uint32)
     factors = _factors()
+    top = np.iinfo(np.uint64).max
     for i in np.flatnonzero(lengths < _SHINGLE).tolist():  # one shingle
         signed[i] = _hashed(_runs(forms[i], len(forms[i])), factors)
     long = np.flatnonzero(lengths >= _SHINGLE)
@@ -93,10 +101,12 @@ def _signed(forms: Sequence[str]) -> np.ndarray:
         ends = lengths[long].cumsum()
         # Shingles that reach into the next text belong to neither.
         across = (ends[:-1, None] - np.arange(1, _SHINGLE)).ravel()
+        products = np.empty_like(runs)
         for number, factor in enumerate(factors):
-            hashed = _hashed(runs, factor)
-            hashed[across] = np.iinfo(np.uint32).max
-            signed[long, number] = np.minimum.reduceat(hashed, ends - lengths[long])
+            np.multiply(runs, factor, out=products)
+            products[across] = top
+            # The least product has the least upper half, so that only one per text is shifted.
+            signed[long, number] = np.minimum.reduceat(products, ends - lengths[long]) >> np.uint64(32)
     return signed
 
 

@@ -14,21 +14,17 @@ from linker.data.types import LinkedPosts
 from linker.evaluation.evaluate import Evaluation, measure
 from linker.evaluation.metrics.ranking import per_post
 from linker.evaluation.significance import (
+    bootstrap_means,
     bootstrap_p_value,
     bootstrap_weights,
     holm,
-    mean_intervals,
     percentile_interval,
     randomization_test,
     resample_pair_metrics,
-    swapped_p_values,
 )
 
 RESAMPLES = 1000
 """Bootstrap samples of the articles."""
-
-LEAST_ARTICLES, LEAST_POOLED = 15, 30
-"""Least numbers of articles with posts for intervals of means, and for those of metrics over all pairs."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +35,10 @@ class Difference:
     metric: str
     difference: float
     low: float
-    """`low` and `high`: the 95 % bootstrap interval of the difference; NaN with too few articles for one."""
+    """`low` and `high`: the 95 % bootstrap interval of the difference."""
     high: float
     p: float
-    """Two-sided; randomization test, or for metrics over all pairs of 30 articles or more, bootstrap."""
+    """Two-sided; randomization test for metrics per article, bootstrap for those over all pairs."""
     p_holm: float
     """Corrected for the number of models compared."""
 
@@ -53,7 +49,7 @@ class Difference:
 
 
 class Comparison:
-    """Metrics of several models and the differences between them; keeps scores of few articles only.
+    """Metrics of several models and the differences between them; keeps no scores.
 
     Args:
         linked: the articles and posts that all models are measured on.
@@ -78,8 +74,6 @@ class Comparison:
         self._seed = seed
         self._weights = bootstrap_weights(len(self.article_ids), RESAMPLES, seed)
         self._samples: dict[str, dict[str, np.ndarray]] = {}
-        self._scores: dict[str, np.ndarray] = {}
-        self._linked = int(self.relevance.any(axis=1).sum())
 
     def add(self, name: str, scores: np.ndarray) -> Evaluation:
         """Measure one model's scores (articles × posts).
@@ -88,12 +82,9 @@ class Comparison:
             LinkerError: as `linker.evaluation.evaluate.measure`.
         """
         evaluation = measure(scores, self.relevance, self.article_ids, self.post_ids)
-        if self._linked < LEAST_POOLED:
-            self._scores[name] = scores
-        else:
-            self._samples[name] = resample_pair_metrics(
-                scores, self.relevance, self.article_ids, self.post_ids, self._weights
-            )
+        self._samples[name] = resample_pair_metrics(
+            scores, self.relevance, self.article_ids, self.post_ids, self._weights
+        )
         self.evaluations[name] = evaluation
         if len(self.article_ids) > 1:
             self.per_post[name] = per_post(scores, self.relevance, self.article_ids)
@@ -112,7 +103,7 @@ class Comparison:
     def differences(self, baseline: str) -> list[Difference]:
         """Return the differences of every other model from `baseline`, in the order the models were added."""
         others = [name for name in self.evaluations if name != baseline]
-        intervals: dict[tuple[str, str], tuple[float, float]] = {}
+        samples: dict[tuple[str, str], np.ndarray] = {}
         p_values: dict[tuple[str, str], float] = {}
         by_article = {name: evaluation.per_article for name, evaluation in self.evaluations.items()}
         for values, axis in ((by_article, 1), (self.per_post, 0)):
@@ -120,20 +111,13 @@ class Comparison:
             if keys:
                 columns = [values[name][metric] - values[baseline][metric] for name, metric in keys]
                 paired = np.stack(columns, axis=1)[self.relevance.any(axis=axis)]
-                if len(paired) >= LEAST_ARTICLES:
-                    ends = mean_intervals(paired, RESAMPLES, self._seed)
-                    intervals |= zip(keys, zip(*ends.tolist()))
+                samples |= zip(keys, bootstrap_means(paired, RESAMPLES, self._seed).T)
                 p_values |= zip(keys, randomization_test(paired, seed=self._seed).tolist())
-        ids = self.relevance, self.article_ids, self.post_ids
+        reference, linked = self._samples[baseline], int(self.relevance.any(axis=1).sum())
         for name in others:
-            if name in self._scores:
-                found = swapped_p_values(self._scores[name], self._scores[baseline], *ids, self._seed)
-                p_values |= {(name, metric): p for metric, p in found.items()}
-                continue
             for metric, drawn in self._samples[name].items():
-                samples = drawn - self._samples[baseline][metric]
-                intervals[name, metric] = percentile_interval(samples)
-                p_values[name, metric] = bootstrap_p_value(samples)
+                samples[name, metric] = drawn - reference[metric]
+                p_values[name, metric] = bootstrap_p_value(samples[name, metric], linked)
         means = {name: self.metrics(name) for name in self.evaluations}
         corrected: dict[tuple[str, str], float] = {}
         for metric in means[baseline]:
@@ -144,7 +128,7 @@ class Comparison:
                 name,
                 metric,
                 value - means[baseline][metric],
-                *intervals.get((name, metric), (math.nan, math.nan)),
+                *percentile_interval(samples[name, metric]),
                 p_values[name, metric],
                 corrected[name, metric],
             )
@@ -164,13 +148,7 @@ class Comparison:
             "scored": "one_at_a_time" if self.one_at_a_time else "together",
             "models": {name: self.metrics(name) for name in self.evaluations},
             "baseline": baseline,
-            "differences": [
-                {
-                    key: None if isinstance(value, float) and math.isnan(value) else value
-                    for key, value in asdict(difference).items()
-                }
-                for difference in differences
-            ],
+            "differences": [asdict(difference) for difference in differences],
             "article_ids": self.article_ids,
             "per_article": {
                 name: _values(evaluation.per_article) for name, evaluation in self.evaluations.items()

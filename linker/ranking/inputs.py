@@ -21,7 +21,7 @@ from linker.data.files.rows import Row, Table
 from linker.data.identity import ContentIds
 from linker.data.io.column_detection import columns_of
 from linker.data.io.columns import ArticleColumns, PostColumns
-from linker.data.io.records import article_from_row, post_from_row, posts_of_records, read_posts
+from linker.data.io.records import article_from_row, post_from_row, posts_of_records, spool_posts
 from linker.data.platforms.recognition import BY_COLUMNS, check_format
 from linker.data.types import Article, Post
 from linker.ranking.data_frames import ArrowStream, Frame, frame_of, row_of, series_of
@@ -35,7 +35,7 @@ _EXPECTED = "give the path of a file, a list of texts, dicts or linker.Post obje
 
 def as_posts(
     given: AnyPosts | Frame, columns: AnyColumns | None = None, format: str | None = None
-) -> list[Post]:
+) -> Sequence[Post]:
     """Return posts from anything that `Ranker.rank` accepts.
 
     Args:
@@ -53,7 +53,7 @@ def as_posts(
             no post. Up to five faults are named at once, and all are counted.
     """
     if isinstance(given, list) and given and all(isinstance(post, Post) for post in given):
-        posts: list[Post] = given
+        posts: list[Post] = given.copy()  # rankings read posts when they are accessed
         if len({post.id for post in posts}) == len(posts):
             return posts
     known = post_columns(columns)
@@ -62,7 +62,7 @@ def as_posts(
         known = copy(known)
         known.format = format
     if isinstance(given, (str, Path)):
-        return read_posts(_checked_path(given), known)
+        return spool_posts(_checked_path(given), known)
     frame = given if isinstance(given, Frame) else frame_of(given)
     if frame is None:
         shown, items = "posts", _post_items(given, known)
@@ -76,7 +76,7 @@ def as_posts(
         if not items:
             raise DataError(f"{shown} has no rows; no post was given")
     if items and all(isinstance(item, Path) for _, item in items):
-        return read_posts([str(item) for _, item in items], known)
+        return spool_posts([str(item) for _, item in items], known)
     if items and all(isinstance(item, str) and _FILE_OF_POSTS.fullmatch(item) for _, item in items):
         raise DataError(
             f"posts is a list of names of files ({items[0][1]}), which would be read as texts; "

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.inputs import PostReading
-from linker.cli.options import ModelOrBest
+from linker.cli.options import ModelOrBest, PostReading
 from linker.common.errors import LinkerError
 from linker.models.pretrained import BEST
 

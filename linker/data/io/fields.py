@@ -168,7 +168,7 @@ def clean_id(value: Any, name: str = "id") -> str:
     if isinstance(value, float) and value.is_integer():
         value = repr(value)
     label = _label(value, name)
-    if label[:1] not in _CHANGED:  # most ids, at the price of one look
+    if label[:1] not in _CHANGED or label.isdecimal():  # most ids, at the price of a look
         return label
     if _SHOWN_BY_SHEETS.fullmatch(label):
         raise LineError(
@@ -209,8 +209,10 @@ def seems_rounded(label: str) -> bool:
         return False
     if not label[_DIGITS:].strip("0"):
         return True
+    if len(label) < 18 or (int(label) % 16 and int(label) % 10):  # most: such a number is neither
+        return False
     number = float(label)
-    return len(label) >= 18 and int(label) in (int(number), int(Decimal(repr(number))))
+    return int(label) in (int(number), int(Decimal(repr(number))))
 
 
 def _label(value: Any, name: str) -> str:

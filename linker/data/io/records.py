@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from linker.common.errors import DataError
 from linker.data.files.line_errors import DUPLICATES, BadLines, InputFile, LineError, OnError
@@ -27,6 +26,7 @@ from linker.data.io.fields import (
 )
 from linker.data.io.folders import files_with_records
 from linker.data.io.platform_rows import deleted_by, deleted_in, post_rows, recognized
+from linker.data.spooled_posts import SpooledPosts
 from linker.data.types import Article, Post
 
 
@@ -40,6 +40,7 @@ Record = TypeVar("Record", bound=_Identified)
 #: LineError.
 Parse = Callable[[Values, Columns, str, ContentIds | None], Record]
 FileRow = tuple[InputFile, Columns, Row]
+_HASH = 2**64 - 1
 
 
 def read_articles(
@@ -77,47 +78,20 @@ def read_posts(
     `linker.data.identity`. Of posts with the same id, the first is kept and the others are counted. For the arguments
     and errors see `read_articles`.
     """
+    return list(spool_posts(paths, columns, on_error))
+
+
+def spool_posts(
+    paths: str | Sequence[str],
+    columns: PostColumns | None = None,
+    on_error: OnError = "strict",
+) -> SpooledPosts:
+    """Read posts as `read_posts` does, into a temporary file: a million posts take little memory."""
     with BadLines(on_error) as bad_lines:
-        posts = list(iter_posts(paths, columns or PostColumns(), bad_lines))
+        posts = SpooledPosts(iter_posts(paths, columns or PostColumns(), bad_lines))
     if not posts:
         raise empty_input_error(paths, "post")
     return posts
-
-
-def articles_of_json(text: str, name: str, article_id: str) -> list[Article]:
-    """Return the articles of JSON (an object or a list of them) or JSON Lines.
-
-    Args:
-        text: the JSON; its objects have `title` and `text`.
-        name: of the file, for messages.
-        article_id: id of a single article without an id; of several, `article_id:1` and so on.
-
-    Raises:
-        DataError: if it is not such JSON, or has no article.
-    """
-    rows: list[tuple[str, Any]] = []
-    try:
-        whole = json.loads(text)
-        rows = [(name, row) for row in (whole if isinstance(whole, list) else [whole])]
-    except (ValueError, RecursionError):
-        for number, line in enumerate(text.split("\n"), 1):
-            where = f"{name}, line {number}"
-            try:
-                rows += [(where, json.loads(line))] if line.strip() else []
-            except (ValueError, RecursionError) as error:
-                raise DataError(f"{where}: broken JSON ({error})") from error
-    if not rows:
-        raise DataError(f"{name}: no article in this file")
-    articles = []
-    for number, (where, row) in enumerate(rows, 1):
-        if not isinstance(row, dict):
-            raise DataError(f"{where}: an article is a JSON object with the fields title and text")
-        row = {"id": f"{article_id}:{number}" if len(rows) > 1 else article_id, **row}
-        try:
-            articles.append(article_from_row(row, ArticleColumns(), name))
-        except LineError as error:
-            raise DataError(f"{where}: {error}") from error
-    return articles
 
 
 def iter_articles(
@@ -223,35 +197,31 @@ def iter_records(
     yield from _records(_rows(files, columns, bad_lines, deleted_in(files, columns)), parse)
 
 
-class _First(NamedTuple):
-    """What is remembered of the first record with an id."""
-
-    file: str
-    line: int
-    text: int
-    article_ids: tuple[str, ...]
-
-
 def _records(rows: Iterable[FileRow], parse: Parse[Record], once: bool = True) -> Iterator[Record]:
     """Yield the records that `parse` makes of rows; with `once`, each id once."""
-    first: dict[str, _First] = {}
+    # Of the first record with an id its file, line and hash of the text in a number: a million ids take 170 MB.
+    first: dict[str, int] = {}
+    links: dict[str, tuple[str, ...]] = {}
+    names: dict[str, int] = {}
     ids = ContentIds(first) if once else None
     for file, columns, row in rows:
         shown = file.shown
         try:
             record = parse(row.values, columns, f"{shown}:{row.line}", ids)
             if once:
-                new = _First(
-                    shown, row.line, hash(getattr(record, "text", None)), getattr(record, "article_ids", ())
-                )
+                place = names.setdefault(shown, len(names)) << 64 | row.line
+                new = place << 64 | hash(getattr(record, "text", None)) & _HASH
                 if (before := first.setdefault(record.id, new)) is not new:
                     # A link to another article must not be lost.
-                    if isinstance(record, Post) and set(new.article_ids) <= set(before.article_ids):
+                    if isinstance(record, Post) and {*record.article_ids} <= {*links.get(record.id, ())}:
                         file.left_out[DUPLICATES] += 1
-                        file.other_texts += new.text != before.text
+                        file.other_texts += (new ^ before) & _HASH != 0
                         continue
-                    earlier = f"{before.file}, " * (before.file != shown) + f"line {before.line}"
+                    name = [*names][before >> 128]
+                    earlier = f"{name}, " * (name != shown) + f"line {before >> 64 & _HASH}"
                     raise LineError("duplicate id", f"{record.id} (first in {earlier})")
+                if isinstance(record, Post) and record.article_ids:
+                    links[record.id] = record.article_ids
         except LineError as error:
             file.bad(row.line, error, row.raw)
             continue
@@ -303,7 +273,7 @@ def _rows(
 def article_from_row(
     values: Values, columns: Columns, source: str = "", ids: ContentIds | None = None
 ) -> Article:
-    """Make an article of a row; the last two arguments are as those of `post_from_row`, and `ids` is not used.
+    """Make an article of a row; the last two arguments are as those of `post_from_row`, and not used.
 
     Raises:
         LineError: if a value is missing or of the wrong type.
@@ -315,7 +285,6 @@ def article_from_row(
         published=date_of(values, columns, "published"),
         story=label_of(values, columns, "story"),
         split=label_of(values, columns, "split"),
-        source=source,
     )
 
 

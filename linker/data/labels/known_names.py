@@ -45,7 +45,6 @@ OTHERS = {
     "note": words("note notes remark remarks comments bemerkung anmerkung"),
     "time": words("time labeledat labelledat annotatedat codedat"),
     "machine": MACHINES,
-    "note_time": ("notetime",),
     "choice": ("choice",),
     "sample": ("sample",),
     "text": (*KNOWN_NAMES["text"], "abstract"),

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 from typing_extensions import override
 
-from linker.data.near_duplicates import linked_groups, signatures
+from linker.data.near_duplicates import SIGNATURE, linked_groups, signatures
 from linker.data.types import Post
 from linker.models.features.post_times import PostTimes
-from linker.models.features.postings import Segment, postings_of
+from linker.models.features.postings import Segment, words_of
 from linker.models.features.table import PostTable
 from linker.models.features.word_statistics import WordStatistics
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from linker.models.features.text_encoder import TextEncoder
 
 _MOST_BYTES = 256 << 20
+#: Posts whose texts are in memory at a time: as many as 16 bits count, so that postings are small.
+_BLOCK = 1 << 16
 
 
 class MemoryTable(PostTable):
@@ -35,8 +37,6 @@ class MemoryTable(PostTable):
         statistics: counts of words in other posts to score with, by stop words; others are counted in `posts`.
         embeddings: keeps the embeddings for later tables; None: each table encodes its posts.
     """
-
-    at_once = sys.maxsize
 
     def __init__(
         self,
@@ -68,7 +68,10 @@ class MemoryTable(PostTable):
     @cached_property
     def groups(self) -> np.ndarray:
         """Return the group of near-duplicates of each post, as in a corpus: int64."""
-        return linked_groups(signatures([post.text for post in self._posts]))
+        signed = np.empty((len(self), SIGNATURE), dtype=np.uint32)
+        for start, texts in self._texts():
+            signed[start : start + len(texts)] = signatures(texts)
+        return linked_groups(signed)
 
     @override
     def passing(self, conditions: Filter) -> np.ndarray | None:
@@ -85,7 +88,13 @@ class MemoryTable(PostTable):
 
     @override
     def segments(self, stop_words: str) -> Sequence[Segment]:
-        return [Segment.of(postings_of([post.text for post in self._posts], stop_words), None)]
+        return [Segment.of(words_of(texts, stop_words), None) for _, texts in self._texts()]
+
+    def _texts(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the texts of the posts in blocks, each with its first row."""
+        texts = (post.text for post in self._posts)
+        for start in range(0, len(self), _BLOCK):
+            yield start, list(islice(texts, _BLOCK))
 
     @override
     def similarities(self, encoder: TextEncoder, vectors: np.ndarray, rows: np.ndarray | None) -> np.ndarray:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from linker.models.features.words import lexical_words
 LEAST_COUNT = 2
 
 
-def postings_of(texts: Sequence[str], stop_words: str) -> dict[str, np.ndarray]:
+def words_of(texts: Sequence[str], stop_words: str) -> dict[str, np.ndarray]:
     """Return the postings of some posts, the arrays of a `Segment`; about 3 bytes per word and post.
 
     Words are identified by 64-bit hashes.
@@ -27,13 +28,13 @@ def postings_of(texts: Sequence[str], stop_words: str) -> dict[str, np.ndarray]:
         texts: the texts of the posts.
         stop_words: as for `lexical_words`.
     """
-    ids: dict[str, int] = {}
+    ids = defaultdict[str, int](count().__next__)
     flat: list[int] = []
     lengths = np.empty(len(texts), dtype=np.int64)
     for i, text in enumerate(texts):
         words = lexical_words(text, stop_words)
         lengths[i] = len(words)
-        flat.extend([ids.setdefault(word, len(ids)) for word in words])
+        flat.extend(map(ids.__getitem__, words))
     keys = keys_of(list(ids))[:, 0]
     rank = np.empty(len(ids), dtype=np.int64)
     order = np.argsort(keys)
@@ -60,9 +61,9 @@ def _narrow(numbers: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=64)
 def query_words(text: str, stop_words: str) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Return the words of an article in alphabetical order, their keys, uint64, and 1 + ln n, float64."""
-    count = Counter(lexical_words(text, stop_words))
-    words = sorted(count)
-    numbers = np.array([count[word] for word in words], dtype=np.float64)
+    times = Counter(lexical_words(text, stop_words))
+    words = sorted(times)
+    numbers = np.array([times[word] for word in words], dtype=np.float64)
     return words, keys_of(words)[:, 0], 1 + np.log(numbers)
 
 
@@ -99,7 +100,7 @@ class Segment(NamedTuple):
 
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray], live: np.ndarray | None) -> Segment:
-        """Return the segment of arrays from `postings_of`; `live` as in the class."""
+        """Return the segment of arrays from `words_of`; `live` as in the class."""
         found = {
             name: np.asarray(values) for name, values in arrays.items()
         }  # memory-mapped ones are slow to slice
@@ -218,7 +219,7 @@ class Postings:
         """
         if self._statistics is not None:
             return self
-        articles = Segment.of(postings_of(texts, self.stop_words), None)
+        articles = Segment.of(words_of(texts, self.stop_words), None)
         return Postings([*self.segments, articles], self.stop_words, added_texts=0)
 
     def known(self, keys: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -32,12 +32,7 @@ class PostTable(ABC):
 
     Args:
         statistics: counts of words in other posts to score with, by stop words; others are counted in the table.
-
-    Attributes:
-        at_once: number of posts of a ranking that are in memory at a time.
     """
-
-    at_once: ClassVar[int]
 
     def __init__(self, statistics: Mapping[str, WordStatistics] | None = None) -> None:
         self._statistics, self._postings = statistics or {}, dict[str, Postings]()

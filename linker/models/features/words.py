@@ -44,7 +44,9 @@ UNSPACED = re.compile(rf"[{_UNSPACED}]+")
 _LINK_OR_MENTION = re.compile(rf"https?://[^\s{_UNSPACED}]+|www\.[^\s{_UNSPACED}]+|@\w+")
 _HASHTAG = re.compile(rf"#({WORD})")
 _HASHTAG_PART = re.compile(rf"[^\W\d_]?(?:[^\W\d_A-Z]|[{MARKS}])+|[A-Z]+(?![a-z])|\d+")
-_LATIN_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_LATIN_WORD = re.compile(r"[^\W_]++(?:'[^\W_]++)*+")
+#: Bytes of ASCII, with spaces for what is in no word.
+_SPACED = bytes(code if chr(code).isalnum() or chr(code) == "'" else 32 for code in range(128)) * 2
 _LETTERS = rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*"
 _WORD = re.compile(rf"{_LETTERS}(?:'{_LETTERS})*")
 _CHARACTER = re.compile(rf".[{MARKS}]*", re.DOTALL)
@@ -62,14 +64,22 @@ def lexical_words(text: str, stop_words: str = "english") -> list[str]:
         stop_words: `english` removes English function words, `none` keeps all words. The ISO 639-1 code of another
             language removes its function words, and separates words at apostrophes (l'eau).
     """
-    text = _LINK_OR_MENTION.sub(" ", plain(text))
-    text = folded(_HASHTAG.sub(lambda tag: " ".join((tag[1], *_hashtag_parts(tag[1]))), text))
+    text = plain(text)
+    if "@" in text or "://" in text or "www." in text:  # a search takes longer
+        text = _LINK_OR_MENTION.sub(" ", text)
+    if "#" in text:
+        text = _HASHTAG.sub(lambda tag: " ".join((tag[1], *_hashtag_parts(tag[1]))), text)
+    text = folded(text)
     if stop_words not in ("english", "none"):
         text = text.replace("'", " ")
-    pattern = _LATIN_WORD
-    if not is_latin(text):
-        pattern, text = _WORD, UNSPACED.sub(_pairs, text)
-    words = pattern.findall(text)
+    if text.isascii():  # the words of the pattern, in a fifth of the time
+        words = text.encode().translate(_SPACED).decode().replace("''", " ").split()
+        if "'" in text:
+            words = [bare for word in words if (bare := word.strip("'"))]
+    elif is_latin(text):
+        words = _LATIN_WORD.findall(text)
+    else:
+        words = _WORD.findall(UNSPACED.sub(_pairs, text))
     if "'s" in text:
         words = [word.removesuffix("'s") for word in words]
     if stop_words == "none":
