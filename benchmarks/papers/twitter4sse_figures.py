@@ -143,7 +143,7 @@ def gains(new: Values, old: Values) -> dict[str, Gain]:
     """Return the differences of two models on the six sets; Holm's correction is over the sets."""
     names = list(new.values)
     differences = {name: new.samples[name] - old.samples[name] for name in names}
-    corrected = holm([bootstrap_p_value(differences[name], new.sizes[name]) for name in names])
+    corrected = holm([bootstrap_p_value(differences[name]) for name in names])
     found = {}
     for name, p in zip(names, corrected):
         low, high = percentile_interval(differences[name])

@@ -13,10 +13,11 @@ from linker.common.errors import DataError, ModelError
 from linker.data.near_duplicates import duplicate_groups
 from linker.data.types import Article, Post
 from linker.models.bm25 import BM25Model
+from linker.models.elapsed_time import user_scale
 from linker.models.features.memory_table import EmbeddingCache, MemoryTable
 from linker.models.features.words import lexical_words
 from linker.models.model import Model, embedding_submodel
-from linker.ranking.search import mean_scores, user_scale
+from linker.ranking.search import mean_scores
 
 
 def by_id(posts: Sequence[Post]) -> list[Post]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import httpx
 
-from linker.articles.extraction_process import read_pdf
-from linker.articles.page import SAVE_IT, Page, PageError, RequestError, looks_like_html
-from linker.articles.pdf import MAGIC, is_pdf
-from linker.articles.request import HTML_TYPES, MAX_BYTES, Response, follow, request
+from linker.articles.page import HTML_TYPES, SAVE_IT, Page, PageError, RequestError
+from linker.articles.request import MAX_BYTES, Response, follow, request
 from linker.articles.transport import Deadline
 from linker.common.errors import FetchError
 from linker.version import __version__
@@ -64,25 +62,19 @@ def fetch(
         )
 
     try:
-        return _page(follow(url, ask))
+        response = follow(url, ask)
+        if response.fault:
+            raise PageError(_FAULTS[response.fault].format(response.status))
+        address, type_ = str(httpx.URL(response.url)), response.type
+        page = Page(url, url, response.body, address, type_, response.charset)
+        if type_ not in _TYPES or (type_ in _PDF_TYPES and page.kind != "pdf"):
+            raise PageError(f"not a web page but {type_[:60]}")
+        if not page.body.strip():
+            raise PageError("the page is empty")
+        if page.kind != "pdf" and "\0" in page.content:
+            raise PageError("not a web page but binary data")
+        return page
     except RequestError as error:
         raise FetchError(f"{url}: {error}{_REMEDIES.get(error.kind, '')}") from error
     except PageError as error:
         raise FetchError(f"{url}: {error}") from error
-
-
-def _page(response: Response) -> Page:
-    if response.fault:
-        raise PageError(_FAULTS[response.fault].format(response.status))
-    url, body = str(httpx.URL(response.url)), response.body
-    if (response.type in _PDF_TYPES and not is_pdf(body)) or response.type not in _TYPES:
-        raise PageError(f"not a web page but {response.type[:60]}")
-    if response.type in _PDF_TYPES or body.startswith(MAGIC):
-        title, text = read_pdf(body)
-        return Page(url, text, "pdf", title)
-    if not body.strip():
-        raise PageError("the page is empty")
-    content = response.text
-    if "\0" in content:
-        raise PageError("not a web page but binary data")
-    return Page(url, content, "html" if response.type in HTML_TYPES or looks_like_html(content) else "text")

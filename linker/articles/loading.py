@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from linker.articles.extraction import article_from_text, extract_article
-from linker.articles.extraction_process import read_pdf
-from linker.articles.html.story_lists import stories_of_feed
-from linker.articles.page import Page, PageError, decode, looks_like_html, word_count
-from linker.articles.pdf import is_pdf
-from linker.common.console import warn
+from linker.articles.extraction import extract_article
+from linker.articles.page import HTML_TYPES, JSON_TYPE, Page
+from linker.common.console import info, warn
 from linker.common.errors import DataError, Faults
-from linker.data.files.line_errors import LineError
+from linker.data.characters import UNSPACED
 from linker.data.files.streams import STANDARD_INPUT, open_bytes, shown_name
-from linker.data.io.columns import ArticleColumns
-from linker.data.io.records import article_from_row, read_articles
+from linker.data.io.records import articles_of_json, read_articles
 from linker.data.types import Article
 
-Kind: TypeAlias = Literal["standard input", "address", "file", "folder", "text"]
+Kind: TypeAlias = Literal["standard input", "address", "file", "table", "folder", "text"]
 
 _HTML = (".html", ".htm", ".xhtml")
 _JSON = (".json", ".jsonl", ".ndjson")
+# Without an ending, the content decides.
+_TYPES = {"": "", **dict.fromkeys(_HTML, HTML_TYPES[0]), **dict.fromkeys(_JSON, JSON_TYPE)}
 #: Endings of pages, documents and texts with one article.
 ONE_ARTICLE = (*_HTML, ".txt", ".md", ".pdf")
 # Endings of files that can contain articles, also compressed; tables of articles are read when they are named.
@@ -42,6 +40,7 @@ _HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?", re.IGNOR
 _MHTML = re.compile(rb"^Content-Type: multipart/related", re.MULTILINE | re.IGNORECASE)
 _FORMATS = "HTML, PDF, plain text or Markdown, JSON or a table with title and text, or a list of addresses"
 _MAX_FILE = 64 << 20
+_TEXT = "text on the command line"
 
 
 def load_articles(source: str | Path, force: bool = False) -> list[Article]:
@@ -50,7 +49,8 @@ def load_articles(source: str | Path, force: bool = False) -> list[Article]:
     A file is HTML (a saved page), PDF, plain text or Markdown, JSON (an object with `title` and `text`, a list of
     such objects, or one per line), a table with such columns, or a list of web addresses, one per line; its name and
     content decide which. It may be compressed (.gz). In a folder, all files directly in it with the ending of an
-    article are read, but no tables; those that cannot be read are reported on standard error.
+    article are read, but no tables; the number of articles, and files that cannot be read, are reported on standard
+    error.
 
     The id is the address or the file's name unless JSON gives one, `text` for text, and `stdin` for standard input.
 
@@ -65,109 +65,71 @@ def load_articles(source: str | Path, force: bool = False) -> list[Article]:
         FetchError: if the page cannot be fetched, or has no article.
         DataError: if the file cannot be read or has no article.
     """
-    kind = source_kind(str(source))
-    if kind == "address":
-        return [_at_address(str(source), force)]
-    if kind == "text":
-        return _in_text(str(source), "text", force)
-    if kind == "folder":
-        articles, faults = read_folder(Path(source), force)
-        for fault in faults:
-            warn(f"skipped: {fault}")
+    source = str(source)
+    kind = source_kind(source)
+    articles, faults = [], Faults()
+    for page in _pages(source, kind, faults):
+        with faults:
+            if isinstance(page, str):
+                # Imported late: an HTTP client takes longer to import than the rest of this package.
+                from linker.articles.fetching import fetch
+
+                page = fetch(page, allow_private=True)
+            if page.kind != "json":
+                articles.append(extract_article(page, force))
+            else:
+                articles += articles_of_json(page.content, page.name, page.id)
+    if kind == "table":
+        return read_articles(source)
+    if kind != "folder" or not articles:
+        faults.raise_if_any()
         return articles
-    return _in_file(str(source), force)
+    plural, skipped = "s"[: len(articles) != 1], f", {len(faults.messages)} could not be read"
+    info(f"{source}: {len(articles):,} article{plural} in this folder{skipped if faults.messages else ''}")
+    for message in faults.messages:
+        warn(f"skipped: {message}")
+    return articles
 
 
-def read_folder(folder: Path, force: bool = False) -> tuple[list[Article], list[str]]:
-    """Read the articles in a folder, and return them with the reasons why other files cannot be read.
+def _pages(source: str, kind: Kind, faults: Faults) -> Iterator[Page | str]:
+    """Yield the pages of a source, of an address or a list of addresses these; none of a table."""
+    if kind == "address":
+        yield source
+    if kind in ("address", "table"):
+        return
+    text = Page("text", _TEXT, source.encode(errors="replace"), type="text/plain")
+    for path in _files_in(source) if kind == "folder" else [source]:
+        with faults:
+            page = text if kind == "text" else _read(path)
+            yield from page.addresses
+            if not page.addresses:
+                yield page
+
+
+def _read(path: str) -> Page:
+    """Read a file or standard input.
 
     Raises:
-        LinkerError: if no file can be read.
+        DataError: if it cannot be read, is empty, too large, binary, or a format that has to be saved as another.
     """
-    articles, faults = [], Faults()
-    for path in _articles_in(folder):
-        with faults:
-            articles += _in_file(str(path), force)
-    if not articles:
-        faults.raise_if_any()
-    return articles, faults.messages
-
-
-def _in_file(source: str, force: bool) -> list[Article]:
-    name, ending = shown_name(source), _ending(source)
+    name, ending = shown_name(path), _ending(path)
     if ending in _DOCUMENTS:
         raise DataError(f"{name}: a word-processor document; save it as PDF or as plain text (.txt)")
-    if ending in _TABLES:
-        return read_articles(source)
-    with open_bytes(source) as file:
+    with open_bytes(path) as file:
         body = file.read(_MAX_FILE + 1)
     if len(body) > _MAX_FILE:
         raise DataError(f"{name}: larger than {_MAX_FILE >> 20} MiB, too large for articles")
-    article_id = "stdin" if source == STANDARD_INPUT else Path(source).name
-    if is_pdf(body):
-        try:
-            title, text = read_pdf(body)
-        except PageError as error:
-            raise DataError(f"{name}: {error}") from error
-        return [extract_article(Page("", text, "pdf", title), article_id, name, force)]
+    page_id = "stdin" if path == STANDARD_INPUT else Path(path).name
+    page = Page(page_id, name, body, type=_TYPES.get(ending, "text/plain"))
+    if page.kind == "pdf":
+        return page
     if not body.strip():
         raise DataError(f"{name}: empty file; an article is {_FORMATS}")
     if _MHTML.search(body[:2000]):
         raise DataError(f"{name}: a web archive (MHTML); save the page as HTML instead")
-    text = decode(body)
-    if "\0" in text:
+    if "\0" in page.content:
         raise DataError(f"{name}: not text; an article is {_FORMATS}")
-    if ending in _JSON or (not ending and text.lstrip().startswith("{")):
-        return _in_json(text, name, article_id)
-    if ending in _HTML or looks_like_html(text) or stories_of_feed(text) is not None:
-        return [extract_article(Page("", text, "html"), article_id, name, force)]
-    return _in_text(text, article_id, force)
-
-
-def _in_text(text: str, article_id: str, force: bool) -> list[Article]:
-    """The article that a text is, or those at the addresses of which it consists."""
-    words = dict.fromkeys(text.split())
-    if not words or not all(word.lower().startswith(("http://", "https://")) for word in words):
-        return [article_from_text(text, article_id)]
-    articles, faults = [], Faults()
-    for url in words:
-        with faults:
-            articles.append(_at_address(url, force))
-    faults.raise_if_any()
-    return articles
-
-
-def _at_address(url: str, force: bool) -> Article:
-    # Imported late: an HTTP client takes longer to import than the rest of this package.
-    from linker.articles.fetching import fetch
-
-    return extract_article(fetch(url, allow_private=True), url, force=force)
-
-
-def _in_json(text: str, name: str, article_id: str) -> list[Article]:
-    """Read articles from JSON or JSON Lines; missing ids are derived from the file name."""
-    rows: list[tuple[str, Any]] = []
-    try:
-        whole = json.loads(text)
-        rows = [(name, row) for row in (whole if isinstance(whole, list) else [whole])]
-    except (ValueError, RecursionError):
-        for number, line in enumerate(text.split("\n"), 1):
-            try:
-                rows += [(f"{name}, line {number}", json.loads(line))] if line.strip() else []
-            except (ValueError, RecursionError) as error:
-                raise DataError(f"{name}, line {number}: broken JSON ({error})") from error
-    if not rows:
-        raise DataError(f"{name}: no article in this file")
-    articles = []
-    for number, (where, row) in enumerate(rows, 1):
-        if not isinstance(row, dict):
-            raise DataError(f"{where}: an article is a JSON object with the fields title and text")
-        row = {"id": f"{article_id}:{number}" if len(rows) > 1 else article_id, **row}
-        try:
-            articles.append(article_from_row(row, ArticleColumns()))
-        except LineError as error:
-            raise DataError(f"{where}: {error}") from error
-    return articles
+    return page
 
 
 def source_kind(source: str) -> Kind:
@@ -186,10 +148,13 @@ def source_kind(source: str) -> Kind:
     if "\n" in source or any(len(part.encode()) > _LONGEST_NAME for part in source.split("/")):
         return "text"
     if os.path.exists(source):
-        return "folder" if os.path.isdir(source) else "file"
+        is_table = _ending(source) in _TABLES
+        return "folder" if os.path.isdir(source) else "table" if is_table else "file"
     words, is_name = len(source.split()), _ending(source.strip()) in _NAMES
     # "my page.html" names a file that does not exist.
-    if not (words <= _FEW_WORDS and is_name) and (words > 1 or word_count(source) > _FEW_WORDS):
+    if not (words <= _FEW_WORDS and is_name) and (
+        words > 1 or len(UNSPACED.findall(source)) > 2 * _FEW_WORDS
+    ):
         return "text"
     is_host = _HOST.fullmatch(source) and not (is_name and "/" not in source)
     page = f"give https://{source}" if is_host else "give its whole address (https://...)"
@@ -214,21 +179,21 @@ def is_url(source: str) -> bool:
     return True
 
 
-def _articles_in(folder: Path) -> list[Path]:
+def _files_in(folder: str) -> list[str]:
     """Return the article files directly in a folder, sorted, without hidden files, READMEs, licenses and `posts`.
 
     Raises:
         DataError: if there is none, or the folder cannot be read.
     """
     try:
-        paths = sorted(path for path in folder.iterdir() if path.is_file())
+        paths = sorted(path for path in Path(folder).iterdir() if path.is_file())
     except OSError as error:
         raise DataError(f"{folder}: cannot be read ({error.strerror})") from error
     others = (".", "readme", "license", "licence", "posts.")
-    articles = [p for p in paths if _ending(p.name) in _ENDINGS and not p.name.lower().startswith(others)]
-    if not articles:
+    files = [p for p in paths if _ending(p.name) in _ENDINGS and not p.name.lower().startswith(others)]
+    if not files:
         raise DataError(f"{folder}: no article in this folder (expected *{', *'.join(_ENDINGS)})")
-    return articles
+    return list(map(str, files))
 
 
 def _ending(name: str) -> str:

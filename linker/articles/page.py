@@ -1,14 +1,16 @@
-"""Pages: their encodings, words, and reasons why one cannot be read. Imports no HTTP client; see `request`."""
+"""Pages: their encodings and kinds, and reasons why one cannot be read. Imports no HTTP client; see `request`."""
 
 from __future__ import annotations
 
 import codecs
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import webencodings
 
+from linker.articles.html.story_lists import stories_of_feed
 from linker.data.files.encodings import encoding_of
 
 _MARKS = (
@@ -22,8 +24,10 @@ _CONTENT = re.compile(rb"""\bcontent\s*=\s*(?:"[^"]*"|'[^']*')""", re.IGNORECASE
 _CHARSET = re.compile(rb"""\bcharset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _XML = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)""")
 _HEAD = 4096
-# Chinese, Japanese and Thai have no spaces between words; a word has about two characters.
-_UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+JSON_TYPE = "application/json"
+# Readers of PDFs accept up to 1,024 bytes before the signature.
+_PDF, _PDF_HEAD = b"%PDF-", 1024
 # Python's decoders of these lack characters that browsers read.
 _LARGER = {"gbk": "gb18030", "euc_jp": "euc_jis_2004"}
 
@@ -105,33 +109,55 @@ class RequestError(PageError):
         self.kind: RequestFault = kind
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Page:
-    """A fetched page.
+    """A page, document or text, as it was fetched or read.
 
     Attributes:
-        url: final address.
-        content: decoded content; of a PDF, its text.
-        kind: type of the content.
-        title: title from the metadata of a PDF; empty otherwise.
+        id: id of its article.
+        name: address or path as the user gave it, for messages.
+        body: its bytes.
+        url: final address; None: not from the web.
+        type: content type, by the HTTP header or the ending of the file's name; empty if there is neither.
+        charset: encoding that the HTTP header declares, if it does.
     """
 
-    url: str
-    content: str
-    kind: Literal["html", "text", "pdf"]
-    title: str = ""
+    id: str
+    name: str
+    body: bytes
+    url: str | None = None
+    type: str = ""
+    charset: str | None = None
+
+    @cached_property
+    def content(self) -> str:
+        """The decoded body."""
+        return decode(self.body, self.charset)
+
+    @cached_property
+    def kind(self) -> Literal["pdf", "json", "html", "text"]:
+        """The kind of the content, by its beginning and its type."""
+        head, is_html = self.body[:_PDF_HEAD], self.type in HTML_TYPES
+        if head.startswith(_PDF) or (_PDF in head and not is_html):
+            return "pdf"
+        if self.type == JSON_TYPE or (
+            not self.type and self.url is None and self.content.lstrip().startswith("{")
+        ):
+            return "json"
+        is_html = is_html or looks_like_html(self.content) or stories_of_feed(self.content) is not None
+        return "html" if is_html else "text"
+
+    @property
+    def addresses(self) -> list[str]:
+        """The web addresses of which a text consists, each once; empty: it is something else."""
+        words = list(dict.fromkeys(self.content.split())) if self.kind == "text" else []
+        return words if all(word.lower().startswith(("http://", "https://")) for word in words) else []
 
 
 def charset_of(content_type: str) -> str | None:
     """Return the encoding that the header `Content-Type` names, if it does."""
     match = _CHARSET.search(content_type.encode("ascii", "replace"))
     return match[1].decode() if match else None
-
-
-def word_count(text: str) -> int:
-    """Count words; in scripts without spaces, two characters count as one."""
-    unspaced = len(_UNSPACED.findall(text))
-    return len(_UNSPACED.sub(" ", text).split()) + (unspaced + 1) // 2
 
 
 def looks_like_html(text: str) -> bool:

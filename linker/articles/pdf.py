@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from linker.articles.page import PageError
 
-MAGIC = b"%PDF-"
 MAX_PAGES = 50
 
 # What pypdf raises for damaged files, besides errors of its own.
@@ -31,11 +30,6 @@ class PdfText(NamedTuple):
 
     title: str
     text: str
-
-
-def is_pdf(body: bytes) -> bool:
-    """Return whether a file begins like a PDF; readers accept up to 1,024 bytes before the signature."""
-    return MAGIC in body[:1024]
 
 
 def text_of_pdf(body: bytes) -> PdfText:

@@ -19,7 +19,6 @@ from linker.articles.transport import Deadline, send
 
 MAX_BYTES = 10 << 20
 MAX_REDIRECTS = 5
-HTML_TYPES = ("text/html", "application/xhtml+xml")
 _HEADERS = {"Accept-Language": "*", "Accept-Encoding": "gzip"}
 _YEAR = 365 * 86_400
 
@@ -50,9 +49,14 @@ class Response:
         return self.header("content-type").partition(";")[0].strip().lower()
 
     @property
+    def charset(self) -> str | None:
+        """The encoding that the header `Content-Type` names, if it does."""
+        return charset_of(self.header("content-type"))
+
+    @property
     def text(self) -> str:
         """The body as text, in the encoding that header or page declare."""
-        return decode(self.body, charset_of(self.header("content-type")))
+        return decode(self.body, self.charset)
 
     @property
     def redirects(self) -> bool:

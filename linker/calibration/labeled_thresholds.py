@@ -10,21 +10,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from scipy.special import betaincinv
 
 from linker.calibration.probabilities import platt, rising
-from linker.calibration.thresholds import Share, Thresholds
+from linker.calibration.thresholds import INTERVAL, Share, Thresholds
 from linker.common.errors import DataError
-from linker.data.labels.records import drawn_at_random
+from linker.data.labels.records import SampledLabels
 from linker.models.score_scale import UNSCALED, ScoreScale
 
 _DRAWS = 2000
 _SEED = 13
+# Between the bounds of Clopper and Pearson (0), which hold in 98 % of cases, and of Jeffreys (0.5), which hold in 90 to
+# 98 %, by the number of relevant posts in the sample.
+_PRIOR = 0.25
 # Labels of a random sample that an interval takes.
 _LEAST_RANDOM = 20
-# A side of a threshold with fewer random labels than the first borrows labels from the other side; without labels, the
-# second number.
-_FEW, _ENOUGH = 5, 20
-_NOT_RANDOM = "not known: no random sample"
 _REMEDY = (
     "`linker annotate start --strategy random` draws one; "
     "`linker annotate export` marks its posts in the column `sample`"
@@ -36,7 +36,8 @@ class LabeledThresholds(Thresholds):
 
     Probabilities are a rising curve through the labels and, where a post has none, a logistic curve. They are estimates
     that may be biased: a query strategy chooses posts for their content. Intervals are only of labels whose posts were
-    drawn at random from the posts without labels.
+    drawn at random: on each side of a threshold, Beta bounds of the share of relevant posts among those that could be
+    drawn. They assume nothing about scores, and hold for thresholds that the labels choose.
 
     Args:
         scores: raw scores of all posts.
@@ -44,6 +45,10 @@ class LabeledThresholds(Thresholds):
         relevant: bool, one per label.
         scale: the map from raw scores to those that thresholds are given on.
         random: bool, one per label: whether the post was drawn at random; None: none was, or it is not known.
+        before: bool, one per label: whether the post had a label before the sample was drawn, so that it could not be
+            drawn; None: not known, so intervals hold whether or not.
+        draws: int, one per label: equal where near-duplicates were drawn as one post; None: each was drawn by itself.
+        without: why no interval is possible, although posts were drawn at random; empty if one is.
 
     Raises:
         DataError: if all labels are alike.
@@ -56,22 +61,27 @@ class LabeledThresholds(Thresholds):
         relevant: np.ndarray,
         scale: ScoreScale = UNSCALED,
         random: np.ndarray | None = None,
+        before: np.ndarray | None = None,
+        draws: np.ndarray | None = None,
+        without: str = "",
     ) -> None:
         order = np.argsort(labeled)
-        self._at, relevant = np.asarray(labeled)[order], np.asarray(relevant, dtype=bool)[order]
-        positives = int(relevant.sum())
-        if positives in (0, len(relevant)):
+        self._at, self._relevant = np.asarray(labeled)[order], np.asarray(relevant, dtype=bool)[order]
+        positives = int(self._relevant.sum())
+        if positives in (0, len(order)):
             raise DataError(
-                f"{positives} of {len(relevant)} labeled posts are relevant: thresholds need labels of relevant posts "
+                f"{positives} of {len(order)} labeled posts are relevant: thresholds need labels of relevant posts "
                 "and of irrelevant ones; label more"
             )
-        chosen = np.zeros(len(relevant), bool) if random is None else np.asarray(random, dtype=bool)[order]
-        self._positives = _counts(relevant)
-        self._random_at, self._random_positives = self._at[chosen], _counts(relevant[chosen])
-        sampled, hits = int(chosen.sum()), int(relevant[chosen].sum())
-        self._has_sample = sampled >= _LEAST_RANDOM and 0 < hits < sampled
-        super().__init__(scores, self._describe(len(scores), positives, sampled, hits), scale)
-        self._fit(relevant, chosen if self._has_sample else np.ones_like(relevant))
+        self._random = np.zeros(len(order), bool) if random is None else np.asarray(random, bool)[order]
+        self._draws = np.arange(len(order)) if draws is None else np.asarray(draws)[order]
+        # Which labeled posts could be drawn; both possibilities where that is not known.
+        self._frames = [self._random, np.ones(len(order), bool)] if before is None else [~before[order]]
+        self.sampled = len(np.unique(self._draws[self._random]))
+        self.hits = len(np.unique(self._draws[self._random & self._relevant]))
+        self._has_sample = not without and self.sampled >= _LEAST_RANDOM and 0 < self.hits < self.sampled
+        super().__init__(scores, self._describe(len(scores), positives, without), scale)
+        self._fit(self._relevant, self._random if self._has_sample else np.ones(len(order), bool))
 
     def _fit(self, relevant: np.ndarray, used: np.ndarray) -> None:
         """Compute the probability of each distinct score, from the labels, those used for a logistic curve first."""
@@ -96,8 +106,8 @@ class LabeledThresholds(Thresholds):
     ) -> LabeledThresholds:
         """Return thresholds from labels by post id, and the raw scores of the labeled posts.
 
-        Labeled posts with the same score are spread evenly over the ranks of that score. Posts that were drawn at
-        random are known of `SampledLabels`.
+        Labeled posts with the same score are spread evenly over the ranks of that score. How posts were drawn is known
+        of `SampledLabels`.
 
         Raises:
             DataError: if no label is of one of these posts, or all labels are alike.
@@ -114,9 +124,20 @@ class LabeledThresholds(Thresholds):
             tied = np.flatnonzero(first == start)
             shared = int(end[tied[0]] - start)
             ranks[tied] = start + ((np.arange(len(tied)) + 0.5) * shared / len(tied)).astype(np.int64)
-        drawn = drawn_at_random(labels)
-        relevant = np.array([labels[post_id] for post_id in chosen])
-        thresholds = cls(scores, ranks, relevant, scale, np.array([post_id in drawn for post_id in chosen]))
+        design = SampledLabels.of(labels)
+        without = ""
+        if design.random and design.posts is not None and len(scores) > design.posts:
+            without = f"whose random sample is of {design.posts:,} of these {len(scores):,} posts only"
+        thresholds = cls(
+            scores,
+            ranks,
+            np.array([labels[post_id] for post_id in chosen]),
+            scale,
+            np.array([post_id in design.random for post_id in chosen]),
+            None if design.before is None else np.array([post_id in design.before for post_id in chosen]),
+            np.array([design.draws.get(post_id, -1 - n) for n, post_id in enumerate(chosen)]),
+            without,
+        )
         if missing := len(labels) - len(chosen):
             thresholds.basis += f"; {missing:,} labels are of other posts"
         return thresholds
@@ -128,57 +149,74 @@ class LabeledThresholds(Thresholds):
 
     def _shares(self, size: int, precision: float, recall: float) -> tuple[Share, Share]:
         labeled = int(np.searchsorted(self._at, size))
-        hits = int(self._positives[labeled])
+        hits = int(self._relevant[:labeled].sum())
         if len(self._at) == len(self):
-            return _counted(precision, hits / size), _counted(recall, hits / int(self._positives[-1]))
+            return _counted(precision, hits / size), _counted(recall, hits / int(self._relevant.sum()))
         if not self._has_sample:
-            return Share(precision, note=self._no_interval), Share(recall, note=self._no_interval)
+            return Share(precision, note=self.no_interval), Share(recall, note=self.no_interval)
         rng = np.random.default_rng(_SEED)
-        low, high = self._bounds(0, size, rng)  # relevant posts that are kept: (samples,)
-        low_left, high_left = self._bounds(size, len(self), rng)
+        # Lower and upper bounds of the relevant posts: (frames, samples).
+        low, high = np.stack([self._bounds(0, size, frame, rng) for frame in self._frames], axis=1)
+        low_left, high_left = np.stack(
+            [self._bounds(size, len(self), frame, rng) for frame in self._frames], axis=1
+        )
         lows, highs = low / np.maximum(low + high_left, 1), high / np.maximum(high + low_left, 1)
         if labeled == size:
             return _counted(precision, hits / size), Share.of(recall, lows, highs)
         return Share.of(precision, low / size, high / size), Share.of(recall, lows, highs)
 
-    def _bounds(self, start: int, stop: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    def _bounds(
+        self, start: int, stop: int, frame: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Sample lower and upper bounds of the relevant posts among the ranks from start to stop."""
         first, last = (int(rank) for rank in np.searchsorted(self._at, [start, stop]))
-        positives, unlabeled = (
-            int(self._positives[last] - self._positives[first]),
-            stop - start - (last - first),
+        side = slice(first, last)
+        relevant, random = self._relevant[side], self._random[side]
+        # Posts that could be drawn and were not: without a label, or labeled later.
+        later = frame[side] & ~random
+        least, unlabeled = int(relevant[later].sum()), stop - start - (last - first)
+        hits, labels = _effective(relevant[random], self._draws[side][random])
+        bounds = []
+        for more in (_PRIOR, 1 - _PRIOR):
+            share = rng.beta(hits + more, labels - hits + 1 - more, _DRAWS)
+            others = rng.binomial(unlabeled + int(later.sum()), share)
+            bounds.append(int(relevant.sum()) - least + np.clip(others, least, least + unlabeled))
+        return bounds[0], bounds[1]
+
+    def _needed(self, target: float) -> str:
+        if not self._has_sample:
+            return ""
+        # All relevant posts of the sample would have to be kept.
+        counts = np.arange(1, 10_000)
+        enough = betaincinv(counts + _PRIOR, 1 - _PRIOR, INTERVAL[0]) >= target
+        needed = int(counts[enough][0]) if enough.any() else len(counts)
+        if needed <= self.hits:
+            return ""
+        more = int(np.ceil((needed - self.hits) * self.sampled / self.hits))
+        return (
+            f"; to leave out more posts, the random sample needs {needed:,} relevant ones: label about {more:,} more "
+            f"({_REMEDY})"
         )
-        first, last = (int(rank) for rank in np.searchsorted(self._random_at, [start, stop]))
-        # With few labels: at most as relevant as the posts above, at least as relevant as those below.
-        enough = _FEW if last > first else _ENOUGH
-        above = min(first, max(last - enough, 0))
-        below = max(last, min(first + enough, len(self._random_at)))
-        most = self._share(above, last, rng) if last > above else np.ones(_DRAWS)
-        least = most
-        if (above, below) != (first, last):
-            least = np.minimum(self._share(first, below, rng), most) if below > first else np.zeros(_DRAWS)
-        return positives + rng.binomial(unlabeled, least), positives + rng.binomial(unlabeled, most)
 
-    def _share(self, first: int, last: int, rng: np.random.Generator) -> np.ndarray:
-        """Sample the share of relevant posts by these random labels (Jeffreys prior)."""
-        positives = int(self._random_positives[last] - self._random_positives[first])
-        return rng.beta(positives + 0.5, last - first - positives + 0.5, _DRAWS)
-
-    def _describe(self, posts: int, positives: int, sampled: int, hits: int) -> str:
+    def _describe(self, posts: int, positives: int, without: str) -> str:
         """Return what the estimates are based on."""
         labels = f"by {len(self._at):,} labels ({positives:,} relevant)"
+        sample = f"{self.sampled:,} of them ({self.hits:,} relevant)"
         if len(self._at) == posts:
             return f"{labels}: all posts"
         if self._has_sample:
-            return f"{labels}, {sampled:,} of them ({hits:,} relevant) of a random sample"
-        if sampled:
-            self._no_interval = "not known: too few labels of a random sample"
+            return f"{labels}, {sample} of a random sample"
+        self.no_interval = "not known: too few labels of a random sample"
+        if without:
+            self.no_interval = "not known: no random sample of all posts"
+            reason = f"{without}: rank the posts that it was drawn from, or label posts drawn from all"
+        elif self.sampled:
             reason = (
-                f"only {sampled:,} of them ({hits:,} relevant) are of a random sample: intervals need {_LEAST_RANDOM}, "
+                f"only {sample} are of a random sample: intervals need {_LEAST_RANDOM}, "
                 "relevant and irrelevant ones"
             )
         else:
-            self._no_interval = _NOT_RANDOM
+            self.no_interval = "not known: no random sample"
             reason = (
                 "not known to be of a random sample: estimates may be biased, "
                 "and intervals need posts labeled from one"
@@ -191,6 +229,18 @@ def _counted(value: float, true: float) -> Share:
     return Share(value, min(value, true), max(value, true))
 
 
-def _counts(relevant: np.ndarray) -> np.ndarray:
-    """Return the number of relevant labels among the first 0, 1, … labels."""
-    return np.concatenate([[0], np.cumsum(relevant)])
+def _effective(relevant: np.ndarray, draws: np.ndarray) -> tuple[float, float]:
+    """Return how many relevant labels, of how many, say as much as these, where near-duplicates were drawn as one.
+
+    The effective size of a sample of clusters (Korn and Graubard 1998, Survey Methodology 24:193).
+    """
+    _, cluster = np.unique(draws, return_inverse=True)
+    sizes, hits = np.bincount(cluster).astype(float), np.bincount(cluster, relevant)
+    labels, positives = float(sizes.sum()), float(hits.sum())
+    if labels == len(sizes):
+        return positives, labels
+    share = positives / labels
+    size = labels**2 / (sizes**2).sum()
+    if 0 < share < 1:
+        size = min(size, share * (1 - share) * labels**2 / ((hits - share * sizes) ** 2).sum())
+    return share * size, size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from linker.common.errors import LinkerError
 from linker.models.score_scale import UNSCALED, ScoreScale
 
-_INTERVAL = (0.025, 0.975)
+INTERVAL = (0.025, 0.975)
 # Of sums of probabilities that are compared with targets.
 _ROUNDING = 1e-9
 # An interval that leaves out less than this says nothing.
@@ -50,10 +51,11 @@ class Share:
     def of(cls, value: float, lows: np.ndarray, highs: np.ndarray | None = None) -> Share:
         """Return an estimate with the interval of its samples, widened to contain the estimate.
 
-        Samples that are all alike, or spread over all shares, are too little data for an interval.
+        Samples that are all alike, or spread over all shares, are too little data for an interval. Several rows of
+        samples give the interval that contains those of all rows.
         """
-        low = float(np.quantile(lows, _INTERVAL[0]))
-        high = float(np.quantile(lows if highs is None else highs, _INTERVAL[1]))
+        low = float(np.quantile(lows, INTERVAL[0], axis=-1).min())
+        high = float(np.quantile(lows if highs is None else highs, INTERVAL[1], axis=-1).max())
         if not 1e-4 < high - low < 1 - _LEAST_LEFT_OUT:
             return cls(value, note=_TOO_LITTLE)
         return cls(value, min(value, low), max(value, high))
@@ -108,7 +110,12 @@ class Thresholds:
         scores: raw scores of all posts.
         basis: what the estimates are based on, a sentence or more.
         scale: the map from raw scores to those that thresholds are given on.
+
+    Attributes:
+        no_interval: why there are no intervals, such as "not known: no random sample"; empty if there are.
     """
+
+    no_interval = ""
 
     def __init__(self, scores: np.ndarray, basis: str, scale: ScoreScale = UNSCALED) -> None:
         if not len(scores):
@@ -150,17 +157,23 @@ class Thresholds:
         return [self.at(self._score_keeping(int(end))) for end in ends]
 
     def choose(
-        self, threshold: float | None, precision: float | None, recall: float | None
+        self,
+        threshold: float | None,
+        precision: float | None,
+        recall: float | None,
+        recall_at_least: float | None = None,
     ) -> Threshold | None:
         """Return the threshold that was asked for, by its score or by a target; None if none was asked for.
 
         Raises:
-            LinkerError: if no threshold is estimated to reach the precision.
+            LinkerError: if no threshold is estimated to reach the precision, or nothing bounds the recall.
         """
         if precision is not None:
             return self.for_precision(precision)
         if recall is not None:
             return self.for_recall(recall)
+        if recall_at_least is not None:
+            return self.for_least_recall(recall_at_least)
         return None if threshold is None else self.at(threshold)
 
     def for_precision(self, target: float) -> Threshold:
@@ -185,12 +198,40 @@ class Thresholds:
         check_targets(None, None, target)
         reached = np.flatnonzero(self._recall(self._ends) >= target - _ROUNDING)
         threshold = self.at(self._score_keeping(int(self._ends[reached[0]])))
-        if threshold.kept < len(self) or target == 1:
-            return threshold
-        return replace(
-            threshold,
-            note=f"; these are all posts: no higher threshold is estimated to reach a recall of {percent(target)} %",
-        )
+        note = f"; no higher threshold is estimated to reach a recall of {percent(target)} %"
+        if threshold.kept < len(self):
+            note = f"; the recall of {percent(target)} % is an estimate without bounds"
+            if not self.no_interval:
+                note = (
+                    f"; the recall of {percent(target)} % is the estimate, and the truth is below it about every "
+                    f"second time (--threshold 'recall>={target:g}' reaches it with 95 % confidence)"
+                )
+        return replace(threshold, note=note * (target < 1))
+
+    def for_least_recall(self, target: float) -> Threshold:
+        """Return the highest threshold whose interval of recall begins at the target or above; else that of all posts.
+
+        Raises:
+            LinkerError: if there are no intervals.
+        """
+        check_targets(None, None, None, recall_at_least=target)
+        if self.no_interval:
+            raise LinkerError(f"recall>={target:g}: recall has no lower bound here; {self.basis}")
+
+        def bound(end: int) -> float:
+            share = self.at(self._score_keeping(end)).recall
+            return share.value if end == len(self) else share.low or 0.0
+
+        end = self._ends[bisect_left(self._ends.tolist(), target - _ROUNDING, key=bound)]
+        threshold = self.at(self._score_keeping(int(end)))
+        note = f"; with 95 % confidence, at least {percent(target)} % of the relevant posts are kept"
+        if threshold.kept == len(self):
+            note = f"; no higher threshold keeps {percent(target)} % of them with 95 % confidence"
+        return replace(threshold, note=note + self._needed(target))
+
+    def _needed(self, target: float) -> str:
+        """Return how many labels would let `for_least_recall` leave out more posts, as a clause; empty if unknown."""
+        return ""
 
     @cached_property
     def _sums(self) -> np.ndarray:
@@ -225,14 +266,18 @@ def few_digits(low: float, high: float) -> float:
 
 
 def check_targets(
-    threshold: float | None, precision: float | None, recall: float | None, has_evidence: bool = True
+    threshold: float | None,
+    precision: float | None,
+    recall: float | None,
+    has_evidence: bool = True,
+    recall_at_least: float | None = None,
 ) -> None:
-    """Check that at most one of threshold, precision and recall is given, and that a target can be estimated.
+    """Check that at most one threshold or target is given, and that a target can be estimated.
 
     Raises:
         LinkerError: if several are given, a target is out of range, or there is nothing to estimate it from.
     """
-    targets = {"precision": precision, "recall": recall}
+    targets = {"precision": precision, "recall": recall, "recall_at_least": recall_at_least}
     options = {**targets, "threshold": threshold}
     names = [name for name, value in options.items() if value is not None]
     if len(names) > 1:

@@ -11,12 +11,12 @@ from typing import IO, TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from linker.cli.options import date_option
 from linker.cli.status import say
 from linker.common.errors import LinkerError
 
 if TYPE_CHECKING:
     from linker.calibration.thresholds import Threshold
-    from linker.data.types import Article
     from linker.ranking.output import Format
     from linker.ranking.request import RankRequest
     from linker.ranking.results import Ranking
@@ -31,10 +31,10 @@ class RankingOptions:
         typer.Option(min=1, metavar="N", help="List N posts (20 in tables, 1,000 in HTML, else all)."),
     ] = None
     since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Rank only posts on or after this date or time.")
+        datetime | None, date_option("--since", "TIME", "Rank only posts on or after this date or time.")
     ] = None
     until: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Rank only posts before this date or time.")
+        datetime | None, date_option("--until", "TIME", "Rank only posts before this date or time.")
     ] = None
     lang: Annotated[
         list[str] | None,
@@ -48,7 +48,9 @@ class RankingOptions:
     ] = None
     threshold: Annotated[
         str | None,
-        typer.Option(metavar="SCORE", help="Leave out posts below SCORE, precision=0.8 or recall=0.9."),
+        typer.Option(
+            metavar="SCORE", help="Leave out posts below SCORE, precision=0.8, recall=0.9 or 'recall>=0.9'."
+        ),
     ] = None
     copies: Annotated[bool, typer.Option("--copies", metavar="", help="List near-duplicates one by one.")] = (
         False
@@ -112,61 +114,47 @@ class RankingOptions:
             from linker.calibration.calibration import Calibration
 
             calibration = Calibration.read(self.calibration)
-        dates = _date("--since", self.since), _date("--until", self.until)
         # Tables and pages end after a number of posts; runs of TREC list all near-duplicates.
         return RankRequest(
             USUAL_TOP.get(format_) if self.top is None else self.top,
             offset,
-            *_threshold(self.threshold),
-            labels,
-            calibration,
-            self.explain,
-            Filter(*dates, tuple(self.lang or ()), where) or None,
-            self.copies or format_ == "trec",
-            self.ignore_dates,
+            labels=labels,
+            calibration=calibration,
+            explain=self.explain,
+            filter=Filter(self.since, self.until, tuple(self.lang or ()), where) or None,
+            copies=self.copies or format_ == "trec",
+            ignore_dates=self.ignore_dates,
+            **_threshold(self.threshold),
         )
 
     def show(self, ranking: Ranking, request: RankRequest) -> None:
-        """Report thresholds on standard error, then write the ranking."""
+        """Report dates and thresholds on standard error, then write the ranking."""
+        from linker.ranking.output import write_ranking
+
         _report(ranking, request)
-        ranking.write(self.out, self.format)
+        write_ranking(ranking, self.out, self.format)
 
 
-def _date(option: str, text: str | None) -> datetime | None:
-    from linker.data.io.dates import parse_date
-
+def _threshold(text: str | None) -> dict[str, float]:
+    """Parse `--threshold` (50, precision=0.8, recall=0.9 or recall>=0.9) into an option of `RankRequest`."""
     if text is None:
-        return None
+        return {}
+    signs = {"": "threshold", "precision=": "precision", "recall=": "recall", "recall>=": "recall_at_least"}
+    target, sign, number = text.rpartition("=")
     try:
-        return parse_date(text)
-    except ValueError as error:
-        raise LinkerError(f"{option}: {error}") from error
-
-
-def say_dates(articles: Sequence[Article]) -> None:
-    """Report that scores depend on dates."""
-    days = sorted({article.published.date() for article in articles if article.published is not None})
-    near = str(days[0]) if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    say(f"posts written soon after the article ({near}) score higher; --ignore-dates ranks by text alone")
-
-
-def _threshold(text: str | None) -> tuple[float | None, float | None, float | None]:
-    """Parse `--threshold` (50, precision=0.8 or recall=0.9) into threshold, precision and recall."""
-    if text is None:
-        return None, None, None
-    target, _, number = text.rpartition("=")
-    try:
-        if target not in ("", "precision", "recall"):
-            raise ValueError(target)
-        value = float(number)
-    except ValueError:
+        return {signs[(target + sign).replace(" ", "")]: float(number)}
+    except (KeyError, ValueError):
         raise LinkerError(
-            f"--threshold {text}: give a score from 0 to 100 such as 50, precision=0.8 or recall=0.9"
+            f"--threshold {text}: give a score from 0 to 100 such as 50, precision=0.8, recall=0.9 or, in quotation "
+            "marks, 'recall>=0.9'"
         ) from None
-    return {"precision": (None, value, None), "recall": (None, None, value)}.get(target, (value, None, None))
 
 
 def _report(ranking: Ranking, request: RankRequest) -> None:
+    if ranking.scale.dates:
+        days = sorted({article.published.date() for article in ranking.articles if article.published})
+        near = str(days[0]) if len(days) == 1 else f"{days[0]} to {days[-1]}"
+        say(f"posts written soon after the article ({near}) score higher; --ignore-dates ranks by text alone")
     if ranking.thresholds is not None:
         say(ranking.thresholds.basis)
         print_thresholds(sys.stderr, ranking.thresholds.table())

@@ -94,7 +94,7 @@ def _differences(differences: Iterable[Difference], baseline: str) -> Table:
         table.add_column(heading, justify="right" if number else "left", no_wrap=number)
     for d in differences:
         if d.metric in _MAIN:
-            interval = f"{100 * d.low:+.2f} … {100 * d.high:+.2f}"
+            interval = f"{100 * d.low:+.2f} … {100 * d.high:+.2f}" if d.low <= d.high else "too few articles"
             p = "< 0.001" if d.p_holm < 0.001 else f"{d.p_holm:.3f}"
             table.add_row(Text(d.model), d.metric, f"{100 * d.difference:+.2f}", interval, p)
     return table

@@ -36,15 +36,20 @@ class StubError(FetchError):
 class Faults:
     """Collects the errors of several checks, so that one message reports all of them.
 
-    `with faults: check()` keeps the message of a `LinkerError` and continues after the block; any other error
+    `with faults: check()` keeps a `LinkerError` and continues after the block; any other error
     propagates.
 
     Attributes:
-        messages: messages collected so far.
+        errors: errors collected so far.
     """
 
     def __init__(self) -> None:
-        self.messages: list[str] = []
+        self.errors: list[LinkerError] = []
+
+    @property
+    def messages(self) -> list[str]:
+        """The messages of the errors, each once."""
+        return list(dict.fromkeys(map(str, self.errors)))
 
     def __enter__(self) -> None:
         return None
@@ -54,18 +59,18 @@ class Faults:
     ) -> bool:
         if not isinstance(error, LinkerError):
             return False
-        self.messages.append(str(error))
+        self.errors.append(error)
         return True
 
     def raise_if_any(self) -> None:
-        """Raise one error with all collected messages.
+        """Raise the error that was collected; of several, one with all their messages.
 
         Raises:
-            LinkerError: if any message was collected.
+            LinkerError: if any error was collected.
         """
-        messages = list(dict.fromkeys(self.messages))
+        messages = self.messages
         if len(messages) == 1:
-            raise LinkerError(messages[0])
+            raise self.errors[0]
         if messages:
             lines = "".join("\n  " + message.replace("\n", "\n  ") for message in messages)
             raise LinkerError(f"{len(messages)} problems:{lines}")

@@ -51,7 +51,7 @@ class ChunkWriter:
 
     Attributes:
         store: the corpus.
-        model: the model, which has embeddings.
+        model: the model.
     """
 
     store: Store

@@ -13,7 +13,7 @@ from linker.corpus.indexes.near_duplicates import stored_groups
 from linker.corpus.storage.data_files import DataFile
 from linker.corpus.storage.shards import Shard
 from linker.corpus.storage.store import Store
-from linker.models.features.postings import words_of
+from linker.models.features.postings import postings_of
 
 #: Posts per data file at most; as many as words need 16 bits for.
 _POSTS = 65_536
@@ -81,7 +81,7 @@ def _arrays(run: Sequence[Shard], texts: Sequence[str]) -> dict[str, Mapping[str
     merged: dict[str, Mapping[str, np.ndarray]] = {}
     for name in sorted(set.intersection(*(set(shard.files.names()) for shard in run))):
         if name.startswith(WORDS):
-            merged[name] = words_of(texts, name.removeprefix(WORDS))
+            merged[name] = postings_of(texts, name.removeprefix(WORDS))
             continue
         parts = [
             {key: values if shard.live is None else values[shard.live] for key, values in arrays.items()}

@@ -16,7 +16,6 @@ from linker.corpus.storage.store import Store
 from linker.corpus.table import CorpusTable
 from linker.data.post_filter import Filter
 from linker.data.types import Article
-from linker.models.elapsed_time import uses_dates
 from linker.models.files.resolve import resolve_model
 from linker.models.model import Model
 from linker.ranking.inputs import AnyArticles, as_articles
@@ -166,10 +165,6 @@ class Corpus:
         if self._counted is None or self._counted[0] is not calibration:
             self._counted = calibration, self.table.counted_by(words)
         return self._counted[1]
-
-    def uses_dates(self, articles: Sequence[Article]) -> bool:
-        """Return whether scores depend on when the articles and the posts were published."""
-        return uses_dates(self.model, articles, self.table.times.known)
 
     def left_out(self, filter: Filter) -> list[str]:
         """Return a sentence for each field of the filter that some posts lack, with their number.

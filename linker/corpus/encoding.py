@@ -9,7 +9,7 @@ import numpy as np
 from linker.corpus.indexes.near_duplicates import SIGNATURES, signed
 from linker.corpus.indexes.vectors import VECTORS, packed
 from linker.data.types import Post
-from linker.models.features.postings import words_of
+from linker.models.features.postings import postings_of
 from linker.models.features.text_encoder import TextEncoder
 from linker.models.model import Model
 
@@ -22,14 +22,14 @@ def encoded(model: Model, posts: Sequence[Post]) -> dict[str, dict[str, np.ndarr
     """Return the files of arrays that a corpus stores of some posts.
 
     Args:
-        model: the model, which has embeddings.
+        model: the model.
         posts: the posts.
     """
     texts = [post.text for post in posts]
     files = {name: packed(encoder.post_vectors(posts)) for name, encoder in encoders(model).items()}
     files[SIGNATURES] = signed(texts)
     for stop_words in word_lists(model):
-        files[words_file(stop_words)] = words_of(texts, stop_words)
+        files[words_file(stop_words)] = postings_of(texts, stop_words)
     return files
 
 

@@ -22,7 +22,7 @@ from linker.data.post_filter import Filter
 from linker.data.types import Article, Post
 from linker.models.features.content_words import shortened
 from linker.models.features.post_times import PostTimes
-from linker.models.features.postings import Segment, words_of
+from linker.models.features.postings import Segment, postings_of
 from linker.models.features.table import PostTable
 from linker.models.features.text_encoder import TextEncoder
 from linker.models.model import Model
@@ -107,7 +107,7 @@ class CorpusTable(PostTable):
     @override
     def segments(self, stop_words: str) -> Sequence[Segment]:
         arrays = self._shards.arrays(
-            words_file(stop_words), "reading words", lambda shard: words_of(shard.texts(), stop_words)
+            words_file(stop_words), "reading words", lambda shard: postings_of(shard.texts(), stop_words)
         )
         return [Segment.of(of_shard, shard.live) for of_shard, shard in zip(arrays, self._shards)]
 

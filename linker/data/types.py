@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from linker.data.characters import word_count
+
 #: The fields that a post's language is read from, the first that holds text.
 LANGUAGE_FIELDS = ("lang", "language")
+_LONGEST_TITLE = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,7 @@ class Article:
         story: name of the news story, shared by articles about the same events; None: unknown. Splitters keep the
             articles of a story together, and training can sample them as hard negatives.
         split: value of the column `split` (such as `train`, `dev`, `test`); None: not assigned.
+        source: where the article was read, as shown to the user; empty: unknown. Ignored when articles are compared.
     """
 
     id: str
@@ -34,11 +38,26 @@ class Article:
     published: datetime | None = None
     story: str | None = None
     split: str | None = None
+    source: str = field(default="", compare=False)
 
     @property
     def full_text(self) -> str:
         """Title and text, separated by a blank line, as models read them."""
         return f"{self.title}\n\n{self.text}" if self.title and self.text else self.title or self.text
+
+    @property
+    def words(self) -> int:
+        """Number of words of title and text."""
+        return word_count(self.full_text)
+
+    @property
+    def summary(self) -> str:
+        """One line without control characters: title or beginning of the text, number of words, date, source."""
+        title = " ".join((self.title or self.text).split())
+        title = f"{title[:_LONGEST_TITLE]}..." if len(title) > _LONGEST_TITLE else title
+        date = f"{self.published:%Y-%m-%d}" if self.published else "no date"
+        line = f'"{title}", {self.words:,} words, {date}, {self.source}'
+        return "".join(character if character.isprintable() else "?" for character in line)
 
 
 @dataclass(frozen=True, slots=True)

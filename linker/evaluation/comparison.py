@@ -14,17 +14,21 @@ from linker.data.types import LinkedPosts
 from linker.evaluation.evaluate import Evaluation, measure
 from linker.evaluation.metrics.ranking import per_post
 from linker.evaluation.significance import (
-    bootstrap_means,
     bootstrap_p_value,
     bootstrap_weights,
     holm,
+    mean_intervals,
     percentile_interval,
     randomization_test,
     resample_pair_metrics,
+    swapped_p_values,
 )
 
 RESAMPLES = 1000
 """Bootstrap samples of the articles."""
+
+LEAST_ARTICLES, LEAST_POOLED = 15, 30
+"""Least numbers of articles with posts for intervals of means, and for those of metrics over all pairs."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +39,10 @@ class Difference:
     metric: str
     difference: float
     low: float
-    """`low` and `high`: the 95 % bootstrap interval of the difference."""
+    """`low` and `high`: the 95 % bootstrap interval of the difference; NaN with too few articles for one."""
     high: float
     p: float
-    """Two-sided; randomization test for metrics per article, bootstrap for those over all pairs."""
+    """Two-sided; randomization test, or for metrics over all pairs of 30 articles or more, bootstrap."""
     p_holm: float
     """Corrected for the number of models compared."""
 
@@ -49,7 +53,7 @@ class Difference:
 
 
 class Comparison:
-    """Metrics of several models and the differences between them; keeps no scores.
+    """Metrics of several models and the differences between them; keeps scores of few articles only.
 
     Args:
         linked: the articles and posts that all models are measured on.
@@ -74,6 +78,8 @@ class Comparison:
         self._seed = seed
         self._weights = bootstrap_weights(len(self.article_ids), RESAMPLES, seed)
         self._samples: dict[str, dict[str, np.ndarray]] = {}
+        self._scores: dict[str, np.ndarray] = {}
+        self._linked = int(self.relevance.any(axis=1).sum())
 
     def add(self, name: str, scores: np.ndarray) -> Evaluation:
         """Measure one model's scores (articles × posts).
@@ -82,9 +88,12 @@ class Comparison:
             LinkerError: as `linker.evaluation.evaluate.measure`.
         """
         evaluation = measure(scores, self.relevance, self.article_ids, self.post_ids)
-        self._samples[name] = resample_pair_metrics(
-            scores, self.relevance, self.article_ids, self.post_ids, self._weights
-        )
+        if self._linked < LEAST_POOLED:
+            self._scores[name] = scores
+        else:
+            self._samples[name] = resample_pair_metrics(
+                scores, self.relevance, self.article_ids, self.post_ids, self._weights
+            )
         self.evaluations[name] = evaluation
         if len(self.article_ids) > 1:
             self.per_post[name] = per_post(scores, self.relevance, self.article_ids)
@@ -103,7 +112,7 @@ class Comparison:
     def differences(self, baseline: str) -> list[Difference]:
         """Return the differences of every other model from `baseline`, in the order the models were added."""
         others = [name for name in self.evaluations if name != baseline]
-        samples: dict[tuple[str, str], np.ndarray] = {}
+        intervals: dict[tuple[str, str], tuple[float, float]] = {}
         p_values: dict[tuple[str, str], float] = {}
         by_article = {name: evaluation.per_article for name, evaluation in self.evaluations.items()}
         for values, axis in ((by_article, 1), (self.per_post, 0)):
@@ -111,13 +120,20 @@ class Comparison:
             if keys:
                 columns = [values[name][metric] - values[baseline][metric] for name, metric in keys]
                 paired = np.stack(columns, axis=1)[self.relevance.any(axis=axis)]
-                samples |= zip(keys, bootstrap_means(paired, RESAMPLES, self._seed).T)
+                if len(paired) >= LEAST_ARTICLES:
+                    ends = mean_intervals(paired, RESAMPLES, self._seed)
+                    intervals |= zip(keys, zip(*ends.tolist()))
                 p_values |= zip(keys, randomization_test(paired, seed=self._seed).tolist())
-        reference, linked = self._samples[baseline], int(self.relevance.any(axis=1).sum())
+        ids = self.relevance, self.article_ids, self.post_ids
         for name in others:
+            if name in self._scores:
+                found = swapped_p_values(self._scores[name], self._scores[baseline], *ids, self._seed)
+                p_values |= {(name, metric): p for metric, p in found.items()}
+                continue
             for metric, drawn in self._samples[name].items():
-                samples[name, metric] = drawn - reference[metric]
-                p_values[name, metric] = bootstrap_p_value(samples[name, metric], linked)
+                samples = drawn - self._samples[baseline][metric]
+                intervals[name, metric] = percentile_interval(samples)
+                p_values[name, metric] = bootstrap_p_value(samples)
         means = {name: self.metrics(name) for name in self.evaluations}
         corrected: dict[tuple[str, str], float] = {}
         for metric in means[baseline]:
@@ -128,7 +144,7 @@ class Comparison:
                 name,
                 metric,
                 value - means[baseline][metric],
-                *percentile_interval(samples[name, metric]),
+                *intervals.get((name, metric), (math.nan, math.nan)),
                 p_values[name, metric],
                 corrected[name, metric],
             )
@@ -148,7 +164,13 @@ class Comparison:
             "scored": "one_at_a_time" if self.one_at_a_time else "together",
             "models": {name: self.metrics(name) for name in self.evaluations},
             "baseline": baseline,
-            "differences": [asdict(difference) for difference in differences],
+            "differences": [
+                {
+                    key: None if isinstance(value, float) and math.isnan(value) else value
+                    for key, value in asdict(difference).items()
+                }
+                for difference in differences
+            ],
             "article_ids": self.article_ids,
             "per_article": {
                 name: _values(evaluation.per_article) for name, evaluation in self.evaluations.items()

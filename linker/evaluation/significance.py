@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from scipy import sparse
+from scipy.stats import rankdata
 
 from linker.evaluation.metrics.pairwise import THRESHOLDS, top_pairs
 
@@ -38,7 +39,7 @@ def resample_pair_metrics(
         irrelevant) pair.
     """
     relevant = relevance > 0
-    thresholds = [r for r in THRESHOLDS if r <= relevance.size]
+    thresholds = [r for r in THRESHOLDS if r <= weights.sum(axis=1).min() * relevance.shape[1]]
     samples: dict[str, np.ndarray] = {}
     if thresholds:
         precisions = _r_precisions(scores, relevant, article_ids, post_ids, weights, thresholds)
@@ -116,6 +117,16 @@ def _counts(ascending: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 _AT_ONCE = 1000
+# Up to this number of articles, all patterns of signs are tried: 16,384.
+_EXACT = 15
+
+
+def sign_patterns(count: int) -> np.ndarray:
+    """Return all patterns of `count` signs, 1 or -1, of which the first is 1: patterns × signs.
+
+    Patterns with the opposite signs differ in nothing that two-sided tests see.
+    """
+    return 1.0 - 2.0 * ((np.arange(2 ** (count - 1))[:, None] >> np.arange(count)[::-1]) % 2)
 
 
 def randomization_test(differences: np.ndarray, resamples: int = 10_000, seed: int = 0) -> np.ndarray:
@@ -123,7 +134,7 @@ def randomization_test(differences: np.ndarray, resamples: int = 10_000, seed: i
     retrieval.
 
     If two models were equal, their values on an article could be swapped, so every difference could as well
-    have the other sign.
+    have the other sign. Exact up to 15 articles: then all patterns of signs are tried.
 
     Args:
         differences: articles (or posts) × metrics, the value of one model minus that of the other.
@@ -138,6 +149,9 @@ def randomization_test(differences: np.ndarray, resamples: int = 10_000, seed: i
     observed = np.abs(differences.sum(axis=0))
     # Sums of the same numbers in another order differ by rounding: what is equal must count as equal.
     observed -= 1e-9 * np.abs(differences).sum(axis=0)
+    if len(differences) <= _EXACT:
+        sums = np.abs(sign_patterns(len(differences)) @ differences)
+        return np.asarray((sums >= observed).mean(axis=0))
     as_far = np.ones(differences.shape[1])
     step = _samples_at_once(len(differences))
     for start in range(0, resamples, step):
@@ -151,24 +165,32 @@ def bootstrap_weights(articles: int, resamples: int, seed: int = 0) -> np.ndarra
     return _drawn(np.random.default_rng(seed), articles, resamples)
 
 
-def bootstrap_means(values: np.ndarray, resamples: int, seed: int = 0) -> np.ndarray:
-    """Return the means of values on the samples of `bootstrap_weights`, of which few are in memory at a time.
+def mean_intervals(values: np.ndarray, resamples: int, seed: int = 0) -> np.ndarray:
+    """Return 95 % intervals of means by the bootstrap-t (Efron and Tibshirani 1993, section 12.5).
+
+    Percentiles of means are too close together for few articles or skewed values, such as differences that are 0 on
+    most articles.
 
     Args:
-        values: articles (or posts) × metrics.
-        resamples: number of samples.
-        seed: the same seed gives the same samples.
+        values: articles (or posts) × metrics, finite.
+        resamples: number of bootstrap samples, of which few are in memory at a time.
+        seed: the same seed gives the same intervals.
 
     Returns:
-        samples × metrics.
+        Lower and upper ends: 2 × metrics.
     """
     random, count = np.random.default_rng(seed), len(values)
-    means = np.empty((resamples, values.shape[1]))
+    middle = values.mean(axis=0)
+    values = values - middle
+    errors = np.empty((resamples, values.shape[1]))
     step = _samples_at_once(count)
     for start in range(0, resamples, step):
         weights = _drawn(random, count, min(step, resamples - start))
-        means[start : start + step] = weights @ values / count
-    return means
+        means = weights @ values / count
+        spread = np.sqrt(np.maximum(weights @ values**2 / count - means**2, 0))
+        # A sample of equal values has no spread, and says nothing.
+        errors[start : start + step] = np.divide(means, spread, out=np.zeros_like(means), where=spread > 1e-9)
+    return np.asarray(middle - values.std(axis=0) * np.quantile(errors, (0.975, 0.025), axis=0))
 
 
 def _drawn(random: np.random.Generator, count: int, samples: int) -> np.ndarray:
@@ -186,15 +208,57 @@ def percentile_interval(samples: np.ndarray, confidence: float = 0.95) -> tuple[
     return float(low), float(high)
 
 
-def bootstrap_p_value(samples: np.ndarray, articles: int) -> float:
+def bootstrap_p_value(samples: np.ndarray) -> float:
     """Two-sided p-value of samples of a difference: twice the share on the rarer side of 0, at most 1.
 
-    Few articles resampled still look alike, so it is never below 2 ** (1 - articles), the least that a sign
-    test on that many articles can reach: one article proves nothing.
+    It is too small for few articles: use `swapped_p_values` for fewer than 30.
     """
     defined = samples[~np.isnan(samples)]
     rarer = min((defined <= 0).sum(), (defined >= 0).sum())
-    return float(min(1.0, max(2 * (rarer + 1) / (len(defined) + 1), 2.0 ** (1 - articles))))
+    return float(min(1.0, 2 * (rarer + 1) / (len(defined) + 1)))
+
+
+def swapped_p_values(
+    scores: np.ndarray,
+    reference: np.ndarray,
+    relevance: np.ndarray,
+    article_ids: Sequence[str],
+    post_ids: Sequence[str],
+    seed: int = 0,
+) -> dict[str, float]:
+    """Two-sided p-values of the metrics of `linker.evaluation.metrics.pairwise`, by a randomization test.
+
+    If two models were equal, their scores of an article could be swapped. Both are compared by ranks among all their
+    pairs, so that their scores have the same range.
+
+    Args:
+        scores: articles × posts, by one model.
+        reference: likewise, by the other.
+        relevance: articles × posts.
+        article_ids: ids of the rows; they break ties.
+        post_ids: ids of the columns; they break ties.
+        seed: the same seed gives the same p-values.
+
+    Returns:
+        Name of the metric → p-value; exact up to 12 articles, else of 2,000 random patterns of swaps.
+    """
+    count = len(scores)
+    if count <= 12:
+        swaps = sign_patterns(count) < 0
+    else:
+        swaps = np.random.default_rng(seed).random((2001, count)) < 0.5
+        swaps[0] = False
+    both = np.concatenate([rankdata(scores).reshape(scores.shape), rankdata(reference).reshape(scores.shape)])
+    relevant, ids = np.concatenate([relevance, relevance]), [*article_ids, *article_ids]
+    first, second = (
+        resample_pair_metrics(both, relevant, ids, post_ids, np.hstack([~flips, flips]).astype(np.int64))
+        for flips in (swaps, ~swaps)
+    )
+    found = {}
+    for metric in first:
+        differences = np.abs(first[metric] - second[metric])
+        found[metric] = float((differences >= differences[0] - 1e-12).mean())
+    return found
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

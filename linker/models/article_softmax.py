@@ -106,7 +106,7 @@ class ArticleSoftmaxModel(Model):
             return divided.astype(np.float32)
         if self.time is not None:
             bins = scores[ElapsedTime()]
-            divided += self.time.scores_together(
+            divided += self.time.estimated_scores(
                 bins, divided, lambda sums: _probabilities(self._log_odds(sums))
             )
         odds = self._log_odds(divided)
@@ -117,10 +117,10 @@ class ArticleSoftmaxModel(Model):
         return odds.astype(np.float32)
 
     @override
-    def split(
+    def parts_by_kind(
         self, scores: Mapping[Feature, np.ndarray], articles: Sequence[Article]
     ) -> dict[Share, np.ndarray]:
-        inner = self.model.split(scores, articles)
+        inner = self.model.parts_by_kind(scores, articles)
         uncompressed = self._divided(sum(inner.values(), np.zeros(1)))
         compressed = self._against_none(uncompressed * self.temperature) + self.null_score / self.temperature
         # Compression lowers all parts of the text alike.
@@ -133,10 +133,10 @@ class ArticleSoftmaxModel(Model):
         return {**parts, DATE: self.time.combine(scores, articles)}
 
     @override
-    def attribute(
+    def parts_by_word(
         self, words: Mapping[Feature, Contributions], articles: Sequence[Article]
     ) -> Contributions | None:
-        inner = self.model.attribute(words, articles)
+        inner = self.model.parts_by_word(words, articles)
         return inner and [{word: part / self.temperature for word, part in of.items()} for of in inner]
 
     @override

@@ -18,6 +18,7 @@ from linker.models.features.feature import DATE, Feature
 from linker.models.features.post_times import BINS, KNOTS, PostTimes, axis
 from linker.models.features.table import PostTable
 from linker.models.model import Model
+from linker.models.score_scale import ScoreScale
 
 _FILE = "elapsed_time.json"
 
@@ -95,7 +96,7 @@ class ElapsedTimeModel(Model):
     def separable(self, articles: Sequence[Article]) -> bool:
         return True
 
-    def scores_together(
+    def estimated_scores(
         self, bins: np.ndarray, scores: np.ndarray, probabilities: Callable[[np.ndarray], np.ndarray]
     ) -> np.ndarray:
         """Return the weighted log ratios by a profile that is estimated from the pairs, without labels.
@@ -192,16 +193,12 @@ def without_dates(articles: Sequence[Article]) -> list[Article]:
     return [replace(article, published=None) for article in articles]
 
 
-def uses_dates(model: Model, articles: Sequence[Article], dated_posts: bool) -> bool:
-    """Return whether scores depend on dates.
-
-    Args:
-        model: the model.
-        articles: the query.
-        dated_posts: whether any post has a time.
-    """
-    timed = any(feature.share == DATE for feature in model.features())
-    return timed and dated_posts and any(article.published is not None for article in articles)
+def user_scale(model: Model, table: PostTable, articles: Sequence[Article]) -> ScoreScale:
+    """Return the map from raw scores of these articles to those that users see; `dates` tells whether dates count."""
+    timed = any(feature.share == DATE for feature in model.features()) and table.times.known
+    return replace(
+        model.score_scale(), dates=timed and any(article.published is not None for article in articles)
+    )
 
 
 def _interpolation() -> np.ndarray:

@@ -97,10 +97,10 @@ class EnsembleModel(Model):
         return self._fused([model.combine(scores, articles, together) for model in self._submodels], articles)
 
     @override
-    def split(
+    def parts_by_kind(
         self, scores: Mapping[Feature, np.ndarray], articles: Sequence[Article]
     ) -> dict[Share, np.ndarray]:
-        of_models = [model.split(scores, articles) for model in self._submodels]
+        of_models = [model.parts_by_kind(scores, articles) for model in self._submodels]
         zeros = np.zeros_like(next(iter(of_models[0].values())))
         return {
             share: self._fused([parts.get(share, zeros) for parts in of_models], articles)
@@ -108,11 +108,11 @@ class EnsembleModel(Model):
         }
 
     @override
-    def attribute(
+    def parts_by_word(
         self, words: Mapping[Feature, Contributions], articles: Sequence[Article]
     ) -> Contributions | None:
         """Add up the contributions; if scores are standardized, those of each model are divided by their sum."""
-        of_models = [model.attribute(words, articles) for model in self._submodels]
+        of_models = [model.parts_by_word(words, articles) for model in self._submodels]
         # Contributions are means over the articles, and so are the weights where articles have different ones.
         of_each = self.weights_for(articles)
         same = all(weights == of_each[0] for weights in of_each)

@@ -68,10 +68,12 @@ class Model(Registrable):
         Returns:
             float32, articles × posts, finite.
         """
-        (feature,) = self.features()
-        return scores[feature]
+        features = self.features()
+        if len(features) != 1:
+            raise NotImplementedError(f"{type(self).__name__} has {len(features)} features and no combine()")
+        return scores[features[0]]
 
-    def split(
+    def parts_by_kind(
         self, scores: Mapping[Feature, np.ndarray], articles: Sequence[Article]
     ) -> dict[Share, np.ndarray]:
         """Return the parts of scores by the kind of feature that they are from; they add up, but for a constant.
@@ -85,7 +87,7 @@ class Model(Registrable):
         """
         return {self.features()[0].share: self.combine(scores, articles)}
 
-    def attribute(
+    def parts_by_word(
         self, words: Mapping[Feature, Contributions], articles: Sequence[Article]
     ) -> Contributions | None:
         """Return for each post: word → its part of the score; None if no feature has contributions.
@@ -110,7 +112,7 @@ class Model(Registrable):
     def score_table(
         self, table: PostTable, articles: Sequence[Article], together: bool = False
     ) -> np.ndarray:
-        """Score all posts of a table; this is where scores are made.
+        """Score all posts of a table; `ranking.search` does the same for some of them, by bounds.
 
         Args:
             table: the posts.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -94,10 +94,6 @@ class ScoreScale:
         """Return a sentence that explains the scores."""
         what = "text and date fit" if self.dates else "text fits"
         return f"score: 0 to 100, {_SENTENCES[self.kind].format(what=what)}"
-
-    def without_dates(self) -> ScoreScale:
-        """Return the same map where no date counts."""
-        return replace(self, dates=False)
 
     def as_json(self) -> dict[str, Any]:
         """Return the scale as JSON values."""

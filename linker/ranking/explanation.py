@@ -86,7 +86,7 @@ class Explainer:
             if self._encode or not feature.slow_to_explain
             if (of_posts := feature.contributions(self._table, self._articles, posts)) is not None
         }
-        of_posts = self._model.attribute(contributions, self._articles)
+        of_posts = self._model.parts_by_word(contributions, self._articles)
         if of_posts is None:
             return None
         return [_explanation(self._article_words, words, post) for words, post in zip(of_posts, posts)]
@@ -129,7 +129,7 @@ class Explainer:
     def _parts(self, rows: np.ndarray | None) -> dict[Share, np.ndarray]:
         """Return the parts of the scores of some posts, the mean over the articles: float64, one per post."""
         scores = {f: f.scores(self._table, self._articles, rows) for f in self._model.features()}
-        parts = self._model.split(scores, self._articles)
+        parts = self._model.parts_by_kind(scores, self._articles)
         return {share: part.mean(axis=0, dtype=np.float64) for share, part in parts.items()}
 
 

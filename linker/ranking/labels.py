@@ -13,7 +13,7 @@ from linker.data.io.fields import clean_id
 from linker.data.labels.collector import Collector
 from linker.data.labels.post_labels import LabelFile
 from linker.data.labels.reading import read_labels, read_rows
-from linker.data.labels.records import ImportedLabel, drawn_at_random
+from linker.data.labels.records import ImportedLabel, SampledLabels
 from linker.ranking.data_frames import ArrowStream, frame_of, row_of, series_of
 
 AnyLabels: TypeAlias = "str | Path | Mapping[Any, Any] | Iterable[Any] | ArrowStream | LabelFile"
@@ -34,7 +34,7 @@ def as_labels(given: AnyLabels) -> LabelFile:
     if isinstance(given, (str, Path)):
         return read_labels(given)
     if isinstance(given, Mapping):
-        return _of_pairs(list(given.items()), drawn_at_random(given))
+        return _of_pairs(list(given.items()), SampledLabels.of(given).random)
     if (series := series_of(given)) is not None:
         return _of_pairs(series)
     frame = frame_of(given)

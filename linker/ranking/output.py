@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import IO, Literal, get_args
+from typing import IO, TYPE_CHECKING, Literal, get_args
 
 from rich import box
 from rich.console import Console
@@ -15,12 +15,14 @@ from rich.text import Text
 
 from linker.common.errors import LinkerError
 from linker.common.files import atomic_write
-from linker.data.types import Article
 from linker.ranking.explanation import Explanation, printable, segments
 from linker.ranking.formats.html import TOP as PAGE_TOP
 from linker.ranking.formats.html import write_page
 from linker.ranking.formats.text import write_csv, write_json, write_json_lines, write_trec, write_tsv
 from linker.ranking.ranked_post import RankedPost
+
+if TYPE_CHECKING:
+    from linker.ranking.results import Ranking
 
 Format = Literal["table", "csv", "tsv", "xlsx", "jsonl", "json", "parquet", "html", "trec"]
 #: Formats by the ending of the file name.
@@ -70,26 +72,13 @@ def format_of(path: Path | None, asked: Format | None) -> Format:
     return asked or "table"
 
 
-def write_ranking(
-    path: Path | None,
-    ranking: Sequence[RankedPost],
-    format_: Format,
-    *,
-    query: str,
-    tag: str,
-    articles: Sequence[Article] = (),
-    meaning: str = "",
-) -> None:
+def write_ranking(ranking: Ranking, path: Path | None, format_: Format) -> None:
     """Write a ranking to a file, atomically, or to standard output.
 
     Args:
-        path: the file; None: standard output.
         ranking: the posts, best first.
+        path: the file; None: standard output.
         format_: what to write.
-        query: the article's id in a TREC run.
-        tag: the model's name in a TREC run and on an HTML page.
-        articles: what the posts were ranked for; an HTML page shows them.
-        meaning: what scores mean, a sentence below tables and on pages.
 
     Raises:
         LinkerError: the file cannot be written, or the format cannot hold the ranking.
@@ -102,11 +91,11 @@ def write_ranking(
         return
     with atomic_write(path) if path else nullcontext(sys.stdout) as file:
         if format_ == "table":
-            print_table(file, ranking, meaning)
+            print_table(file, ranking, ranking.meaning)
         elif format_ == "trec":
-            write_trec(file, ranking, query, tag)
+            write_trec(file, ranking, ranking.query, ranking.model)
         elif format_ == "html":
-            write_page(file, ranking, articles, tag, meaning)
+            write_page(file, ranking)
         elif format_ in ("csv", "tsv"):
             if path is not None and format_ == "csv":
                 file.write(_BOM)
@@ -160,7 +149,7 @@ def print_table(file: IO[str], ranking: Sequence[RankedPost], meaning: str = "")
 
 def _article_words(explanation: Explanation) -> Text:
     """Return a line with the article words; they are the same for all posts."""
-    text = Text("words of the article that count most: ")
+    text = Text("words of the article by TF-IDF: ")
     words = (f"{word} {weight:.3f}" for word, weight in explanation.article_words)
     return text.append(printable(", ".join(words)) or "none")
 

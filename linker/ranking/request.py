@@ -25,6 +25,7 @@ class RankOptions(TypedDict, total=False):
     threshold: float | None
     precision: float | None
     recall: float | None
+    recall_at_least: float | None
     labels: AnyLabels | None
     calibration: Calibration | None
     explain: bool
@@ -42,7 +43,8 @@ class RankRequest:
         offset: number of the best posts to skip.
         threshold: leave out posts with a lower score, 0 to 100.
         precision: leave out posts below the lowest threshold that reaches this precision, above 0 and up to 1.
-        recall: leave out posts below the highest threshold that reaches this recall, above 0 and up to 1.
+        recall: leave out posts below the highest threshold that reaches this estimated recall, above 0 and up to 1.
+        recall_at_least: leave out posts below the highest threshold that reaches this recall with 95 % confidence.
         labels: relevance of some of the posts, which gives every post a probability: a dict or Series by id, a data
             frame, records or a file, with any words for relevant and not.
         calibration: what `linker calibrate` learned from other articles and posts; likewise.
@@ -61,6 +63,7 @@ class RankRequest:
     threshold: float | None = None
     precision: float | None = None
     recall: float | None = None
+    recall_at_least: float | None = None
     labels: AnyLabels | None = None
     calibration: Calibration | None = None
     explain: bool = False
@@ -79,7 +82,7 @@ class RankRequest:
             )
         if self.calibration is not None and self.ignore_dates:
             raise LinkerError("--calibration: learned with dates; leave out --calibration or --ignore-dates")
-        check_targets(self.threshold, self.precision, self.recall, self.has_evidence)
+        check_targets(self.threshold, self.precision, self.recall, self.has_evidence, self.recall_at_least)
 
     def labels_of(self, articles: Sequence[Article]) -> LabelFile:
         """Return the labels of the articles.

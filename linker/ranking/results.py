@@ -14,7 +14,7 @@ from linker.ranking.data_frames import Frame, library
 from linker.ranking.display import as_text, heading
 from linker.ranking.formats.html import as_table
 from linker.ranking.formats.records import FIRST_COLUMNS, record
-from linker.ranking.output import ENDINGS, Format, write_ranking
+from linker.ranking.output import ENDINGS, write_ranking
 from linker.ranking.ranked_post import RankedPost
 
 if TYPE_CHECKING:
@@ -168,27 +168,7 @@ class Ranking(Sequence[RankedPost]):
         format_ = ENDINGS.get(Path(path).suffix.lower())
         if format_ is None:
             raise LinkerError(f"{path}: unknown ending; use one of {', '.join(ENDINGS)}")
-        self.write(Path(path), format_)
-
-    def write(self, out: Path | None, format_: Format) -> None:
-        """Write the ranking in a format.
-
-        Args:
-            out: the file, replaced atomically; None: standard output.
-            format_: name of the format, such as `csv`.
-
-        Raises:
-            LinkerError: if the file cannot be written, or the format cannot contain the posts.
-        """
-        write_ranking(
-            out,
-            self,
-            format_,
-            query=self.query,
-            tag=self.model,
-            articles=self.articles,
-            meaning=self.meaning,
-        )
+        write_ranking(self, Path(path), format_)
 
     @cached_property
     def _places(self) -> list[int]:

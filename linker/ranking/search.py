@@ -11,11 +11,10 @@ import numpy as np
 from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.labeled_thresholds import LabeledThresholds
 from linker.common.errors import ModelError
-from linker.models.elapsed_time import uses_dates, without_dates
+from linker.models.elapsed_time import user_scale, without_dates
 from linker.models.features.feature import Feature
 from linker.models.features.table import PostTable
 from linker.models.model import Model
-from linker.models.score_scale import ScoreScale
 from linker.ranking.languages import warn_of_languages
 from linker.ranking.ranked_post import AT_ONCE, RankedPosts, UserScores
 from linker.ranking.request import RankRequest
@@ -61,11 +60,13 @@ def search(
         ModelError: if the model gives scores that are not finite.
     """
     scores = QueryScores(model, table, articles, request, name)
-    warn_of_languages(model, articles, table.languages(scores.passing))
     thresholds = scores.thresholds(request) if request.has_evidence else None
+    warn_of_languages(model, articles, table.languages(scores.passing))
     chosen = None
     if thresholds is not None:
-        chosen = thresholds.choose(request.threshold, request.precision, request.recall)
+        chosen = thresholds.choose(
+            request.threshold, request.precision, request.recall, request.recall_at_least
+        )
     threshold = chosen.score if chosen else request.threshold
     raw = None if threshold is None else float(scores.scale.least_raw(threshold))
     rows, found, copies = scores.best(request, raw)
@@ -89,12 +90,6 @@ def mean_scores(model: Model, table: PostTable, articles: Sequence[Article]) -> 
         of_articles = model.score_table(table, articles[start : start + _ARTICLES])
         total += of_articles.sum(axis=0, dtype=np.float64)
     return (total / len(articles)).astype(np.float32)
-
-
-def user_scale(model: Model, table: PostTable, articles: Sequence[Article]) -> ScoreScale:
-    """Return the map from raw scores of these articles to those that users see."""
-    scale = model.score_scale()
-    return scale if uses_dates(model, articles, table.times.known) else scale.without_dates()
 
 
 class QueryScores:

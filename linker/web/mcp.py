@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from linker.articles.loading import is_url
-from linker.articles.page import word_count
 from linker.common.errors import DataError, LinkerError
 from linker.corpus.corpus import Corpus
 from linker.corpus.info import summarize
@@ -149,7 +148,7 @@ def _view(article: Article, ranking: Ranking, total: int) -> dict[str, Any]:
         }
         for ranked in ranking
     ]
-    head = article_view(article) | {"words": word_count(article.full_text)}
+    head = article_view(article) | {"words": article.words}
     del head["text"]  # which the assistant has, or may be long
     return {
         "article": head,

@@ -20,14 +20,16 @@ TEXT = (
 
 
 def test_a_date_to_come_counts_where_the_page_has_no_other() -> None:
-    page = Page("", (ROOT / "data" / "article.html").read_text(encoding="utf-8"), "html")
-    assert extract_article(page, "a").published == datetime(2031, 4, 30, 15, 30, tzinfo=timezone.utc)
+    page = Page("a", "article.html", (ROOT / "data" / "article.html").read_bytes())
+    assert extract_article(page).published == datetime(2031, 4, 30, 15, 30, tzinfo=timezone.utc)
     event = '<p>It reopens on <time datetime="2091-06-01">1 June 2091</time>.</p>'
     body = f'{event}<time datetime="2021-05-14">14 May 2021</time>{TEXT}'
     page = Page(
-        "", f"<html><title>Bridge closed</title><body><article>{body}</article></body></html>", "html"
+        "a",
+        "a.html",
+        f"<html><title>Bridge closed</title><body><article>{body}</article></body></html>".encode(),
     )
-    assert extract_article(page, "a").published == datetime(2021, 5, 14, tzinfo=timezone.utc)
+    assert extract_article(page).published == datetime(2021, 5, 14, tzinfo=timezone.utc)
 
 
 def test_dates_in_words_are_not_parsed_at_length(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from linker.articles import transport
+from linker.articles.extraction import extract_article
 from linker.articles.fetching import fetch
 from linker.articles.transport import is_public
 from linker.common.errors import FetchError
@@ -24,7 +25,7 @@ from linker.common.errors import FetchError
 def failure(url: str, **options: float) -> str:
     """The message for a page that cannot be had; it is one line and begins with the address."""
     with pytest.raises(FetchError) as caught:
-        fetch(url, allow_private=True, **options)  # type: ignore[arg-type]
+        extract_article(fetch(url, allow_private=True, **options))  # type: ignore[arg-type]
     message = str(caught.value)
     assert message.startswith(f"{url}: ")
     assert "\n" not in message

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from linker.articles.extraction import extract_article
-from linker.articles.fetching import Page, looks_like_html
 from linker.articles.loading import load_articles
+from linker.articles.page import Page, looks_like_html
 from linker.common.errors import DataError, FetchError, LinkerError, StubError
 from tests.helpers.pdfs import pdf
 
@@ -162,9 +162,9 @@ def test_sources_that_are_not_there(tmp_path: Path) -> None:
     ],
 )
 def test_hostile_pages_end_in_an_article_or_in_a_word(body: str) -> None:
-    page = Page("http://news.test/", f"<html><body>{body}</body></html>", "html")
+    page = Page("a", "http://news.test/", f"<html><body>{body}</body></html>".encode(), "http://news.test/")
     try:
-        texts = [extract_article(page, "a").text]
+        texts = [extract_article(page).text]
     except FetchError:
         texts = []
     assert all("word" in text for text in texts)
@@ -245,7 +245,9 @@ def test_a_folder_gives_every_article_in_it(
     (tmp_path / "b_files" / "frame.html").write_text(article_html)
     articles = load_articles(tmp_path)
     assert [one.id for one in articles] == ["a.txt", "b.html", "c.pdf", "d.json:1", "d.json:2"]
-    assert " ".join(capsys.readouterr().err.split()).startswith(f"skipped: {tmp_path / 'e.html'}: empty file")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == f"{tmp_path}: 5 articles in this folder, 1 could not be read"
+    assert lines[1].startswith(f"skipped: {tmp_path / 'e.html'}: empty file")
 
 
 def test_a_folder_without_a_readable_article(tmp_path: Path) -> None:

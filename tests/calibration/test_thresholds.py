@@ -57,7 +57,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(kind: str, how: str
         scores, relevant = pile(seed, kind)
         labeled = chosen(how, seed, len(scores), 150)
         drawn = np.arange(150) >= (75 if how == "both" else 0)
-        thresholds = LabeledThresholds(scores, labeled, relevant[labeled], random=drawn)
+        thresholds = LabeledThresholds(scores, labeled, relevant[labeled], random=drawn, before=~drawn)
         for kept in (60, 200, 600):
             one = thresholds.at(float(scores[kept - 1]))
             assert one.kept == kept

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from linker.cli.articles import ArticleSources
-from linker.cli.options import check_files
+from linker.cli.inputs import ArticleSources, check_files
 from linker.common.errors import Faults, LinkerError
 
 SHORT = "<html><head><title>Notice</title></head><body><p>The keepers meet at noon.</p></body></html>"

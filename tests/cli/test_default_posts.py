@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from linker.cli.default_posts import default_posts
+from linker.cli.inputs import default_posts
 from linker.common.errors import LinkerError
 
 LINES = json.dumps({"id": "1", "text": "two otters on the river Brell!"}) + "\n"

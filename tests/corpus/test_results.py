@@ -63,7 +63,7 @@ def test_only_what_is_looked_at_is_read(corpus, read):
 @pytest.mark.parametrize("format_", ["csv", "jsonl", "trec"])
 def test_written_as_it_is_read(corpus, read, tmp_path, format_):
     lazily = corpus.rank(ARTICLE, None, copies=True)
-    write_ranking(tmp_path / "out", lazily, format_, query="q", tag="t")
+    write_ranking(lazily, tmp_path / "out", format_)
     assert (sum(read), max(read)) == (60, 7)
     expected = [one.post.id for one in lazily]
     with open(tmp_path / "out", newline="") as file:

@@ -68,7 +68,7 @@ def test_every_block_runs_and_the_encoder_is_used(tmp_path: Path) -> None:
     assert ": ok" in said["linker config check configs/quickstart.jsonnet"]
     config = json.loads((tmp_path / "runs/gated/config.json").read_text())
     assert config["model"]["encoder"] == {"type": "gated_mean", "hidden_dim": 16, "dropout": 0.05}
-    assert "words of the article that count most" in said["LINKER_PACKAGES=my_linker linker rank"]
+    assert "words of the article by TF-IDF" in said["LINKER_PACKAGES=my_linker linker rank"]
     assert "gated" in said["linker evaluate runs/gated"]
     score, text = outputs["python"].split(" ", 1)
     assert 0 <= float(score) <= 100

@@ -10,21 +10,23 @@ import pytest
 from linker.evaluation import significance
 from linker.evaluation.metrics import pairwise
 from linker.evaluation.significance import (
-    bootstrap_means,
     bootstrap_p_value,
     bootstrap_weights,
     holm,
-    percentile_interval,
+    mean_intervals,
     randomization_test,
     resample_pair_metrics,
+    swapped_p_values,
 )
 
 
-def test_randomization_test_equals_the_exhaustive_one() -> None:
-    differences = np.array([[0.3], [0.1], [0.25], [-0.05], [0.2], [0.15], [0.02], [-0.1]])
-    sums = [abs(np.dot(signs, differences[:, 0])) for signs in product((-1, 1), repeat=8)]
-    exact = np.mean(np.array(sums) >= abs(differences.sum()) - 1e-12)
-    assert randomization_test(differences, resamples=50_000)[0] == pytest.approx(exact, abs=0.005)
+@pytest.mark.parametrize(("count", "error"), [(1, 0), (4, 0), (12, 0), (16, 0.01)])
+def test_randomization_test_equals_the_exhaustive_one(count: int, error: float) -> None:
+    differences = np.random.default_rng(count).normal(0.1, 0.2, size=(count, 1)).round(2)
+    sums = np.abs(np.array([*product((-1, 1), repeat=count)]) @ differences)
+    exact = np.mean(sums >= abs(differences.sum()) - 1e-12)
+    assert randomization_test(differences)[0] == pytest.approx(exact, abs=error or 1e-12)
+    assert exact >= 2.0 ** (1 - count)
 
 
 def test_randomization_test_sees_differences_and_only_those() -> None:
@@ -36,10 +38,29 @@ def test_randomization_test_sees_differences_and_only_those() -> None:
     assert equal == 1.0
 
 
-def test_randomization_test_keeps_its_level() -> None:
-    random = np.random.default_rng(1)
-    p_values = randomization_test(random.normal(size=(30, 2000)), resamples=2000)
-    assert (p_values < 0.05).mean() == pytest.approx(0.05, abs=0.015)
+@pytest.mark.parametrize("count", [5, 10, 15, 29, 30, 60])
+def test_randomization_test_keeps_its_level(count: int) -> None:
+    random = np.random.default_rng(count)
+    skewed = random.lognormal(sigma=1.5, size=(2, count, 4000))  # two models' values, equal in distribution
+    p_values = randomization_test(skewed[0] - skewed[1], resamples=2000)
+    assert 0.055 >= (p_values <= 0.05).mean() >= (0.025 if count > 5 else 0)
+
+
+@pytest.mark.parametrize(("count", "runs"), [(5, 50), (8, 50)])
+def test_swaps_keep_the_level_of_metrics_over_all_pairs(count: int, runs: int) -> None:
+    random, ids = np.random.default_rng(count), ([*map(str, range(count))], [*map(str, range(20))])
+    rejected = []
+    for _ in range(runs):
+        relevance = random.random((count, 20)) < 0.2
+        relevance[:, 0] = True
+        lifts = random.lognormal(sigma=1, size=(2, count, 1))
+        first, second = random.normal(size=(2, count, 20)) + relevance * lifts
+        p_values = swapped_p_values(first, 100 * second, relevance, *ids)
+        rejected.append([p <= 0.05 for p in p_values.values()])
+        assert swapped_p_values(second, first, relevance, *ids) == pytest.approx(p_values)
+    assert (np.mean(rejected, axis=0) <= 0.12).all()
+    better = swapped_p_values(relevance * 1.0, first, relevance, *ids)
+    assert better["AUC"] == 2.0 ** (1 - count)
 
 
 def test_the_seed_decides() -> None:
@@ -51,25 +72,19 @@ def test_the_seed_decides() -> None:
     np.testing.assert_array_equal(bootstrap_weights(9, 20, seed=5), bootstrap_weights(9, 20, seed=5))
 
 
-def test_bootstrap_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+@pytest.mark.parametrize("count", [15, 29, 60])
+def test_intervals_of_means_hold_the_truth_as_often_as_they_say(count: int) -> None:
     random = np.random.default_rng(3)
-    weights = bootstrap_weights(60, 400, seed=1)
-    covered = 0
-    for _ in range(400):
-        low, high = percentile_interval(weights @ random.normal(0.3, 1.0, 60) / 60)
-        covered += low <= 0.3 <= high
-    assert 0.90 <= covered / 400 <= 0.98
+    values = random.exponential(size=(count, 3000)) * (random.random((count, 3000)) < 0.7)
+    low, high = mean_intervals(values, 400, seed=1)
+    assert 0.93 <= np.mean((low <= 0.7) & (high >= 0.7)) <= 0.99
+    assert mean_intervals(np.ones((count, 1)), 50).tolist() == [[1], [1]]
 
 
 def test_bootstrap_p_value() -> None:
-    assert bootstrap_p_value(np.zeros(99), 50) == 1.0
-    assert bootstrap_p_value(np.ones(99), 50) == pytest.approx(2 / 100)
-    assert bootstrap_p_value(np.r_[np.ones(95), -np.ones(4), np.nan], 50) == pytest.approx(2 * 5 / 100)
-
-
-def test_few_articles_prove_nothing() -> None:
-    assert bootstrap_p_value(np.ones(99), 1) == 1.0
-    assert bootstrap_p_value(np.ones(99), 4) == pytest.approx(1 / 8)
+    assert bootstrap_p_value(np.zeros(99)) == 1.0
+    assert bootstrap_p_value(np.ones(99)) == pytest.approx(2 / 100)
+    assert bootstrap_p_value(np.r_[np.ones(95), -np.ones(4), np.nan]) == pytest.approx(2 * 5 / 100)
 
 
 @pytest.mark.parametrize(
@@ -128,8 +143,8 @@ def test_a_sample_without_relevant_pairs_has_no_value() -> None:
 @pytest.mark.parametrize("cells", [1, 700, 4_000_000])
 def test_few_samples_in_memory_give_what_all_would(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(4).normal(size=(90, 3))
-    means = bootstrap_weights(90, 200, seed=5) @ values / 90
+    intervals = mean_intervals(values, 200, seed=5)
     p_values = randomization_test(values, resamples=1_500, seed=5)
     monkeypatch.setattr(significance, "_CELLS_AT_ONCE", cells)
-    assert bootstrap_means(values, 200, seed=5) == pytest.approx(means, abs=1e-12)
+    assert mean_intervals(values, 200, seed=5) == pytest.approx(intervals, abs=1e-12)
     assert randomization_test(values, resamples=1_500, seed=5).tolist() == p_values.tolist()

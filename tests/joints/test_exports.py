@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -20,6 +21,7 @@ from linker.data.labels.reading import read_labels
 from linker.data.labels.records import ImportedLabel
 from linker.data.labels.values import LabelValue
 from linker.data.types import Post
+from tests.helpers.label_histories import History
 
 FORMATS = sorted(LabelFormat.available())
 ENDINGS = {"asreview": ".asreview", "csv": ".csv", "jsonl": ".jsonl", "xlsx": ".xlsx"}
@@ -98,6 +100,12 @@ def test_every_label_of_every_annotator_comes_back(session: Session, name: str, 
     names = session.label_set.meanings
     other.import_labels(read_labels(path, names=names or None).labels, source=str(path))
     assert _facts(other, all_of_it) == _facts(session, all_of_it)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_labels_and_notes_the_newest_counts_whatever_is_imported(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    assert History(tmp_path, [post.id for post in POSTS[:6]], chance).run(60) == ""
 
 
 @pytest.mark.parametrize("resolved", [False, True])

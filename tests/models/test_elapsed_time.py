@@ -13,7 +13,8 @@ from linker.common.errors import ConfigError, ModelError
 from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.article_softmax import ArticleSoftmaxModel
-from linker.models.elapsed_time import DEFAULT_PROFILE, ElapsedTimeModel, uses_dates, without_dates
+from linker.models.elapsed_time import DEFAULT_PROFILE, ElapsedTimeModel, user_scale, without_dates
+from linker.models.features.memory_table import MemoryTable
 from linker.models.model import Model
 from linker.models.tfidf import TfidfModel
 
@@ -180,10 +181,11 @@ def test_only_elapsed_time_is_taken_as_time() -> None:
 
 def test_whether_dates_count_depends_on_model_articles_and_posts() -> None:
     timed = ArticleSoftmaxModel(TfidfModel(), 0.1, 0.3, time=ElapsedTimeModel())
-    assert uses_dates(timed, [article()], True)
-    assert not uses_dates(timed, [article()], False)
-    assert not uses_dates(timed, without_dates([article()]), True)
-    assert not uses_dates(ArticleSoftmaxModel(TfidfModel(), 0.1, 0.3), [article()], True)
+    with_times, without_times = MemoryTable([post(1)]), MemoryTable([post(None)])
+    assert user_scale(timed, with_times, [article(None), article()]).dates
+    assert not user_scale(timed, without_times, [article()]).dates
+    assert not user_scale(timed, with_times, without_dates([article()])).dates
+    assert not user_scale(ArticleSoftmaxModel(TfidfModel(), 0.1, 0.3), with_times, [article()]).dates
 
 
 @given(st.lists(st.one_of(st.none(), st.datetimes(timezones=st.just(timezone.utc))), min_size=1, max_size=8))

@@ -99,7 +99,7 @@ def test_a_scale_comes_back_from_json() -> None:
 def test_every_kind_has_a_sentence_and_names_dates_only_where_they_count() -> None:
     for kind in get_args(Kind):
         assert ScoreScale(kind).sentence.startswith("score: 0 to 100, ")
-        assert "date" not in ScoreScale(kind, dates=True).without_dates().sentence
+        assert "date" not in ScoreScale(kind).sentence
     assert "text and date fit" in ScoreScale("logistic", dates=True).sentence
 
 

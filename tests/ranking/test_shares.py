@@ -92,7 +92,7 @@ class ByHand(Model):
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         return np.array([[sum(part[int(post.id)] for part in PARTS.values()) for post in posts]], np.float32)
 
-    def split(self, scores: Any, articles: Sequence[Article]) -> dict[Share, np.ndarray]:
+    def parts_by_kind(self, scores: Any, articles: Sequence[Article]) -> dict[Share, np.ndarray]:
         posts = next(iter(scores.values())).shape[1]
         return {share: np.array([part[:posts]]) for share, part in PARTS.items()}
 

@@ -196,14 +196,14 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path, *more: str, **how: Any) -> Iterator[Server]:
-    """Serve the session `session` until the block ends; `how` are arguments of `start`."""
+def serving(folder: Path, *more: str, served: Sequence[str] = ("session",), **how: Any) -> Iterator[Server]:
+    """Serve the session `session`, or something else, until the block ends; `how` are arguments of `start`."""
     log = folder / "serve.log"
     with log.open("w") as stderr:
-        process = start(("serve", "session", *more, "--port", "0"), folder, stderr=stderr, **how)
+        process = start(("serve", *served, *more, "--port", "0"), folder, stderr=stderr, **how)
     assert process.stdout is not None
     try:
-        yield Server(process.stdout.readline().strip().rstrip("/"), process, log)
+        yield Server(process.stdout.readline().partition("#")[0].strip().rstrip("/"), process, log)
     finally:
         if process.poll() is None:
             process.kill()
@@ -230,7 +230,7 @@ def left_parts(folder: Path) -> str:
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
     """Read JSON lines."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:

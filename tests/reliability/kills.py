@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+import signal
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
+
+import httpx
 
 from tests.reliability.harness import (
     DATA,
     FETCH,
+    HEADERS,
     ROOT,
     SAMPLE,
     START,
+    Server,
     Tally,
     digest,
+    finish,
     fresh,
     must,
     read_rows,
     run,
     sample_ids,
+    serving,
+    start,
     write_rows,
 )
 from tests.reliability.loopback import loopback
@@ -74,22 +87,133 @@ def corpora(tally: Tally, folder: Path, rounds: int, chance: random.Random) -> N
     tally.notes = f"{tally.kills} kills; same results"
 
 
-def sessions(tally: Tally, folder: Path, rounds: int, chance: random.Random) -> None:
-    """Kill `annotate label`; what was acknowledged must be in the session, and the session must open."""
-    must(START, folder)
-    first, *ids = sample_ids()[: rounds + 1]
-    acknowledged = []
-    whole = run(("annotate", "label", "session", first, "relevant", "--annotator", "Ada"), folder).seconds
-    for id_ in ids:
-        label = ("annotate", "label", "session", id_, "relevant", "--annotator", "Ada")
-        ended = tally.kill(label, folder, chance.uniform(0.3, 1.1 * whole))
-        if ended.code == 0:
-            acknowledged.append(id_)
+#: Post → label and note.
+_Labels: TypeAlias = "dict[str, tuple[str, str | None]]"
+
+
+@dataclass
+class _Annotator:
+    """Somebody who labels, changes labels, notes and takes back, and what of it was acknowledged.
+
+    Attributes:
+        name: their name.
+        done: acknowledged actions.
+        sent: the action that was sent last, if it was not acknowledged; it is sent again, as the page does.
+    """
+
+    name: str
+    done: list[dict[str, str]] = field(default_factory=list)
+    sent: dict[str, str] | None = None
+
+    def act(self, server: Server, ids: Sequence[str], tally: Tally, chance: random.Random) -> None:
+        """Send actions as fast as the server answers, until it is killed."""
+        with suppress(httpx.HTTPError), httpx.Client(trust_env=False, headers=HEADERS, timeout=60) as client:
+            while not tally.faults:
+                self.sent = self.sent or self._action(ids, chance)
+                body = {"annotator": self.name, "actions": [self.sent], "count": 0}
+                answer = client.post(f"{server.url}/api/sessions/session/sync", json=body)
+                if answer.status_code != 200 or "error" in answer.json()["done"][0]:
+                    tally.check(False, f"sync: {answer.status_code} {answer.text[:200]}")
+                self.done.append(self.sent)
+                self.sent = None
+
+    def _action(self, ids: Sequence[str], chance: random.Random) -> dict[str, str]:
+        number = f"{self.name}-{len(self.done):08}"
+        (kind,) = chance.choices(("label", "note", "undo"), (8, 1, 1))
+        action = {"annotator": self.name, "kind": kind, "id": number, "post": chance.choice(ids)}
+        value = {"value": chance.choice(("relevant", "not", "skip"))} if kind == "label" else {}
+        return action | value | ({} if kind == "undo" or chance.random() < 0.5 else {"note": number})
+
+    def expected(self) -> list[_Labels]:
+        """Return what may be in the session: without and with the action that was sent last."""
+        return [_labels_after(self.done), _labels_after([*self.done, *filter(None, [self.sent])])]
+
+
+def _labels_after(actions: Sequence[Mapping[str, str]]) -> _Labels:
+    """Return the labels and notes after an annotator's actions."""
+    labels: dict[str, str] = {}
+    notes: dict[str, str] = {}
+    before: list[tuple[str, str | None]] = []
+    for action in actions:
+        if "note" in action:
+            notes[action["post"]] = action["note"]
+        if action["kind"] == "label":
+            before.append((action["post"], labels.get(action["post"])))
+            labels[action["post"]] = action["value"]
+        elif action["kind"] == "undo" and before:
+            post, label = before.pop()
+            labels.pop(post)
+            labels |= {post: label} if label else {}
+    return {post: (label, notes.get(post)) for post, label in labels.items()}
+
+
+def _label_by_commands(
+    tally: Tally, folder: Path, ids: Sequence[str], chance: random.Random
+) -> dict[str, tuple[str, bool]]:
+    """Kill a command for each post: while it starts, when it begins to write, or after its line.
+
+    Returns:
+        Post → the label, and whether it was acknowledged: the line was printed.
+    """
+    labels = {}
+    for number, id_ in enumerate(ids):
+        value = chance.choice(("relevant", "not"))
+        command = ("annotate", "label", "session", id_, value, "--annotator", "Ada")
+        before, process = _written(folder), start(command, folder, {"PYTHONUNBUFFERED": "1"})
+        until = time.monotonic() + (chance.uniform(0.2, 1.5) if number % 4 == 0 else 60)
+        while time.monotonic() < until and process.poll() is None and _written(folder) == before:
+            time.sleep(0.0005)
+        time.sleep(chance.uniform(0, 0.002 if number % 4 == 1 else 0.3))
+        process.kill()
+        ended = finish(process, 30)
+        tally.kills += ended.code == -signal.SIGKILL
         tally.without(ended.fault((0, -9)), "label")
-    labels = {row["post_id"]: row["label"] for row in tally.labels(folder)}
-    for id_ in acknowledged:
-        tally.check(labels.get(id_) == "relevant", f"label of {id_} lost")
-    tally.notes = f"{tally.kills} kills; {len(acknowledged)} labels acknowledged, none lost"
+        labels[id_] = value, ended.out == f"{id_}: {value}\n"
+    return labels
+
+
+def _written(folder: Path) -> int:
+    """Return the size of what a session has written beside its database."""
+    with suppress(FileNotFoundError):
+        return (folder / "session" / "session.sqlite-wal").stat().st_size
+    return 0
+
+
+def sessions(tally: Tally, folder: Path, rounds: int, chance: random.Random) -> None:
+    """Kill `annotate label`, and `serve` under two clients; what was acknowledged is there once, as it was sent."""
+    must(START, folder)
+    ids = sample_ids()
+    commands = _label_by_commands(tally, folder, ids[:rounds], chance)
+    people = [_Annotator("Bo"), _Annotator("Cy")]
+    for _ in range(max(2, rounds // 5)):
+        with serving(folder) as server:
+            enough = sum(len(person.done) for person in people) + chance.randint(50, 150)
+            with ThreadPoolExecutor() as pool:
+                for person in people:
+                    pool.submit(person.act, server, ids, tally, random.Random(chance.random()))
+                while sum(len(person.done) for person in people) < enough and not tally.faults:
+                    time.sleep(0.0005)
+                time.sleep(chance.uniform(0, 0.02))
+                server.process.kill()
+            tally.kills += 1
+        rows = [row for row in tally.labels(folder) if row["annotator"]]
+        tally.check(len(rows) == len({(row["annotator"], row["post_id"]) for row in rows}), "a label twice")
+        by: dict[str, _Labels] = {name: {} for name in ("Ada", "Bo", "Cy")}
+        for row in rows:
+            by[row["annotator"]][row["post_id"]] = row["label"], row.get("note")
+        for person in people:
+            tally.check(
+                by[person.name] in person.expected(), f"other labels of {person.name} than acknowledged"
+            )
+    for id_, (value, acknowledged) in commands.items():
+        label = by["Ada"][id_][0] if id_ in by["Ada"] else None
+        tally.check(label in ((value,) if acknowledged else (value, None)), f"{id_}: {label}, not {value}")
+    printed = sum(acknowledged for _, acknowledged in commands.values())
+    sent = sum(len(person.done) for person in people)
+    tally.check(4 * printed >= rounds - 2 and sent > 9 * rounds, f"only {printed} and {sent} acknowledged")
+    tally.notes = (
+        f"{tally.kills} kills; {printed} labels of commands and {sent:,} actions acknowledged, none lost"
+    )
 
 
 def crawls(tally: Tally, folder: Path, rounds: int, chance: random.Random) -> None:

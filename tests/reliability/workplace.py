@@ -152,7 +152,7 @@ def _config(encoder: object) -> str:
     return json.dumps(_TRAINING | {"model": model})
 
 
-def _linked() -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+def linked_posts() -> tuple[list[dict[str, str]], list[dict[str, str]]]:
     """Return articles, and posts with links to them."""
     urls = [f"https://news{n % 4}.example/2026/03/{n}-otters-below-the-weir-again.html" for n in range(12)]
     story = "Otters {} were filmed below the weir at Marrow on Tuesday, the first on the river for years. "
@@ -177,7 +177,7 @@ def make_workplace(parent: Path) -> Path:
     rows = posts[:60]
     texts = [(row["id"], row["text"].replace('"', "")) for row in rows]
     known = {row["article_id"] for row in rows}
-    articles, linked = _linked()
+    articles, linked = linked_posts()
     for name, some in {
         "posts.jsonl": rows,
         "more.jsonl": posts[40:],

@@ -113,14 +113,14 @@ def test_a_ranking_is_tried(browser: Browser, serve: Callable[..., Site]) -> Non
     site = serve()
     browser.open(site.url)
     browser.one("#tab-try").click()
-    browser.one("#try-article").send_keys("http://127.0.0.1:1/")
+    browser.one("#rank-article").send_keys("http://127.0.0.1:1/")
     browser.one("form [type=submit].primary").click()
-    browser.wait(lambda: "not an address of the public internet" in browser.text(".trying .problem"))
-    browser.one("#try-article").clear()
-    browser.one("#try-article").send_keys("Salmon\n\nOtters ate the salmon.")
-    assert browser.one("#try-model").get_property("value") == "best"
-    browser.one("#try-model").send_keys("bm25")
-    browser.run("document.querySelector('.trying form').requestSubmit()")
+    browser.wait(lambda: "not an address of the public internet" in browser.text(".asking .problem"))
+    browser.one("#rank-article").clear()
+    browser.one("#rank-article").send_keys("Salmon\n\nOtters ate the salmon.")
+    assert browser.one("#rank-model").get_property("value") == "best"
+    browser.one("#rank-model").send_keys("bm25")
+    browser.run("document.querySelector('.asking form').requestSubmit()")
     browser.wait(lambda: len(browser.all(".ranked > li")) == 20)
     assert "salmon" in browser.text(".ranked li:first-child .words")
     assert {one.text.lower() for one in browser.all(".ranked li:first-child mark")} == {"salmon", "otters"}

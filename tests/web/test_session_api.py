@@ -180,9 +180,42 @@ def test_a_skip_reveals_nothing_and_a_label_after_a_look_is_not_independent(clie
     assert agreement["alpha"] == pytest.approx(0)  # of relevant and not, relevant and relevant
 
 
+@pytest.mark.parametrize("look", ["a filter", "the disagreements", "adjudication", "a look without a label"])
+def test_whoever_looked_in_any_way_does_not_label_independently(
+    client: Client, session: Session, look: str
+) -> None:
+    client.sync(client.action("label", "p9", "not", annotator="Bo"))
+    if look == "a filter":  # no post is on that page, but their number tells what Bo said
+        client.sync(client.action("label", "p9", "relevant"))
+        client.get("/api/sessions/otters/posts", params={"annotator": "Ada", "label": "not", "offset": 9})
+        client.sync(client.action("undo"))
+    elif look == "a look without a label":  # taken back in another tab while the list was made
+        session.reveal("Ada", ["p9"])
+    else:
+        client.sync(client.action("label", "p9", "relevant", annotator="Cy"))
+        client.get("/api/sessions/otters/agreement", params={"annotator": "Ada" * (look != "adjudication")})
+    if look == "adjudication":
+        resolved = {"annotator": "Ada", "post": "p9", "value": "not", "id": "resolve-1"}
+        client.post("/api/sessions/otters/resolve", json=resolved)
+    before = client.get("/api/sessions/otters/agreement").json()
+    client.sync(client.action("label", "p9", "not"))
+    after = client.get("/api/sessions/otters/agreement").json()
+    assert [after[name] for name in ("posts", "alpha", "kappas")] == [
+        before[name] for name in ("posts", "alpha", "kappas")
+    ]
+    assert after["revised"] == 1
+
+
+def test_an_action_is_not_confused_with_that_of_another_person(client: Client, session: Session) -> None:
+    for annotator, post in (("Bo", "p9"), ("Ada", "p3")):
+        answer = client.sync(client.action("label", post, "not", annotator=annotator, id="a-guessed-id"))
+        assert answer["done"] == [{"id": "a-guessed-id", "post": post}]
+    assert session.status().annotators == {"Bo": 1, "Ada": 1}
+
+
 def test_one_name_is_one_annotator_however_it_is_typed(client: Client) -> None:
     client.sync(client.action("label", "p9", "not", annotator="Zoë  Li"))
-    for name in ("Zoe\u0308 Li", "zoë li ", "Zo\u200bë Li"):
+    for name in ("Zoe\u0308 Li", "zoë li ", "Zo\u200bë Li", "Zoë\ufe0f Li", "\u3164Zoë Li"):
         client.sync(client.action("label", "p3", "relevant", annotator=name))
     assert client.sync()["status"]["annotators"] == {"Zoë  Li": 2}
     with pytest.raises(RefusedError, match="give a name of 1 to 100 characters"):

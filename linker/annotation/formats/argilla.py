@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.annotation.formats.jsonl import about
-from linker.annotation.formats.label_format import LabeledPost, LabelFormat, by_post, write_json
+from linker.annotation.formats.label_format import LabeledPost, LabelFormat, by_post, sample_of, write_json
 from linker.data.labels.argilla import user_id
 
 
@@ -40,6 +40,7 @@ def _record(group: Sequence[LabeledPost]) -> dict[str, Any]:
         if record.note:
             responses["note"].append({"value": record.note, "user_id": user, "status": status})
     metadata = {"post_id": post.id, "article_id": group[0].article_id, "score": group[0].score, **about(post)}
+    metadata |= sample_of(group)
     return {
         "id": post.id,
         "fields": {"text": post.text},

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from linker.annotation.formats.label_format import LabeledPost, LabelFormat, write_json
+from linker.annotation.formats.label_format import LabeledPost, LabelFormat, sample_of, write_json
 from linker.data.labels.collector import text_in
 from linker.data.labels.values import LabelValue
 from linker.data.types import Post
@@ -20,9 +20,9 @@ _ANSWERS: dict[LabelValue, str] = {"relevant": "accept", "not": "reject", "skip"
 @LabelFormat.register("jsonl")
 class JsonLinesFormat(LabelFormat):
     """One JSON object per label: post_id, text, article_id, score, label, annotator, note, time, created_at; if needed,
-    choice (its name in the label set), machine (true: a program gave it), adjudicated (true: it settles several
-    labels), sample (how the post was drawn: random, or the query strategy), lang, platform, author, url, source, and
-    the fields of its platform, such as x_like_count."""
+    note_time (if it is another), choice (its name in the label set), machine (true: a program gave it), adjudicated
+    (true: it settles several labels), sample (how the post was drawn: random, or the query strategy), lang, platform,
+    author, url, source, and the fields of its platform, such as x_like_count."""
 
     marks_machines = True
 
@@ -45,13 +45,19 @@ def flat(record: LabeledPost) -> dict[str, Any]:
         "note": record.note,
         "time": time and time.isoformat(),
         "created_at": None,
+        **note_time(record),
         **({"choice": record.choice} if record.choice is not None else {}),
         **({"machine": True} if record.machine else {}),
         **({"adjudicated": True} if record.adjudicated else {}),
-        **({"sample": record.sample} if record.sample is not None else {}),
+        **sample_of([record]),
         **about(record.post),
         **{name: value for name, value in record.post.extra.items() if is_of_platform(name)},
     }
+
+
+def note_time(record: LabeledPost) -> dict[str, str]:
+    """Return the time of a note that was written at another time than the label."""
+    return {"note_time": record.note_time.isoformat()} if record.note_time else {}
 
 
 def is_of_platform(name: str) -> bool:
@@ -86,7 +92,7 @@ def _example(record: LabeledPost) -> dict[str, Any]:
     # A key that only some examples have becomes NaN in doccano, which its database refuses.
     values = {key: value for key, value in flat(record).items() if not is_of_platform(key)}
     texts = {key: "" if value is None else value for key, value in values.items()}
-    for key in ("lang", "platform", "author", "url", "source", "sample"):
+    for key in ("note_time", "lang", "platform", "author", "url", "source", "sample"):
         texts.setdefault(key, "")
     return texts | {"label": [record.value] if record.value else []}
 
@@ -112,13 +118,14 @@ def _task(record: LabeledPost) -> dict[str, Any]:
         "post_id": record.post.id,
         "meta": {"article": record.article_id, "score": round(record.score, 1)},
     }
-    task |= about(record.post)
+    task |= about(record.post) | sample_of([record])
     if record.value:
         task["answer"] = _ANSWERS[record.value]
     if record.annotator:
         task["_annotator_id"] = record.annotator
     if record.note:
         task["note"] = record.note
+    task |= note_time(record)
     if record.time:
         # `_timestamp` is in whole seconds.
         task |= {"_timestamp": int(record.time.timestamp()), "time": record.time.isoformat()}

@@ -31,6 +31,7 @@ class LabeledPost:
         annotator: name of the annotator.
         note: the annotator's note.
         time: time of the label, with its time zone.
+        note_time: time of the note, if it is another.
         choice: name of the label in the session's label set, if several names have the same `value`.
         machine: whether a program gave the label.
         sample: how the post was drawn for labeling: `random`, or the query strategy; None: it was not drawn here.
@@ -48,6 +49,7 @@ class LabeledPost:
     machine: bool = False
     sample: str | None = None
     adjudicated: bool = False
+    note_time: datetime | None = None
 
 
 class LabelFormat(Registrable):
@@ -89,6 +91,11 @@ def by_post(records: Iterable[LabeledPost]) -> list[list[LabeledPost]]:
     for record in records:
         groups.setdefault((record.post.id, record.article_id), []).append(record)
     return list(groups.values())
+
+
+def sample_of(group: Sequence[LabeledPost]) -> dict[str, str]:
+    """Return how a post was drawn for labeling, as a field; empty if it was not drawn here."""
+    return next(({"sample": record.sample} for record in group if record.sample), {})
 
 
 def summary_of(records: Sequence[LabeledPost]) -> str:

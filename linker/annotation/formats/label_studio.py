@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from linker.annotation.formats.jsonl import about
-from linker.annotation.formats.label_format import LabeledPost, LabelFormat, by_post, write_json
+from linker.annotation.formats.jsonl import about, note_time
+from linker.annotation.formats.label_format import LabeledPost, LabelFormat, by_post, sample_of, write_json
 from linker.common.files import atomic_write
 
 _CONFIG = """<View>
@@ -37,7 +37,7 @@ class LabelStudioFormat(LabelFormat):
         for number, group in enumerate(by_post(records), 1):
             post, score = group[0].post, group[0].score
             data = {"text": post.text, "post_id": post.id, "article_id": group[0].article_id, "score": score}
-            data |= about(post)
+            data |= about(post) | sample_of(group)
             data.pop("created_at", None)  # Label Studio gives this name to the time of the annotation
             prediction = {
                 "model_version": "linker",
@@ -61,7 +61,11 @@ def _annotation(record: LabeledPost) -> dict[str, Any]:
         result.append(_region("label", "choices", {"choices": [record.value]}))
     if record.note:
         result.append(_region("note", "textarea", {"text": [record.note]}))
-    annotation: dict[str, Any] = {"result": result, "was_cancelled": record.value == "skip"}
+    annotation: dict[str, Any] = {
+        "result": result,
+        "was_cancelled": record.value == "skip",
+        **note_time(record),
+    }
     if record.annotator:
         annotation["annotator"] = record.annotator
     if record.time:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.annotation.formats.jsonl import about, flat, is_of_platform
-from linker.annotation.formats.label_format import LabeledPost, LabelFormat, by_post
+from linker.annotation.formats.label_format import LabeledPost, LabelFormat, by_post, sample_of
 from linker.common.files import atomic_write
 from linker.data.files.formats.delimited import SIGN, guarded
 from linker.ranking.formats.binary import write_sheet
@@ -17,7 +17,7 @@ from linker.ranking.formats.binary import write_sheet
 _COLUMNS = ("post_id", "text", "article_id", "score", "label", "annotator", "note", "time", "created_at")
 _ORIGIN = ("lang", "platform", "author", "url", "source")
 # Columns of records that need them.
-_OPTIONAL = ("choice", "machine", "adjudicated", "sample", *_ORIGIN)
+_OPTIONAL = ("note_time", "choice", "machine", "adjudicated", "sample", *_ORIGIN)
 _ASREVIEW = (
     "post_id", "abstract", "included", "annotator", "note", "time", "article_id", "score", "created_at", "sample",
     *_ORIGIN,
@@ -99,7 +99,7 @@ def _included(group: Sequence[LabeledPost]) -> dict[str, Any]:
         "included": "1" if lead > 0 else "0" if lead < 0 else "",
         "article_id": first.article_id,
         "score": first.score,
-        "sample": first.sample or "",
+        **sample_of(group),
         **about(first.post),
     }
     if len(voters) == 1:

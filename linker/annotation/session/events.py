@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Literal
 
 from linker.common.errors import LinkerError
+from linker.data.characters import plain
 from linker.data.labels.values import LabelValue
 
 Kind = Literal["assign", "label", "undo", "note", "resolve", "machine", "reveal"]
@@ -81,6 +82,6 @@ def annotator_name(name: str) -> str:
 
 @lru_cache(maxsize=1_024)
 def name_key(name: str) -> str:
-    """Return what the spellings of one name share: not case, white space, zero-width or compatibility characters."""
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    """Return what the spellings of one name share: not case, white space, invisible or compatibility characters."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", plain(name)).casefold())
     return " ".join("".join(one for one in folded if unicodedata.category(one) != "Cf").split())

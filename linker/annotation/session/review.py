@@ -133,7 +133,7 @@ def review_of(state: SessionState, pool: Pool) -> Review:
         [_machine_agreement(name, labels, state) for name, labels in state.machines.items()],
         disputes,
         sum(
-            label.value != getattr(person.labels.get(index), "value", None)
+            label.value != (person.labels[index].value if index in person.labels else "skip")
             for person in state.annotators.values()
             for index, label in person.independent.items()
         ),

@@ -16,8 +16,9 @@ from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.assignment import Suggestion, assign
 from linker.annotation.session.contents import Settings
 from linker.annotation.session.events import Event, RefusedError, annotator_name, now
-from linker.annotation.session.export import Imported, all_labels, events_of, resolved_labels
+from linker.annotation.session.export import all_labels, resolved_labels
 from linker.annotation.session.label_set import LabelSet
+from linker.annotation.session.merge import Imported, events_of
 from linker.annotation.session.review import Review, review_of
 from linker.annotation.session.session_file import SessionFile
 from linker.annotation.session.state import SessionState

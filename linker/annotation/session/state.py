@@ -23,8 +23,7 @@ class Annotator:
 
     Attributes:
         labels: post → event of the current label.
-        independent: post → event of the label when the labels of others were shown.
-        undone: post → time at which its label was last taken back.
+        independent: post → event of the label when the labels of others were shown; a skip if there was none.
         assigned: post → event of the assignment, for posts not labeled yet, in display order.
         seen: posts ever assigned or labeled.
         undo_stack: labeled posts with the labels before, newest last.
@@ -33,7 +32,6 @@ class Annotator:
 
     labels: dict[int, Event] = field(default_factory=dict)
     independent: dict[int, Event] = field(default_factory=dict)
-    undone: dict[int, datetime] = field(default_factory=dict)
     assigned: dict[int, Event] = field(default_factory=dict)
     seen: set[int] = field(default_factory=set)
     undo_stack: list[tuple[int, Event | None]] = field(default_factory=list)
@@ -52,6 +50,9 @@ class SessionState:
         annotators: people, by name, in order of appearance.
         machines: programs, by name → post → label. They are compared with people and count for nothing else.
         notes: (post, annotator) → note.
+        noted: (post, annotator) → time of the note.
+        changed: (post, annotator) → latest time at which the label was given or taken back; of adjudicated labels
+            (post, empty name).
         adjudicated: post → event of the adjudicated label.
         drawn: post → the assignment with which it was sampled at random.
         labeled: bool, one per post: whether it has a label other than skip, or an adjudicated label.
@@ -66,6 +67,8 @@ class SessionState:
         self.annotators: dict[str, Annotator] = {}
         self.machines: dict[str, dict[int, Event]] = {}
         self.notes: dict[tuple[int, str], str] = {}
+        self.noted: dict[tuple[int, str], datetime] = {}
+        self.changed: dict[tuple[int, str], datetime] = {}
         self.adjudicated: dict[int, Event] = {}
         self.drawn: dict[int, Event] = {}
         self.labeled = np.zeros(len(shared), dtype=bool)
@@ -108,6 +111,10 @@ class SessionState:
         self._names.setdefault(name_key(event.annotator), event.annotator)
         if event.note is not None:
             self.notes[index, event.annotator] = event.note
+            self.noted[index, event.annotator] = event.time
+        if event.kind in ("label", "machine", "undo", "resolve"):
+            key = index, "" if event.kind == "resolve" else event.annotator
+            self.changed[key] = max(event.time, self.changed.get(key, event.time))
         if event.kind == "machine":
             self.machines.setdefault(event.annotator, {})[index] = event
             return
@@ -123,9 +130,9 @@ class SessionState:
             self._label(person, index, event)
         elif event.kind == "undo":
             self._undo(person, index, event)
-        elif event.kind == "reveal" and index in person.labels:
-            person.independent.setdefault(index, person.labels[index])
-        elif event.kind == "resolve":
+        if event.kind in ("reveal", "resolve"):  # who adjudicates has read the labels
+            person.independent.setdefault(index, person.labels.get(index, replace(event, value="skip")))
+        if event.kind == "resolve":
             self.adjudicated.pop(index, None)
             if event.value != "skip":
                 self.adjudicated[index] = event
@@ -145,7 +152,6 @@ class SessionState:
     def _undo(self, person: Annotator, index: int, event: Event) -> None:
         _, before = person.undo_stack.pop()
         undone = person.labels.pop(index)
-        person.undone[index] = event.time
         if before is not None:
             person.labels[index] = before
             return

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from linker.articles.page import word_count
+from linker.data.characters import word_count
 
 _HIDDEN_TAGS = frozenset("script style template noscript svg iframe select head".split())  # noqa: SIM905
 _OTHER_TAGS = frozenset("aside nav footer form figure figcaption dialog menu button address".split())  # noqa: SIM905

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
-from linker.articles.page import word_count
 from linker.common.files import read_sections
+from linker.data.characters import word_count
 
 NEARLY_EMPTY = 20
 """Number of words; shorter texts are a button, a name or a caption."""

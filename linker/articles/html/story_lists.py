@@ -9,7 +9,7 @@ from typing import Any
 from linker.articles.html.blocks import around, blocks_of, in_other, key_of, text_of
 from linker.articles.html.incomplete_pages import NEARLY_EMPTY
 from linker.articles.html.metadata import host_of_link
-from linker.articles.page import word_count
+from linker.data.characters import word_count
 
 _FEED = re.compile(
     r"(?:\ufeff|<\?xml[^>]*>|<\?[^>]*\?>|<!--(?:(?!-->).)*-->|\s)*<(?P<root>rss|feed|rdf:RDF|urlset)\b",

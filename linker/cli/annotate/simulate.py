@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.options import LinkedData, ModelOrBest, PostReading, component
+from linker.cli.inputs import LinkedData, PostReading
+from linker.cli.options import ModelOrBest, component
 from linker.models.pretrained import BEST
 
 _STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "active_learning")

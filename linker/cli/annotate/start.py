@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.articles import ArticleSources
-from linker.cli.options import ModelName, PostReading, check_files, component
+from linker.cli.inputs import ArticleSources, PostReading, check_files
+from linker.cli.options import ModelName, component
 from linker.cli.status import say
 from linker.common.errors import Faults, LinkerError
 from linker.models.pretrained import BEST

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.options import LinkedData, ModelOrBest, PostReading
+from linker.cli.inputs import LinkedData, PostReading
+from linker.cli.options import ModelOrBest
 from linker.cli.ranking import print_thresholds
 from linker.cli.status import say
 from linker.models.pretrained import BEST

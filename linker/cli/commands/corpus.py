@@ -8,16 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from linker.cli import status
-from linker.cli.articles import ArticleSources
 from linker.cli.command import App
-from linker.cli.options import (
-    Cluster,
-    ModelOrBest,
-    PostReading,
-    check_files,
-    naming_columns,
-)
-from linker.cli.ranking import RankingOptions, say_dates
+from linker.cli.inputs import ArticleSources, PostReading, check_files, naming_columns
+from linker.cli.options import Cluster, ModelOrBest
+from linker.cli.ranking import RankingOptions
 from linker.common.errors import Faults
 from linker.models.pretrained import BEST
 
@@ -207,7 +201,5 @@ def search(
     articles = sources.load(faults)
     for sentence in opened.left_out(request.filter) if request.filter else []:
         status.say(sentence)
-    if not request.ignore_dates and opened.uses_dates(articles):
-        say_dates(articles)
     status.step("searching the corpus")
     options.show(opened.answer(articles, request), request)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.options import LinkedData, PostReading
+from linker.cli.inputs import LinkedData, PostReading
 
 
 def evaluate(

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.options import ModelOrBest, PostReading
+from linker.cli.inputs import PostReading
+from linker.cli.options import ModelOrBest
 from linker.common.errors import LinkerError
 from linker.models.pretrained import BEST
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from linker.cli.command import App
-from linker.cli.options import PostReading, naming_columns
+from linker.cli.inputs import PostReading, naming_columns
 from linker.mining.options import MiningOptions
 
 app = App(

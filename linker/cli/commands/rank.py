@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 
 from linker.cli import status
-from linker.cli.articles import ArticleSources
-from linker.cli.default_posts import default_posts
-from linker.cli.options import ModelName, PostReading, check_files
-from linker.cli.ranking import RankingOptions, say_dates
+from linker.cli.inputs import ArticleSources, PostReading, check_files, default_posts
+from linker.cli.options import ModelName
+from linker.cli.ranking import RankingOptions
 from linker.common.errors import Faults
 from linker.models.pretrained import BEST
 
@@ -35,8 +34,6 @@ def rank(
             default = default_posts(sources.article)
         posts = [default] if default else []
     check_files(sources.article, posts, options.out, faults)
-    if not posts:
-        sources.load(faults)  # raises: articles and posts are reported together
     reading.columns()
 
     from linker.models.files.resolve import resolve_model
@@ -55,12 +52,9 @@ def rank(
     if model is None:
         status.say(f"no --model given: ranking with `{BEST}`, the bundled model")
 
-    from linker.models.elapsed_time import uses_dates
     from linker.ranking.ranker import Ranker
 
     ranker = Ranker(reference.load(), reference.file_name)
-    has_dates = any(post.created_at for post in candidates)
-    if not options.ignore_dates and uses_dates(ranker.model, articles, has_dates):
-        say_dates(articles)
     status.step(f"scoring {len(candidates):,} posts")
-    options.show(ranker.answer(articles, candidates, request), request)
+    ranking = ranker.answer(articles, candidates, request)
+    options.show(ranking, request)

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.options import PostReading
+from linker.cli.inputs import PostReading
 from linker.common.errors import LinkerError
 from linker.common.files import real_path
 from linker.models.pretrained import BEST

@@ -34,7 +34,7 @@ def input_files(paths: Sequence[str]) -> list[str]:
     Raises:
         DataError: if a folder or pattern has no file, or a pipe or device among them, or an address is not found.
     """
-    return [file for path in paths for file in _files(path)]
+    return [file for path in paths for file in files_of(path)[0]]
 
 
 def check_inputs(paths: Sequence[str]) -> list[str]:
@@ -52,11 +52,6 @@ def check_inputs(paths: Sequence[str]) -> list[str]:
     return files
 
 
-def is_folder(path: str) -> bool:
-    """Return whether an input is a folder, here or behind an address."""
-    return _kind_of(path) == "folder"
-
-
 def posts_of_x(names: Sequence[str]) -> list[str]:
     """Return the names of the files with the posts of a person's archive of X, among those of its files."""
     return [name for name in names if _OF_X.search(name)]
@@ -71,10 +66,11 @@ def _kind_of(path: str) -> str | None:
     return "folder" if os.path.isdir(path) else "file" if os.path.lexists(path) else None
 
 
-def _files(path: str) -> list[str]:
+def files_of(path: str) -> tuple[list[str], bool]:
+    """Return the files that an input names, see `input_files`, and whether the input is a folder."""
     kind, is_remote = _kind_of(path), is_address(path)
     if kind == "file":
-        return [path]
+        return [path], False
     if kind == "folder":
         folder = f"{path.rstrip('/')}/"
         below = streams.files_below(folder) if is_remote else _files_below(folder)
@@ -83,7 +79,7 @@ def _files(path: str) -> list[str]:
         ]
         if not names:
             raise DataError(f"{shown_name(path)}: the folder has no data file; expected {ENDINGS_SHOWN}")
-        return _readable([folder + name for name in sorted(names)])
+        return _readable([folder + name for name in sorted(names)]), True
     if magic := _MAGIC.search(path):
         cut = path.rfind("/", 0, magic.start()) + 1
         if is_remote:
@@ -93,10 +89,10 @@ def _files(path: str) -> list[str]:
             names = [name for name in glob(path, recursive=True) if not os.path.isdir(name)]
         if not names:
             raise DataError(f"{shown_name(path)}: the pattern matches no file")
-        return _readable(sorted(names))
+        return _readable(sorted(names)), False
     if is_remote:
         raise DataError(f"{shown_name(path)}: file or folder not found")
-    return [path]
+    return [path], False
 
 
 def _readable(files: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from linker.common.errors import DataError, LinkerError
 from linker.data.files.line_errors import BadLines, InputFile
-from linker.data.files.paths import ENDINGS_SHOWN, input_files, is_folder, posts_of_x
+from linker.data.files.paths import ENDINGS_SHOWN, files_of, posts_of_x
 from linker.data.files.streams import STANDARD_INPUT, is_address, shown_name
 from linker.data.files.tables import format_of_name
 from linker.data.io.column_detection import columns_of, open_records
@@ -56,8 +56,8 @@ def files_with_records(paths: str | Sequence[str], columns: Columns, bad_lines: 
 
 def _files(path: str, columns: Columns, bad_lines: BadLines) -> list[str]:
     """The files of an input; of a folder, those with records, else those with a text on every line."""
-    all_files = input_files([path])
-    if not is_folder(path) or posts_of_x(all_files):
+    all_files, is_folder = files_of(path)
+    if not is_folder or posts_of_x(all_files):
         return all_files
     reasons = {file: why_left_out(file, columns) for file in all_files}
     # In a folder with other files a text file is more likely a note.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from linker.common.errors import DataError
 from linker.data.files.line_errors import DUPLICATES, BadLines, InputFile, LineError, OnError
@@ -92,6 +93,42 @@ def spool_posts(
     if not posts:
         raise empty_input_error(paths, "post")
     return posts
+
+
+def articles_of_json(text: str, name: str, article_id: str) -> list[Article]:
+    """Return the articles of JSON (an object or a list of them) or JSON Lines.
+
+    Args:
+        text: the JSON; its objects have `title` and `text`.
+        name: of the file, for messages.
+        article_id: id of a single article without an id; of several, `article_id:1` and so on.
+
+    Raises:
+        DataError: if it is not such JSON, or has no article.
+    """
+    rows: list[tuple[str, Any]] = []
+    try:
+        whole = json.loads(text)
+        rows = [(name, row) for row in (whole if isinstance(whole, list) else [whole])]
+    except (ValueError, RecursionError):
+        for number, line in enumerate(text.split("\n"), 1):
+            where = f"{name}, line {number}"
+            try:
+                rows += [(where, json.loads(line))] if line.strip() else []
+            except (ValueError, RecursionError) as error:
+                raise DataError(f"{where}: broken JSON ({error})") from error
+    if not rows:
+        raise DataError(f"{name}: no article in this file")
+    articles = []
+    for number, (where, row) in enumerate(rows, 1):
+        if not isinstance(row, dict):
+            raise DataError(f"{where}: an article is a JSON object with the fields title and text")
+        row = {"id": f"{article_id}:{number}" if len(rows) > 1 else article_id, **row}
+        try:
+            articles.append(article_from_row(row, ArticleColumns(), name))
+        except LineError as error:
+            raise DataError(f"{where}: {error}") from error
+    return articles
 
 
 def iter_articles(
@@ -273,7 +310,7 @@ def _rows(
 def article_from_row(
     values: Values, columns: Columns, source: str = "", ids: ContentIds | None = None
 ) -> Article:
-    """Make an article of a row; the last two arguments are as those of `post_from_row`, and not used.
+    """Make an article of a row; the last two arguments are as those of `post_from_row`, and `ids` is not used.
 
     Raises:
         LineError: if a value is missing or of the wrong type.
@@ -285,6 +322,7 @@ def article_from_row(
         published=date_of(values, columns, "published"),
         story=label_of(values, columns, "story"),
         split=label_of(values, columns, "split"),
+        source=source,
     )
 
 

@@ -87,6 +87,7 @@ class Collector:
             author=text_in(fields.get("author")) or None,
             created_at=time_in(fields.get("created_at"), strict=False),
             sample=text_in(fields.get("sample")) or None,
+            note_time=time_in(fields.get("note_time"), strict=False),
         )
 
     def record(self, keys: Iterable[str], labels: list[ImportedLabel]) -> None:

@@ -45,6 +45,7 @@ OTHERS = {
     "note": words("note notes remark remarks comments bemerkung anmerkung"),
     "time": words("time labeledat labelledat annotatedat codedat"),
     "machine": MACHINES,
+    "note_time": ("notetime",),
     "choice": ("choice",),
     "sample": ("sample",),
     "text": (*KNOWN_NAMES["text"], "abstract"),

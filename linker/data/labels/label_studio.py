@@ -43,7 +43,7 @@ def _labels(values: Mapping[str, Any], control: str | None) -> Iterator[dict[str
     post = {
         "post_id": data.get(ids[0]) if ids else None,
         "article_ids": [data.get("article_id")],
-        **{name: data.get(name) for name in ("text", "platform", "author", "created_at")},
+        **{name: data.get(name) for name in ("text", "platform", "author", "created_at", "sample")},
     }
     for key, is_machine in (("annotations", False), ("predictions", True)):
         for annotation in mappings(values.get(key), key):
@@ -57,6 +57,7 @@ def _labels(values: Mapping[str, Any], control: str | None) -> Iterator[dict[str
                     region["value"].get("text") for region in regions if region.get("type") == "textarea"
                 ],
                 "time": annotation.get("updated_at") or annotation.get("created_at"),
+                "note_time": annotation.get("note_time"),
                 "machine": is_machine,
                 "adjudicated": annotation.get("ground_truth"),
                 **post,

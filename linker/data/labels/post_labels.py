@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from linker.common.console import warn
@@ -10,7 +10,11 @@ from linker.common.errors import DataError
 from linker.data.identity import content_id
 from linker.data.labels.matching import Matches, match_labels
 from linker.data.labels.records import ImportedLabel, SampledLabels, is_tie, latest, verdict, votes_by_post
+from linker.data.labels.sampling import with_sample
 from linker.data.types import Article, Post
+
+#: Ids of articles that were quoted, read from standard input, or came from Python without one.
+_UNNAMED = frozenset(("text", "stdin", "article-1"))
 
 
 @dataclass(frozen=True)
@@ -64,11 +68,9 @@ class LabelFile:
     def of_articles(self, articles: Sequence[Article]) -> LabelFile:
         """Return the labels of a query; labels that name no article belong to all. A warning counts the others.
 
-        The id of an article may depend on where it was read. A file of labels of a single article is therefore taken
-        to be of this one, with a warning.
-
         Raises:
-            DataError: if the labels are of several articles, all of them others.
+            DataError: if all labels are of other articles. Articles without a name of their own may be any: then a
+                warning says of which the labels are.
         """
         names = {name for article in articles for name in (article.id, article.url) if name}
         if len(articles) > 1:
@@ -89,10 +91,10 @@ class LabelFile:
                 f"{shown}: {len(labels) - len(of_query):,} labels are of other articles ({listed}) and left out"
             )
             return replace(self, labels=of_query)
-        if len(others) > 1:
+        if len(others) > 1 or not _UNNAMED & {*others, *names}:
             raise DataError(
                 f"{shown}: all {len(labels):,} labels are of other articles ({listed}), not of {ours}; give labels of "
-                f"this article, with {ours} in the column article_id"
+                f"this article, with {ours} in the column article_id or without this column"
             )
         warn(
             f"{shown}: the labels are of the article {listed}, read as labels of {ours}; check that it is the same"
@@ -135,8 +137,10 @@ class LabelFile:
     def _resolved(self, matches: Matches) -> SampledLabels:
         matches.report(self.shown)
         pairs = zip(self.counted, matches.post_ids, strict=True)
+        listed = len({next(_ids(label)) for label in self.labels if not label.machine}) + self.without
         return relevance_of(
-            replace(label, post_id=post_id) for label, post_id in pairs if post_id is not None
+            [replace(label, post_id=post_id) for label, post_id in pairs if post_id is not None],
+            listed if self.without else None,
         )
 
 
@@ -147,14 +151,15 @@ def _ids(label: ImportedLabel) -> Iterator[str]:
         yield content_id(label.platform, label.author, label.created_at, label.text)
 
 
-def relevance_of(labels: Iterable[ImportedLabel]) -> SampledLabels:
-    """Return whether posts are relevant, by id; skips and labels of machines are ignored."""
-    votes_of = votes_by_post(labels)
-    relevance = {post: verdict(votes) for post, votes in votes_of.items()}
-    samples = {
-        post: {(vote.sample or "").strip().casefold() for vote in votes} for post, votes in votes_of.items()
-    }
-    return SampledLabels(relevance, [post for post, names in samples.items() if "random" in names])
+def relevance_of(labels: Sequence[ImportedLabel], posts: int | None = None) -> SampledLabels:
+    """Return whether posts are relevant, by id, and how they were drawn; skips and labels of machines are ignored.
+
+    Args:
+        labels: labels with ids or texts of posts.
+        posts: number of posts that the labels were chosen from; None: not known.
+    """
+    relevance = {post: verdict(votes) for post, votes in votes_by_post(labels).items()}
+    return with_sample(relevance, labels, posts)
 
 
 def name_of_query(articles: Sequence[Article]) -> str:

@@ -36,7 +36,10 @@ def prodigy_labels(collector: Collector) -> LabelsOf:
         if exact and (is_missing(stamp) or time_in(stamp, strict=False) == exact.replace(microsecond=0)):
             stamp = exact
         yield {
-            **{name: values.get(name) for name in ("text", "note", "platform", "author", "created_at")},
+            **{
+                name: values.get(name)
+                for name in ("text", "note", "note_time", "platform", "author", "created_at", "sample")
+            },
             "value": _value(values, collector),
             "post_id": next((values[name] for name in _IDS if name in values), None),
             "annotator": text_in(values.get("_annotator_id")) or values.get("_session_id"),

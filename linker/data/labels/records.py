@@ -19,6 +19,7 @@ class ImportedLabel:
         value: the label.
         note: the annotator's note, or empty.
         time: time of the label; None if the file has none.
+        note_time: time of the note; None: that of the label.
         line: line number from 1, or record number in formats without lines.
         choice: name of the label in the session's label set; None if the file has none.
         machine: whether the file says that a program gave the label.
@@ -46,6 +47,7 @@ class ImportedLabel:
     author: str | None = None
     created_at: datetime | None = None
     sample: str | None = None
+    note_time: datetime | None = None
 
 
 def votes_by_post(labels: Iterable[ImportedLabel]) -> dict[str, list[ImportedLabel]]:
@@ -90,7 +92,7 @@ def is_tie(votes: Sequence[ImportedLabel]) -> bool:
 
 
 class SampledLabels(dict[str, bool]):
-    """Relevance of posts by id, and which of the posts were drawn at random.
+    """Relevance of posts by id, and how the posts were drawn.
 
     Only labels of a random sample give estimates intervals: a query strategy or a person chooses posts for what is in
     them.
@@ -98,13 +100,26 @@ class SampledLabels(dict[str, bool]):
     Args:
         labels: relevance by post id.
         random: ids of the posts that were drawn at random.
+        before: ids of the posts that had a label when the sample was drawn, so that they could not be drawn; None: not
+            known.
+        draws: number of the draw by id, for near-duplicates that were drawn as one post.
+        posts: number of posts that the sample was drawn from, or had a label before; None: not known.
     """
 
-    def __init__(self, labels: Mapping[str, bool], random: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        labels: Mapping[str, bool],
+        random: Iterable[str] = (),
+        before: Iterable[str] | None = None,
+        draws: Mapping[str, int] | None = None,
+        posts: int | None = None,
+    ) -> None:
         super().__init__(labels)
         self.random = frozenset(random)
+        self.before = None if before is None else frozenset(before)
+        self.draws, self.posts = dict(draws or {}), posts
 
-
-def drawn_at_random(labels: Mapping[str, bool]) -> frozenset[str]:
-    """Return the ids of the posts that were drawn at random; none if that is not known."""
-    return labels.random if isinstance(labels, SampledLabels) else frozenset()
+    @classmethod
+    def of(cls, labels: Mapping[str, bool]) -> SampledLabels:
+        """Return labels as they are, or those of a plain mapping, of which no draw is known."""
+        return labels if isinstance(labels, SampledLabels) else cls(labels)

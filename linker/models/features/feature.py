@@ -49,7 +49,7 @@ class Feature(ABC):
     def scores(
         self, table: PostTable, articles: Sequence[Article], rows: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return how similar posts are to each article by itself.
+        """Return numbers for `combine`, such as similarities, of posts for each article by itself.
 
         Args:
             table: all posts.

@@ -14,7 +14,7 @@ from typing_extensions import override
 from linker.data.near_duplicates import SIGNATURE, linked_groups, signatures
 from linker.data.types import Post
 from linker.models.features.post_times import PostTimes
-from linker.models.features.postings import Segment, words_of
+from linker.models.features.postings import Segment, postings_of
 from linker.models.features.table import PostTable
 from linker.models.features.word_statistics import WordStatistics
 
@@ -88,7 +88,7 @@ class MemoryTable(PostTable):
 
     @override
     def segments(self, stop_words: str) -> Sequence[Segment]:
-        return [Segment.of(words_of(texts, stop_words), None) for _, texts in self._texts()]
+        return [Segment.of(postings_of(texts, stop_words), None) for _, texts in self._texts()]
 
     def _texts(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the texts of the posts in blocks, each with its first row."""

@@ -19,7 +19,7 @@ from linker.models.features.words import lexical_words
 LEAST_COUNT = 2
 
 
-def words_of(texts: Sequence[str], stop_words: str) -> dict[str, np.ndarray]:
+def postings_of(texts: Sequence[str], stop_words: str) -> dict[str, np.ndarray]:
     """Return the postings of some posts, the arrays of a `Segment`; about 3 bytes per word and post.
 
     Words are identified by 64-bit hashes.
@@ -100,7 +100,7 @@ class Segment(NamedTuple):
 
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray], live: np.ndarray | None) -> Segment:
-        """Return the segment of arrays from `words_of`; `live` as in the class."""
+        """Return the segment of arrays from `postings_of`; `live` as in the class."""
         found = {
             name: np.asarray(values) for name, values in arrays.items()
         }  # memory-mapped ones are slow to slice
@@ -219,7 +219,7 @@ class Postings:
         """
         if self._statistics is not None:
             return self
-        articles = Segment.of(words_of(texts, self.stop_words), None)
+        articles = Segment.of(postings_of(texts, self.stop_words), None)
         return Postings([*self.segments, articles], self.stop_words, added_texts=0)
 
     def known(self, keys: np.ndarray) -> np.ndarray:

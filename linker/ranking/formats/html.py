@@ -13,13 +13,14 @@ from importlib.resources import files
 from typing import IO, TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from linker.data.types import Article
 from linker.ranking.explanation import printable, segments
 from linker.ranking.post_links import link_of
 from linker.ranking.ranked_post import RankedPost
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+    from linker.ranking.results import Ranking
 
 TOP = 1_000
 """Default number of posts on a page."""
@@ -35,22 +36,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _DIRECTIONS = re.compile(r"[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def write_page(
-    file: IO[str],
-    ranking: Sequence[RankedPost],
-    articles: Sequence[Article],
-    tag: str,
-    meaning: str = "",
-) -> None:
-    """Write the articles, and the posts as a table that can be sorted and searched, with marked words and links.
-
-    Args:
-        file: the page.
-        ranking: the posts; gone through twice.
-        articles: what they were ranked for.
-        tag: the model's name.
-        meaning: what scores mean, a sentence.
-    """
+def write_page(file: IO[str], ranking: Ranking) -> None:
+    """Write the articles, and the posts as a table that can be sorted and searched, with marked words and links."""
     from markupsafe import Markup
 
     dated = any(ranked.post.created_at is not None for ranked in ranking)
@@ -61,10 +48,10 @@ def write_page(
             ranking=ranking,
             count=len(ranking),
             most=TOP,
-            articles=articles,
+            articles=ranking.articles,
             beginning=_BEGINNING,
-            tag=tag,
-            meaning=meaning,
+            tag=ranking.model,
+            meaning=ranking.meaning,
             words=_heaviest(ranking),
             columns={"rank": True, "score": True, "probability": _probable(ranking), "date": dated},
             longest_field=_LONGEST_FIELD,

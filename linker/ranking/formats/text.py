@@ -9,6 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from linker.common.console import info
 from linker.common.errors import LinkerError
 from linker.data.files.formats.delimited import guarded
 from linker.models.score_scale import run_score
@@ -28,12 +29,18 @@ def write_csv(file: IO[str], ranking: Iterable[RankedPost]) -> None:
 
 
 def write_tsv(file: IO[str], ranking: Iterable[RankedPost]) -> None:
-    """Write all fields as TSV without quotes: tabs and line breaks in a text become spaces."""
+    """Write all fields as TSV without quotes: tabs and line breaks in a text become spaces, and are counted."""
+    broken = 0
     with collected(ranking) as records:
         file.write("\t".join(_one_line(guarded(name)) for name in records.columns) + "\n")
         for values in records:
-            cells = (_cell(name, values.get(name)) for name in records.columns)
+            cells = [_cell(name, values.get(name)) for name in records.columns]
+            broken += sum(isinstance(cell, str) and _BREAKS.search(cell) is not None for cell in cells)
             file.write("\t".join("" if cell is None else _one_line(str(cell)) for cell in cells) + "\n")
+    if broken:
+        info(
+            f"{broken:,} cell{'s' * (broken > 1)} with tabs or line breaks, written as spaces: TSV has no quotes"
+        )
 
 
 def _cell(name: str, value: Any) -> Any:

@@ -14,6 +14,7 @@ from linker.corpus.info import summarize
 from linker.data.types import Article
 from linker.ranking.explanation import segments
 from linker.ranking.formats.records import record
+from linker.ranking.output import write_ranking
 from linker.ranking.request import RankRequest
 from linker.web.api.views import article_view
 
@@ -85,7 +86,7 @@ class CorpusSearch:
             "posts": posts,
             "total": len(corpus),
             "model": corpus.name,
-            "dates": not request.ignore_dates and corpus.uses_dates([article]),
+            "dates": ranking.scale.dates,
             "meaning": ranking.meaning,
             "notes": notes,
         }
@@ -98,7 +99,7 @@ class CorpusSearch:
         """
         corpus = self._current()
         with self._cores:
-            corpus.answer([article], request).write(path, format_)
+            write_ranking(corpus.answer([article], request), path, format_)
         return path
 
     def _current(self) -> Corpus:

@@ -135,7 +135,7 @@ def read_article(text: str, published: str = "") -> Article:
         raise DataError("the article is empty; paste its address or its text")
     moment = publication_date(published, "published") if published else None
     if len(text.split()) == 1 and is_url(text):
-        article = extract_article(fetch(text, deadline=_FETCH_SECONDS, max_bytes=_MAX_PAGE), text)
+        article = extract_article(fetch(text, deadline=_FETCH_SECONDS, max_bytes=_MAX_PAGE))
     else:
         article = article_from_text(text, "pasted")
     return article if moment is None else replace(article, published=moment)

@@ -51,15 +51,15 @@ def review_routes(sessions: Sessions) -> APIRouter:
     router = APIRouter(prefix="/api/sessions/{key}", include_in_schema=False)
 
     @router.get("/agreement")
-    def agreement(key: str) -> AsciiJsonResponse:
-        return AsciiJsonResponse(agreement_view(sessions.get(key)))
+    def agreement(key: str, annotator: Annotated[str, Query(max_length=200)] = "") -> AsciiJsonResponse:
+        return AsciiJsonResponse(agreement_view(sessions.get(key), annotator))
 
     @router.post("/resolve")
     def resolve(key: str, body: ResolveBody) -> AsciiJsonResponse:
         served = sessions.get(key)
         event = Event("resolve", body.annotator, body.post, body.value, id=body.id, choice=body.choice)
         served.session.act(event)
-        return AsciiJsonResponse(agreement_view(served))
+        return AsciiJsonResponse(agreement_view(served, body.annotator))
 
     @router.get("/export")
     def export(key: str, format: str = "csv", resolved: bool = False) -> Response:
@@ -118,15 +118,18 @@ def review_routes(sessions: Sessions) -> APIRouter:
     return router
 
 
-def agreement_view(served: ServedSession) -> dict[str, Any]:
+def agreement_view(served: ServedSession, annotator: str) -> dict[str, Any]:
     """Return the agreement of people, that of machines with people, and the posts to adjudicate.
 
-    A post appears among the disagreements when everybody who is to label it has done so.
+    A post appears among the disagreements when everybody who is to label it has done so. Labels that `annotator` gives
+    them from now on are not independent.
     """
     session = served.session
     review, name_of = session.review(), session.label_set.name_of
     # Reading these influences nobody who is still to label them.
     disputes = [dispute for dispute in review.disputes if not dispute.waiting]
+    if annotator.strip():
+        session.reveal(annotator, [dispute.post.id for dispute in disputes[:_MOST_SHOWN]])
 
     def view(dispute: Dispute) -> dict[str, Any]:
         decided = dispute.adjudicated

@@ -148,7 +148,9 @@ class ServedSession:
                 raise RefusedError(f"unknown action {action.kind!r}")
             if len(action.note or "") > _MAX_NOTE:
                 raise RefusedError(f"a note has at most {_MAX_NOTE:,} characters")
-            return {"id": action.id, "post": self.session.act(action)}
+            # Nobody learns of, or stands in the way of, an action of another person by its id.
+            own = replace(action, id=f"{name_key(action.annotator)}/{action.id}")
+            return {"id": action.id, "post": self.session.act(own)}
         except RefusedError as error:
             return {"id": action.id, "error": str(error)}
 
@@ -192,17 +194,22 @@ class ServedSession:
         conditions = Filter(listing.since, listing.until, (listing.lang,) if listing.lang else ())
         text = listing.text.strip().casefold()
 
-        def matches(post: LabeledPost, labels: list[LabeledPost]) -> bool:
+        def matches(labels: list[LabeledPost]) -> bool:
             if listing.label == "none":
-                labeled = not labels
-            else:
-                labeled = listing.label == "all" or any(label.value == listing.label for label in labels)
-            return labeled and conditions.passes(post.post) and text in post.post.text.casefold()
+                return not labels
+            return listing.label == "all" or any(label.value == listing.label for label in labels)
 
         annotator = person or listing.annotator
-        matching = [both for both in self._list(annotator) if matches(*both)]
+        passing = [
+            both
+            for both in self._list(annotator)
+            if conditions.passes(both[0].post) and text in both[0].post.text.casefold()
+        ]
+        matching = [both for both in passing if matches(both[1])]
         page = matching[listing.offset :][: listing.count]
-        if revealed := [post.post.id for post, labels in page if len(labels) > 1]:
+        # Which posts have a label, and how many, tells labels of others that are not on the page, too.
+        looked_at = page if listing.label in ("all", "none") else passing
+        if revealed := [post.post.id for post, labels in looked_at if len(labels) > 1]:
             self.session.reveal(annotator, revealed)
         name_of = self.session.label_set.name_of
         return {
@@ -225,15 +232,15 @@ class ServedSession:
 
     def _list(self, annotator: str) -> list[tuple[LabeledPost, list[LabeledPost]]]:
         """Return all posts with the labels that an annotator may see; cached until there are new events."""
-        number = self.session.number_of_events
-        if self._listed is None or self._listed[:2] != (number, annotator):
+        number, cached = self.session.number_of_events, self._listed  # other threads list for others
+        if cached is None or cached[:2] != (number, annotator):
             groups: dict[str, list[LabeledPost]] = {}
             for record in self.session.labeled():
                 groups.setdefault(record.post.id, []).append(record)
             listed = [_seen_by(annotator, records) for records in groups.values()]
             listed.sort(key=lambda both: (both[0].time or _FIRST, both[0].score), reverse=True)
-            self._listed = number, annotator, listed
-        return self._listed[2]
+            self._listed = cached = number, annotator, listed
+        return cached[2]
 
 
 def _seen_by(annotator: str, records: list[LabeledPost]) -> tuple[LabeledPost, list[LabeledPost]]:

@@ -12,11 +12,11 @@ const SHORT = 220;
 export class LabelView {
   /**
    * @param session  what the server says of the session
-   * @param queue  where labels go
+   * @param outbox  where labels go
    * @param next  address of the page with what to do when labeling may stop
    */
-  constructor(session, queue, next = null) {
-    this.queue = queue;
+  constructor(session, outbox, next = null) {
+    this.outbox = outbox;
     this.labels = new LabelSet(session);
     this.question = session.question;
     this.ahead = [];
@@ -65,7 +65,7 @@ export class LabelView {
     const post = this.current;
     if (!post) return;
     const note = this.note.value.trim();
-    this.queue.add({ kind: "label", post: post.id, ...this.labels.action(choice), note: note === post.note ? null : note });
+    this.outbox.add({ kind: "label", post: post.id, ...this.labels.action(choice), note: note === post.note ? null : note });
     this.recent = [{ post, choice }, ...this.recent].slice(0, RECENT);
     this.ahead = this.ahead.slice(1);
     say(choice.name);
@@ -74,7 +74,7 @@ export class LabelView {
 
   undo() {
     const last = this.recent.shift();
-    this.queue.add({ kind: "undo" });
+    this.outbox.add({ kind: "undo" });
     say("Undone");
     if (last) {
       this.ahead = [last.post, ...this.ahead.filter((one) => one.id !== last.post.id)];
@@ -89,7 +89,7 @@ export class LabelView {
   draw() {
     const post = this.current;
     if (!post) {
-      const text = !this.heard || this.queue.waiting ? "Waiting for the next posts…" : "No posts left to label.";
+      const text = !this.heard || this.outbox.waiting ? "Waiting for the next posts…" : "No posts left to label.";
       this.card.replaceChildren(el("p", { class: "empty", role: "status" }, text), this.choices(true));
     } else {
       this.article.mark(post.words);
@@ -109,7 +109,7 @@ export class LabelView {
       words(one.post.parts, { most: SHORT }),
       this.labels.segments(one.choice.name, (choice) => {
         one.choice = choice;
-        this.queue.add({ kind: "label", post: one.post.id, ...this.labels.action(choice) });
+        this.outbox.add({ kind: "label", post: one.post.id, ...this.labels.action(choice) });
         say(choice.name);
       }))));
     this.below[0].hidden = this.ahead.length < 2;
@@ -125,7 +125,7 @@ export class LabelView {
       const note = this.note.value.trim();
       if (post !== this.current || note === post.note) return;
       post.note = note;
-      this.queue.add({ kind: "note", post: post.id, note });
+      this.outbox.add({ kind: "note", post: post.id, note });
     } });
     return el("div", { class: "note" }, el("label", { for: "note" }, "Note ", el("kbd", { "aria-hidden": "true" }, "E")), this.note);
   }

@@ -8,21 +8,21 @@ import { LabelView } from "./label.js";
 import { markdown } from "./markdown.js";
 import { PostsView } from "./posts.js";
 import { ProjectView } from "./project.js";
-import { Queue } from "./queue.js";
+import { Outbox } from "./outbox.js";
 import { SearchView } from "./search.js";
 import { keep, kept } from "./store.js";
 import { StartView } from "./start.js";
-import { TryView } from "./rank.js";
+import { RankView } from "./rank.js";
 
 const WHO = "linker:annotator";
 const TITLES = { start: "Projects", new: "New project", project: "Project", label: "Label", posts: "Posts", search: "Search", try: "Rank" };
 const OF_SESSION = ["label", "posts"];
-const TABS = ["start", "label", "posts", "project", "search", "try"];
-const KEPT = ["search", "try"]; // views that keep what was typed
+const TABS = ["start", "label", "posts", "project", "search", "rank"];
+const KEPT = ["search", "rank"]; // views that keep what was typed
 const COMMON = ["start", ...KEPT]; // views of no session
 
 let about;
-let desk = null; // { session, queue, label, posts }
+let desk = null; // { session, outbox, label, posts }
 let view = null;
 let current = null; // key of the session or project that is shown
 
@@ -66,7 +66,7 @@ async function reached(question) {
 function firstView() {
   if (about.owner && about.projects) return "start";
   if (about.sessions.length) return "label";
-  return about.corpus ? "search" : "try";
+  return about.corpus ? "search" : "rank";
 }
 
 const allowed = (name) => Object.hasOwn(TITLES, name) && (about.owner || OF_SESSION.includes(name))
@@ -88,7 +88,7 @@ async function route() {
 
 /** Make the session ready for labeling; false if its posts are not. */
 async function openDesk(key) {
-  if (desk?.session.key === key && desk.queue) return true;
+  if (desk?.session.key === key && desk.outbox) return true;
   let session;
   try {
     session = await sessionOf(key);
@@ -99,9 +99,9 @@ async function openDesk(key) {
   }
   byId("names").replaceChildren(...session.people.map((name) => el("option", { value: name })));
   if (!annotator()) await askName();
-  desk?.queue.close();
+  desk?.outbox.close();
   const opened = { session };
-  opened.queue = new Queue(session, annotator, {
+  opened.outbox = new Outbox(session, annotator, {
     suggestions: (list) => opened.label.suggestions(list),
     status: (status) => opened.label.status(status),
     state: drawState,
@@ -112,11 +112,11 @@ async function openDesk(key) {
       if (action.kind === "undo") opened.label.undone(post);
     },
   });
-  opened.label = new LabelView(session, opened.queue, about.owner ? `#project/${encodeURIComponent(key)}` : null);
-  opened.posts = new PostsView(session, opened.queue, annotator);
+  opened.label = new LabelView(session, opened.outbox, about.owner ? `#project/${encodeURIComponent(key)}` : null);
+  opened.posts = new PostsView(session, opened.outbox, annotator);
   desk = opened;
   drawGuidelines(session);
-  opened.queue.run();
+  opened.outbox.run();
   return true;
 }
 
@@ -134,9 +134,9 @@ async function viewOf(name) {
   if (OF_SESSION.includes(name)) return desk[name];
   if (name === "start") return new StartView(about);
   if (name === "search") return new SearchView(await reached(() => ask("/api/corpus")));
-  if (name === "try") {
+  if (name === "rank") {
     if (about.projects) about = await reached(() => ask("/api/about")); // there may be new ones
-    return new TryView(about.sources, about.models);
+    return new RankView(about.sources, about.models);
   }
   if (name === "project") return new ProjectView(current, sessionOf, annotator, about.projects);
   return new NewProjectView(await reached(() => ask("/api/projects")), (key, problem) => {
@@ -288,10 +288,10 @@ listen({
   "?": opens("help-dialog"),
   "/": () => {
     if (!desk || !OF_SESSION.includes(view)) return false;
-    if (view === "posts") desk.posts.search();
+    if (view === "posts") desk.posts.focusSearch();
     else {
       history.pushState(null, "", `#posts/${encodeURIComponent(desk.session.key)}`);
-      show("posts").then(() => desk.posts.search());
+      show("posts").then(() => desk.posts.focusSearch());
     }
     return true;
   },

@@ -9,8 +9,8 @@ const PAGE = 50;
 const PAUSE = 200;
 
 export class PostsView {
-  constructor(session, queue, annotator) {
-    this.queue = queue;
+  constructor(session, outbox, annotator) {
+    this.outbox = outbox;
     this.labels = new LabelSet(session);
     this.annotator = annotator;
     this.path = `/api/sessions/${encodeURIComponent(session.key)}/posts`;
@@ -40,7 +40,7 @@ export class PostsView {
     this.node = el("div", { class: "page" }, el("h1", {}, "Posts"), this.form, this.count, el("div", { class: "panel" }, this.list), el("p", { class: "under" }, this.more));
   }
 
-  search() {
+  focusSearch() {
     this.form.elements.text.focus();
   }
 
@@ -79,7 +79,7 @@ export class PostsView {
       el("ul", { class: "chips" }, chips),
       this.labels.segments(mine, (choice) => {
         this.given.set(post.id, choice.name);
-        this.queue.add({ kind: "label", post: post.id, ...this.labels.action(choice) });
+        this.outbox.add({ kind: "label", post: post.id, ...this.labels.action(choice) });
         say(choice.name);
       })));
   }

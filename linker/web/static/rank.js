@@ -6,33 +6,33 @@ import { counted, el, whole, words } from "./dom.js";
 
 const SECONDS = 600;
 
-export class TryView {
+export class RankView {
   constructor(sources, models) {
-    this.article = el("textarea", { id: "try-article", rows: 7, required: true, "aria-describedby": "try-article-hint" });
-    this.published = el("input", { id: "try-published", type: "date" });
-    this.source = el("select", { id: "try-source", onchange: () => this.chosen() }, sources.map((one) =>
+    this.article = el("textarea", { id: "rank-article", rows: 7, required: true, "aria-describedby": "rank-article-hint" });
+    this.published = el("input", { id: "rank-published", type: "date" });
+    this.source = el("select", { id: "rank-source", onchange: () => this.chosen() }, sources.map((one) =>
       el("option", { value: one.key }, one.posts === null ? one.title : `${one.title} (${whole(one.posts)})`)));
-    this.pasted = el("textarea", { id: "try-posts", rows: 6 });
-    this.pastedField = el("div", { hidden: true }, el("label", { for: "try-posts" }, "Posts, one per line"), this.pasted);
-    this.top = el("select", { id: "try-top" }, [10, 20, 50, 100].map((n) => el("option", { value: n, selected: n === 20 }, n)));
-    this.model = el("select", { id: "try-model" }, models.map((name, i) => el("option", { value: name }, i ? name : `${name} (default)`)));
+    this.pasted = el("textarea", { id: "rank-posts", rows: 6 });
+    this.pastedField = el("div", { hidden: true }, el("label", { for: "rank-posts" }, "Posts, one per line"), this.pasted);
+    this.top = el("select", { id: "rank-top" }, [10, 20, 50, 100].map((n) => el("option", { value: n, selected: n === 20 }, n)));
+    this.model = el("select", { id: "rank-model" }, models.map((name, i) => el("option", { value: name }, i ? name : `${name} (default)`)));
     this.button = el("button", { type: "submit", class: "primary" }, "Rank");
     this.problem = el("p", { class: "problem", role: "alert" });
     this.results = el("section", { "aria-label": "Ranked posts", "aria-live": "polite" },
       el("div", { class: "panel empty" }, "The posts that discuss the article will appear here, best first."));
     this.read = el("div");
-    this.node = el("div", { class: "trying" },
+    this.node = el("div", { class: "asking" },
       el("div", {},
         el("section", { class: "panel" },
           el("form", { onsubmit: (event) => { event.preventDefault(); this.rank(); } },
             el("h1", {}, "Rank posts"),
-            el("div", {}, el("label", { for: "try-article" }, "Article"), this.article,
-              el("small", { id: "try-article-hint" }, "Its address (https://…) or its text. A first line followed by a blank line is the title.")),
-            el("div", {}, el("label", { for: "try-published" }, "Published (if the article has no date)"), this.published),
-            el("div", {}, el("label", { for: "try-source" }, "Posts"), this.source),
+            el("div", {}, el("label", { for: "rank-article" }, "Article"), this.article,
+              el("small", { id: "rank-article-hint" }, "Its address (https://…) or its text. A first line followed by a blank line is the title.")),
+            el("div", {}, el("label", { for: "rank-published" }, "Published (if the article has no date)"), this.published),
+            el("div", {}, el("label", { for: "rank-source" }, "Posts"), this.source),
             el("div", { class: "two" },
-              el("div", {}, el("label", { for: "try-model" }, "Model"), this.model),
-              el("div", {}, el("label", { for: "try-top" }, "Posts shown"), this.top)),
+              el("div", {}, el("label", { for: "rank-model" }, "Model"), this.model),
+              el("div", {}, el("label", { for: "rank-top" }, "Posts shown"), this.top)),
             this.pastedField, this.problem, this.button)),
         this.read),
       this.results);

@@ -24,7 +24,7 @@ export class Review {
 
   async load() {
     try {
-      this.show(await ask(`${this.path}/agreement`));
+      this.show(await ask(`${this.path}/agreement?annotator=${encodeURIComponent(this.annotator())}`));
     } catch (failure) {
       this.count.textContent = `The agreement cannot be computed: ${failure.message}`;
     }

@@ -25,7 +25,7 @@ export class SearchView {
       el("div", { class: "panel empty" }, "The posts that discuss the article will appear here, best first."));
     this.read = el("div");
     const field = (control, label) => el("div", {}, el("label", { for: control.id }, label), control);
-    this.node = el("div", { class: "trying" },
+    this.node = el("div", { class: "asking" },
       el("div", {},
         el("section", { class: "panel" },
           el("form", { role: "search", onsubmit: (event) => { event.preventDefault(); this.search(); } },

@@ -41,33 +41,41 @@ def test_adjudicated_labels_survive(name: str, tmp_path: Path) -> None:
         assert resolved == {first: "not"}
 
 
-@pytest.mark.parametrize("name", ["csv", "jsonl", "xlsx", "label_studio", "argilla", "prodigy", "doccano"])
-def test_exports_say_where_posts_are_from(name: str, tmp_path: Path) -> None:
-    with Session.create(tmp_path / "one", [ARTICLE], POSTS, model="bm25") as session:
+@pytest.mark.parametrize(
+    "name", ["csv", "jsonl", "xlsx", "label_studio", "argilla", "prodigy", "doccano", "asreview"]
+)
+def test_exports_say_where_posts_are_from_and_how_they_were_drawn(name: str, tmp_path: Path) -> None:
+    with Session.create(
+        tmp_path / "one", [ARTICLE], POSTS, model="bm25", strategy={"type": "random"}
+    ) as session:
+        session.next("kim", 3)
         session.label("kim", "1", "relevant")
         write(tmp_path / "labels", name, session.labeled(machines=True))
     (label,) = read(tmp_path / "labels").labels
     assert (label.post_id, label.platform, label.author, label.article_ids) == ("1", "x", "hash", ("a",))
+    assert label.sample == "random"
+    with Session.create(tmp_path / "two", [ARTICLE], POSTS, model="bm25") as other:
+        other.import_labels([label], "kim")
+        assert [one.sample for one in other.labeled()] == ["random", None, None]
 
 
-def test_the_latest_of_two_labels_counts_also_if_it_was_undone(tmp_path: Path) -> None:
+def test_what_an_import_leaves_out_is_counted(tmp_path: Path) -> None:
     with Session.create(tmp_path / "one", [ARTICLE], POSTS, model="bm25") as session:
         session.label("kim", "1", "relevant", "first thought")
-        session.label("kim", "2", "relevant")
         session.label("ben", "3", "not")
         session.resolve("lee", "3", "relevant")
-        monday = tmp_path / "monday.csv"
-        write(monday, "csv", session.labeled(machines=True))
+        for name in ("csv", "argilla"):  # of which the second has no times
+            write(tmp_path / name, name, session.labeled(machines=name == "csv"))
         session.label("kim", "1", "not", "off topic, see guideline 2")
         session.undo("ben")
-        session.resolve("lee", "3", "not")
-        imported = session.import_labels(read(monday).labels, source="monday.csv")
-        assert (imported.new, imported.older) == (0, 3)
-        assert imported.left_out == "3 older than what is known of their posts"
-        records = {record.post.id: record for record in session.labeled() if record.value}
-        assert {name: record.value for name, record in records.items()} == {"1": "not", "2": "relevant"}
-        assert records["1"].note == "off topic, see guideline 2"
-        assert session.labeled(resolved=True)[2].value == "not"
+        session.resolve("lee", "3", "skip")
+        imported = [session.import_labels(read(tmp_path / name).labels) for name in ("csv", "argilla")]
+        assert imported == [(0, 3, 0, 0), (0, 0, 2, 0)]
+        assert imported[0].left_out == "3 older than what is known of their posts"
+        assert imported[1].left_out == "2 without a time that differ from what is known of their posts"
+        assert [(one.post.id, one.value) for one in session.labeled(machines=True) if one.value] == [
+            ("1", "not")
+        ]
 
 
 def test_undo_leaves_an_imported_correction(tmp_path: Path) -> None:

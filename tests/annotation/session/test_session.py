@@ -246,7 +246,7 @@ def test_labels_come_in_from_files_once(session: Session, capsys: pytest.Capture
     imported = session.import_labels(
         [labels[0], ImportedLabel("p99", "kim", "not", line=9)], source="file.csv"
     )
-    assert imported == (0, 0, 1)
+    assert imported == (0, 0, 0, 1)
     assert "1 of 2 labels match no post" in capsys.readouterr().err.replace("\n", " ")
     exported = [r for r in session.labeled() if r.value]
     assert [(r.post.id, r.annotator, r.value, r.note) for r in exported] == [

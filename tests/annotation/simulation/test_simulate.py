@@ -20,7 +20,7 @@ from tests.helpers.pools import planted
 
 TEXTS = (
     "ferry aground on the reef",  # relevant
-    "RT @user: ferry aground on the reef http://t.co/x",  # its copy, relevant
+    "RT @user: ferry aground on the reef",  # its copy, relevant
     "nice weather on the island today",
     "lifeboat crew saved everyone tonight",  # relevant
     "lifeboat crew saved everyone tonight!",  # its copy, labeled otherwise

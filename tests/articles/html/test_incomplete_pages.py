@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from linker.articles.extraction import extract_article
-from linker.articles.fetching import Page
 from linker.articles.html.incomplete_pages import fault_of
-from linker.articles.page import word_count
+from linker.articles.page import Page
 from linker.common.errors import FetchError, StubError
+from linker.data.characters import word_count
 
 TITLE = "Otters return to the Brell"
 START = (
@@ -28,6 +28,9 @@ LONG = " ".join(
 )
 
 
+URL = "http://news.test/a"
+
+
 def page(*paragraphs: str, head: str = "", extra: str = "", title: str = TITLE) -> str:
     body = "".join(f"<p>{one}</p>" for one in paragraphs)
     return (
@@ -37,7 +40,7 @@ def page(*paragraphs: str, head: str = "", extra: str = "", title: str = TITLE) 
 
 
 def read(html: str, force: bool = False) -> str:
-    return extract_article(Page("http://news.test/a", html, "html"), "a", force=force).text
+    return extract_article(Page("a", URL, html.encode(), URL, "text/html"), force).text
 
 
 def refusal(html: str) -> str:

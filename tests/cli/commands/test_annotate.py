@@ -82,10 +82,14 @@ def test_from_start_to_export(run: Run, tmp_path: Path) -> None:
 
     code, out, err = run("export", "new", "--out", "labels.csv")
     assert (code, out) == (0, "labels.csv\n")
-    code, out, _ = run("import", "job", "labels.csv")
+    code, _, err = run("import", "job", "labels.csv")
+    assert code == 2
+    assert "labels are of other articles ('article.txt'), not of 'bridge'" in " ".join(err.split())
+    assert run(*("other" if word == "new" else word for word in START))[0] == 0
+    code, out, _ = run("import", "other", "labels.csv")
     assert (code, out) == (0, f"{1 + (first['id'] == 'p0')} labels read, 1 of them new\n")
-    assert run("import", "job", "labels.csv")[1].endswith("0 of them new\n")
-    assert json.loads(run("status", "job", "--json")[1])["relevant"] == 1
+    assert run("import", "other", "labels.csv")[1].endswith("0 of them new\n")
+    assert json.loads(run("status", "other", "--json")[1])["relevant"] == 1
 
 
 def test_next_shows_posts_to_read(run: Run) -> None:

@@ -240,7 +240,7 @@ def test_bad_lines_stop_or_are_set_aside(run: Run, tmp_path: Path) -> None:
 def test_explain_marks_the_words(run: Run) -> None:
     words = (*BASIC, "--model", "bm25", "--explain")
     out = run(*words, "--top", "1")[1]
-    assert "words of the article that count most: " in out
+    assert "words of the article by TF-IDF: " in out
     assert "*cracks* in the *BRIDGE* again, well done *council*" in out
     record = json.loads(run(*words, "--format", "jsonl")[1].splitlines()[0])
     assert [word for word, _ in record["post_words"]] == ["cracks", "bridge", "council"]

@@ -14,7 +14,7 @@ from linker.corpus.storage.store import Store
 from linker.data.io.columns import PostColumns
 from linker.data.types import Article, Post
 from linker.models.bm25 import BM25Model
-from linker.models.features.postings import words_of
+from linker.models.features.postings import postings_of
 from linker.ranking.search import mean_scores
 from tests.corpus.conftest import some_posts, write_posts
 
@@ -79,7 +79,7 @@ def test_posts_added_later_count(built, tmp_path):
     assert len(files(built)) == 8, "each shard has one file"
 
 
-def test_whoever_sees_fewer_posts_does_not_see_the_words_of_others(built, tmp_path):
+def test_whoever_sees_fewer_posts_does_not_see_the_postings_of_others(built, tmp_path):
     before = Corpus.open(built)
     add_to_corpus(
         built, [write_posts(tmp_path / "more.jsonl", some_posts(5, start=150))], None, PostColumns()
@@ -93,12 +93,12 @@ def test_whoever_sees_fewer_posts_does_not_see_the_words_of_others(built, tmp_pa
     )
 
 
-def test_words_of_many_and_of_long_posts():
+def test_postings_of_many_and_of_long_posts():
     texts = [f"word{i} harbour harbour" for i in range(70_000)] + ["glacier " * 70_000]
-    arrays = words_of(texts, "english")
+    arrays = postings_of(texts, "english")
     assert arrays["places"].dtype == np.uint32
     assert arrays["counts"].max() == 70_000
     assert arrays["lengths"][-1] == 70_000
-    few = words_of(texts[:9], "english")
+    few = postings_of(texts[:9], "english")
     assert few["places"].dtype == np.uint16
-    assert words_of([], "english")["lengths"].shape == (0,)
+    assert postings_of([], "english")["lengths"].shape == (0,)

@@ -11,7 +11,7 @@ const FIRST_PAUSE = 800;
 const LONGEST_PAUSE = 10000;
 const POLL = 5000;
 
-export class Queue {
+export class Outbox {
   /**
    * @param session  what the server says of the session
    * @param annotator  a function: whose suggestions are wanted

@@ -1,0 +1,208 @@
+"""Intervals of 95 %, and p-values, on made posts and models whose truth is known: how often they hold."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import numpy as np
+
+from linker.annotation.pool import Labels
+from linker.annotation.stopping_rules.sequential_sampling import RecallRule
+from linker.calibration.labeled_thresholds import LabeledThresholds
+from linker.calibration.thresholds import Share, Threshold
+from linker.common.errors import LinkerError
+from linker.data.labels.post_labels import relevance_of
+from linker.data.labels.records import ImportedLabel
+from linker.evaluation.comparison import LEAST_ARTICLES
+from linker.evaluation.significance import mean_intervals, randomization_test
+from tests.reliability.harness import Tally
+
+_POSTS = 800
+_BEGIN = datetime(2031, 3, 3, tzinfo=timezone.utc)
+# Coverage of intervals of 95 %; three standard errors of the number of runs are allowed below it.
+_LEAST = 0.93
+# The posts that a session draws, and whether at random, in the order of their labels.
+Draws = list[tuple[int, bool]]
+
+
+class World:
+    """Posts, best first, of which a share is relevant, and in what order a good query strategy would label them.
+
+    Args:
+        kind: how scores go with relevance: `bell`; `mixed`: four in ten relevant posts score like others; `wrong`: the
+            best-ranked are irrelevant; `ties`: a dozen distinct scores; `copies`: one post in five has near-duplicates.
+        share: share of relevant posts.
+        rng: random numbers.
+    """
+
+    def __init__(self, kind: str, share: float, rng: np.random.Generator) -> None:
+        relevant = np.arange(_POSTS) < max(4, round(share * _POSTS))
+        lift = np.where(rng.random(_POSTS) < (0.4 if kind == "mixed" else 0), 0.3, 2.0)
+        scores = rng.normal(size=_POSTS) + relevant * lift
+        if kind == "wrong":
+            scores[-_POSTS // 50 :] += 5
+        if kind == "ties":
+            scores = np.round(scores * 2) / 2
+        copies = np.ones(_POSTS, dtype=int)
+        if kind == "copies":
+            copies += rng.poisson(2, _POSTS) * (rng.random(_POSTS) < 0.2 + 0.3 * relevant)
+        order = np.argsort(-scores, kind="stable")
+        self.copies, self.relevant = copies[order], relevant[order]
+        self.scores = np.repeat(scores[order], self.copies).astype(np.float32)
+        self.true = np.repeat(self.relevant, self.copies)
+        noisy = self.relevant * 2.5 + scores[order] + rng.normal(size=_POSTS)
+        self.strategy = np.argsort(-noisy).tolist()
+        self.rng = rng
+
+    def drawn(self, count: int, among: Iterable[int] = range(_POSTS)) -> Draws:
+        """Draw posts at random."""
+        return [(int(post), True) for post in self.rng.choice(list(among), count, replace=False)]
+
+    def labels(self, draws: Draws, timed: bool = True) -> list[ImportedLabel]:
+        """Return the labels of a session, near-duplicates included, as files of it have them."""
+        first = np.concatenate([[0], np.cumsum(self.copies)])
+        return [
+            ImportedLabel(
+                f"p{row}",
+                "kim",
+                "relevant" if self.relevant[post] else "not",
+                time=_BEGIN + timedelta(seconds=20.000_001 * number) if timed else None,
+                sample="random" if at_random else "active_learning",
+            )
+            for number, (post, at_random) in enumerate(draws)
+            for row in range(first[post], first[post + 1])
+        ]
+
+
+def _recall_rule(world: World, target: float = 0.9) -> Draws:
+    """Label until the stopping rule stops."""
+    rule, draws, queue = RecallRule(target), Draws(), list(world.strategy)
+    while True:
+        posts = np.array([post for post, _ in draws], dtype=np.int64)
+        labels = Labels(posts, world.relevant[posts], np.array([flag for _, flag in draws], dtype=bool))
+        decision = rule.decide(labels, _POSTS)
+        if decision.stop:
+            return draws
+        post = queue[int(world.rng.integers(len(queue)))] if decision.draw_at_random else queue[0]
+        queue.remove(post)
+        draws.append((post, decision.draw_at_random))
+
+
+def _until_relevant(world: World, count: int = 20) -> Draws:
+    """Label random posts until so many are relevant."""
+    draws = world.drawn(_POSTS * 3 // 4)
+    found = np.cumsum([world.relevant[post] for post, _ in draws])
+    return draws[: int(np.searchsorted(found, count)) + 1]
+
+
+def _random_then_strategy(world: World) -> Draws:
+    draws = world.drawn(100)
+    known = {post for post, _ in draws}
+    return draws + [(post, False) for post in world.strategy if post not in known][:100]
+
+
+def _strategy_then_random(world: World) -> Draws:
+    chosen = world.strategy[:100]
+    return [(post, False) for post in chosen] + world.drawn(100, set(range(_POSTS)).difference(chosen))
+
+
+#: Designs, as sessions make them.
+DESIGNS: dict[str, Callable[[World], Draws]] = {
+    "20 random": lambda world: world.drawn(20),
+    "50 random": lambda world: world.drawn(50),
+    "100 random": lambda world: world.drawn(100),
+    "170 random": lambda world: world.drawn(170),
+    "300 random": lambda world: world.drawn(300),
+    "until 20 relevant": _until_relevant,
+    "recall rule": _recall_rule,
+    "strategy, then random": _strategy_then_random,
+    "random, then strategy": _random_then_strategy,
+    "two files": lambda world: world.drawn(100) + [(post, False) for post in world.strategy[:100]],
+    "without times": _strategy_then_random,
+}
+_KINDS = ("bell", "mixed", "wrong", "ties", "copies")
+_SHARES = (0.01, 0.03, 0.1, 0.3)
+_ARTICLES = (5, 10, 15, 29, 30, 60)
+
+
+def thresholds_of(world: World, draws: Draws, timed: bool = True) -> Iterator[tuple[str, Threshold]]:
+    """Yield thresholds by the labels of some draws, fixed ones and those that the labels choose."""
+    labels = relevance_of(world.labels(draws, timed))
+    scores = dict(zip((f"p{row}" for row in range(len(world.scores))), world.scores.tolist()))
+    with suppress(LinkerError):  # all labels are alike
+        estimated = LabeledThresholds.by_scores(world.scores, {post: scores[post] for post in labels}, labels)
+        for share in (0.02, 0.1, 0.4):
+            yield f"best {share:.0%}", estimated.at(float(world.scores[int(share * len(world.scores))]))
+        yield "recall=0.9", estimated.for_recall(0.9)
+        with suppress(LinkerError):  # no interval
+            yield "recall>=0.8", estimated.for_least_recall(0.8)
+        for precision in (0.5, 0.8):
+            with suppress(LinkerError):  # not reached
+                yield f"precision={precision}", estimated.for_precision(precision)
+
+
+def intervals(tally: Tally, folder: Path, runs: int, chance: random.Random) -> None:
+    """Estimate thresholds by labels that were drawn in many ways, and compare models that are equal."""
+    held: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    for number in range(runs):
+        for design, draw in DESIGNS.items():
+            world = World(
+                _KINDS[number % len(_KINDS)],
+                _SHARES[number // len(_KINDS) % len(_SHARES)],
+                np.random.default_rng(chance.randrange(2**32)),
+            )
+            draws = list(dict.fromkeys(draw(world)))
+            for name, chosen in thresholds_of(world, draws, design != "without times"):
+                hits = int(world.true[: chosen.kept].sum())
+                precision, recall = hits / max(chosen.kept, 1), hits / int(world.true.sum())
+                if name == "recall>=0.8":
+                    held[design, "recall>=0.8 reached"].append(recall >= 0.8)
+                for of, share, true in (
+                    ("precision", chosen.precision, precision),
+                    ("recall", chosen.recall, recall),
+                ):
+                    if share.low is not None:
+                        held[design, f"{of} at {name}"].append(contains(share, true))
+    rates = {key: float(np.mean(cases)) for key, cases in held.items() if len(cases) >= min(20, runs)}
+    for (design, name), rate in rates.items():
+        cases = len(held[design, name])
+        allowed = _LEAST - 3 * (0.05 * 0.95 / cases) ** 0.5
+        tally.check(rate >= allowed, f"{design}: {name} held in {rate:.1%} of {cases:,}")
+    design, name = worst = min(rates, key=lambda key: rates[key])
+    highest = max(_rejected(tally, articles, 50 * runs, chance.randrange(2**32)) for articles in _ARTICLES)
+    tally.notes = (
+        f"{sum(map(len, held.values())):,} intervals of thresholds; least coverage {rates[worst]:.1%} "
+        f"({design}: {name}); at most {highest:.1%} of p-values of equal models are ≤ 0.05"
+    )
+
+
+def _rejected(tally: Tally, articles: int, runs: int, seed: int) -> float:
+    """Compare two equal models, whose values are skewed, many times; return the share of p-values up to 0.05."""
+    rng, rejected, covered = np.random.default_rng(seed), [], []
+    for start in range(0, runs, 500):
+        first, second = rng.lognormal(sigma=1.5, size=(2, articles, min(500, runs - start)))
+        rejected += (randomization_test(first - second, seed=start) <= 0.05).tolist()
+        differences = rng.exponential(size=first.shape) * (rng.random(first.shape) < 0.7)
+        low, high = mean_intervals(differences, 1_000, seed=start)
+        covered += ((low <= 0.7) & (high >= 0.7)).tolist()
+    error = 3 * (0.05 * 0.95 / runs) ** 0.5
+    rate = float(np.mean(rejected))
+    tally.check(
+        rate <= 0.055 + error, f"{articles} articles: {rate:.1%} of p-values of equal models are ≤ 0.05"
+    )
+    if articles >= LEAST_ARTICLES:
+        held = float(np.mean(covered))
+        tally.check(
+            held >= _LEAST - error, f"{articles} articles: intervals of differences held in {held:.1%}"
+        )
+    return rate
+
+
+def contains(share: Share, true: float) -> bool:
+    """Return whether an interval holds the truth."""
+    return share.low is not None and share.high is not None and share.low - 1e-9 <= true <= share.high + 1e-9
