@@ -7,13 +7,12 @@ shape. Intervals therefore come from counts of labels whose posts were drawn at 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
-from scipy.special import betaincinv
 
 from linker.calibration.probabilities import platt, rising
-from linker.calibration.thresholds import INTERVAL, Share, Thresholds
+from linker.calibration.thresholds import Share, Thresholds
 from linker.common.errors import DataError
 from linker.data.labels.records import SampledLabels
 from linker.models.score_scale import UNSCALED, ScoreScale
@@ -128,16 +127,14 @@ class LabeledThresholds(Thresholds):
         without = ""
         if design.random and design.posts is not None and len(scores) > design.posts:
             without = f"whose random sample is of {design.posts:,} of these {len(scores):,} posts only"
-        thresholds = cls(
-            scores,
-            ranks,
-            np.array([labels[post_id] for post_id in chosen]),
-            scale,
-            np.array([post_id in design.random for post_id in chosen]),
-            None if design.before is None else np.array([post_id in design.before for post_id in chosen]),
-            np.array([design.draws.get(post_id, -1 - n) for n, post_id in enumerate(chosen)]),
-            without,
-        )
+
+        def among(ids: Collection[str]) -> np.ndarray:
+            return np.array([post_id in ids for post_id in chosen])
+
+        before = None if design.before is None else among(design.before)
+        draws = np.unique([design.draws.get(post_id, post_id) for post_id in chosen], return_inverse=True)[1]
+        relevant = np.array([labels[post_id] for post_id in chosen])
+        thresholds = cls(scores, ranks, relevant, scale, among(design.random), before, draws, without)
         if missing := len(labels) - len(chosen):
             thresholds.basis += f"; {missing:,} labels are of other posts"
         return thresholds
@@ -184,19 +181,11 @@ class LabeledThresholds(Thresholds):
         return bounds[0], bounds[1]
 
     def _needed(self, target: float) -> str:
-        if not self._has_sample:
+        # A sample with this many relevant posts, all of them kept, is enough.
+        more = (3.1 / (1 - target) / self.hits - 1) * self.sampled if self._has_sample and target < 1 else 0
+        if more <= 0:
             return ""
-        # All relevant posts of the sample would have to be kept.
-        counts = np.arange(1, 10_000)
-        enough = betaincinv(counts + _PRIOR, 1 - _PRIOR, INTERVAL[0]) >= target
-        needed = int(counts[enough][0]) if enough.any() else len(counts)
-        if needed <= self.hits:
-            return ""
-        more = int(np.ceil((needed - self.hits) * self.sampled / self.hits))
-        return (
-            f"; to leave out more posts, the random sample needs {needed:,} relevant ones: label about {more:,} more "
-            f"({_REMEDY})"
-        )
+        return f"; to leave out more posts, label about {more:,.0f} more of a random sample ({_REMEDY})"
 
     def _describe(self, posts: int, positives: int, without: str) -> str:
         """Return what the estimates are based on."""

@@ -12,7 +12,7 @@ import numpy as np
 from linker.common.errors import LinkerError
 from linker.models.score_scale import UNSCALED, ScoreScale
 
-INTERVAL = (0.025, 0.975)
+_INTERVAL = (0.025, 0.975)
 # Of sums of probabilities that are compared with targets.
 _ROUNDING = 1e-9
 # An interval that leaves out less than this says nothing.
@@ -54,8 +54,8 @@ class Share:
         Samples that are all alike, or spread over all shares, are too little data for an interval. Several rows of
         samples give the interval that contains those of all rows.
         """
-        low = float(np.quantile(lows, INTERVAL[0], axis=-1).min())
-        high = float(np.quantile(lows if highs is None else highs, INTERVAL[1], axis=-1).max())
+        low = float(np.quantile(lows, _INTERVAL[0], axis=-1).min())
+        high = float(np.quantile(lows if highs is None else highs, _INTERVAL[1], axis=-1).max())
         if not 1e-4 < high - low < 1 - _LEAST_LEFT_OUT:
             return cls(value, note=_TOO_LITTLE)
         return cls(value, min(value, low), max(value, high))
@@ -157,11 +157,7 @@ class Thresholds:
         return [self.at(self._score_keeping(int(end))) for end in ends]
 
     def choose(
-        self,
-        threshold: float | None,
-        precision: float | None,
-        recall: float | None,
-        recall_at_least: float | None = None,
+        self, threshold: float | None, precision: float | None, recall: float | None, confident: bool = False
     ) -> Threshold | None:
         """Return the threshold that was asked for, by its score or by a target; None if none was asked for.
 
@@ -171,9 +167,7 @@ class Thresholds:
         if precision is not None:
             return self.for_precision(precision)
         if recall is not None:
-            return self.for_recall(recall)
-        if recall_at_least is not None:
-            return self.for_least_recall(recall_at_least)
+            return self.for_recall(recall, confident)
         return None if threshold is None else self.at(threshold)
 
     def for_precision(self, target: float) -> Threshold:
@@ -193,44 +187,43 @@ class Thresholds:
             )
         return self.at(self._score_keeping(int(self._ends[reached[-1]])))
 
-    def for_recall(self, target: float) -> Threshold:
-        """Return the highest threshold with at least this estimated recall; that of all posts has a recall of 1."""
-        check_targets(None, None, target)
-        reached = np.flatnonzero(self._recall(self._ends) >= target - _ROUNDING)
-        threshold = self.at(self._score_keeping(int(self._ends[reached[0]])))
-        note = f"; no higher threshold is estimated to reach a recall of {percent(target)} %"
-        if threshold.kept < len(self):
-            note = f"; the recall of {percent(target)} % is an estimate without bounds"
-            if not self.no_interval:
-                note = (
-                    f"; the recall of {percent(target)} % is the estimate, and the truth is below it about every "
-                    f"second time (--threshold 'recall>={target:g}' reaches it with 95 % confidence)"
-                )
-        return replace(threshold, note=note * (target < 1))
+    def for_recall(self, target: float, confident: bool = False) -> Threshold:
+        """Return the highest threshold with at least this recall; that of all posts has a recall of 1.
 
-    def for_least_recall(self, target: float) -> Threshold:
-        """Return the highest threshold whose interval of recall begins at the target or above; else that of all posts.
+        Args:
+            target: recall, above 0 and up to 1.
+            confident: the interval of recall, not the estimate, must begin at the target or above.
 
         Raises:
-            LinkerError: if there are no intervals.
+            LinkerError: if there are no intervals to be confident by.
         """
-        check_targets(None, None, None, recall_at_least=target)
-        if self.no_interval:
+        check_targets(None, None, target)
+        if confident and self.no_interval:
             raise LinkerError(f"recall>={target:g}: recall has no lower bound here; {self.basis}")
 
         def bound(end: int) -> float:
-            share = self.at(self._score_keeping(end)).recall
-            return share.value if end == len(self) else share.low or 0.0
+            if not confident or end == len(self):
+                return float(self._recall(end))
+            return self.at(self._score_keeping(end)).recall.low or 0.0
 
         end = self._ends[bisect_left(self._ends.tolist(), target - _ROUNDING, key=bound)]
         threshold = self.at(self._score_keeping(int(end)))
-        note = f"; with 95 % confidence, at least {percent(target)} % of the relevant posts are kept"
+        how, shown = "known with 95 % confidence" if confident else "estimated", percent(target)
         if threshold.kept == len(self):
-            note = f"; no higher threshold keeps {percent(target)} % of them with 95 % confidence"
-        return replace(threshold, note=note + self._needed(target))
+            note = f"no higher threshold is {how} to reach a recall of {shown} %"
+        elif confident:
+            note = f"with 95 % confidence, at least {shown} % of the relevant posts are kept"
+        elif self.no_interval:
+            note = f"the recall of {shown} % is an estimate without bounds"
+        else:
+            note = (
+                f"the recall of {shown} % is the estimate, and the truth is below it about every second time "
+                f"(--threshold 'recall>={target:g}' reaches it with 95 % confidence)"
+            )
+        return replace(threshold, note=f"; {note}{self._needed(target) if confident else ''}" * (target < 1))
 
     def _needed(self, target: float) -> str:
-        """Return how many labels would let `for_least_recall` leave out more posts, as a clause; empty if unknown."""
+        """Return how many more labels a confident `for_recall` needs to leave out more posts; empty if not known."""
         return ""
 
     @cached_property
@@ -266,18 +259,14 @@ def few_digits(low: float, high: float) -> float:
 
 
 def check_targets(
-    threshold: float | None,
-    precision: float | None,
-    recall: float | None,
-    has_evidence: bool = True,
-    recall_at_least: float | None = None,
+    threshold: float | None, precision: float | None, recall: float | None, has_evidence: bool = True
 ) -> None:
     """Check that at most one threshold or target is given, and that a target can be estimated.
 
     Raises:
         LinkerError: if several are given, a target is out of range, or there is nothing to estimate it from.
     """
-    targets = {"precision": precision, "recall": recall, "recall_at_least": recall_at_least}
+    targets = {"precision": precision, "recall": recall}
     options = {**targets, "threshold": threshold}
     names = [name for name, value in options.items() if value is not None]
     if len(names) > 1:

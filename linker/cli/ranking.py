@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Literal
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -135,15 +135,17 @@ class RankingOptions:
         write_ranking(ranking, self.out, self.format)
 
 
-def _threshold(text: str | None) -> dict[str, float]:
-    """Parse `--threshold` (50, precision=0.8, recall=0.9 or recall>=0.9) into an option of `RankRequest`."""
+def _threshold(text: str | None) -> dict[str, Any]:
+    """Parse `--threshold` (50, precision=0.8, recall=0.9 or recall>=0.9) into options of `RankRequest`."""
     if text is None:
         return {}
-    signs = {"": "threshold", "precision=": "precision", "recall=": "recall", "recall>=": "recall_at_least"}
-    target, sign, number = text.rpartition("=")
+    target, sign, number = text.partition("=")
+    name = target.rstrip(" >") if sign else "threshold"
     try:
-        return {signs[(target + sign).replace(" ", "")]: float(number)}
-    except (KeyError, ValueError):
+        if name not in ("threshold", "precision", "recall") or (">" in target and name != "recall"):
+            raise ValueError(name)
+        return {name: float(number if sign else target), "confident": ">" in target}
+    except ValueError:
         raise LinkerError(
             f"--threshold {text}: give a score from 0 to 100 such as 50, precision=0.8, recall=0.9 or, in quotation "
             "marks, 'recall>=0.9'"

@@ -165,10 +165,7 @@ class Comparison:
             "models": {name: self.metrics(name) for name in self.evaluations},
             "baseline": baseline,
             "differences": [
-                {
-                    key: None if isinstance(value, float) and math.isnan(value) else value
-                    for key, value in asdict(difference).items()
-                }
+                {key: _defined(value) for key, value in asdict(difference).items()}
                 for difference in differences
             ],
             "article_ids": self.article_ids,
@@ -180,9 +177,11 @@ class Comparison:
         }
 
 
+def _defined(value: Any) -> Any:
+    """Return a value, None in place of NaN."""
+    return None if value != value else value
+
+
 def _values(by_metric: dict[str, np.ndarray]) -> dict[str, list[float | None]]:
     """Return values as JSON, null where they are not defined."""
-    return {
-        metric: [None if math.isnan(value) else float(value) for value in values]
-        for metric, values in by_metric.items()
-    }
+    return {metric: [_defined(value) for value in values.tolist()] for metric, values in by_metric.items()}

@@ -242,23 +242,18 @@ def swapped_p_values(
     Returns:
         Name of the metric → p-value; exact up to 12 articles, else of 2,000 random patterns of swaps.
     """
-    count = len(scores)
-    if count <= 12:
-        swaps = sign_patterns(count) < 0
-    else:
-        swaps = np.random.default_rng(seed).random((2001, count)) < 0.5
-        swaps[0] = False
+    swaps = np.random.default_rng(seed).random((2001, len(scores))) < 0.5
+    if len(scores) <= 12:
+        swaps = sign_patterns(len(scores)) < 0
+    swaps[0] = False  # as observed
     both = np.concatenate([rankdata(scores).reshape(scores.shape), rankdata(reference).reshape(scores.shape)])
     relevant, ids = np.concatenate([relevance, relevance]), [*article_ids, *article_ids]
     first, second = (
         resample_pair_metrics(both, relevant, ids, post_ids, np.hstack([~flips, flips]).astype(np.int64))
         for flips in (swaps, ~swaps)
     )
-    found = {}
-    for metric in first:
-        differences = np.abs(first[metric] - second[metric])
-        found[metric] = float((differences >= differences[0] - 1e-12).mean())
-    return found
+    differences = {metric: np.abs(first[metric] - second[metric]) for metric in first}
+    return {metric: float((of >= of[0] - 1e-12).mean()) for metric, of in differences.items()}
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

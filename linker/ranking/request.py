@@ -25,7 +25,7 @@ class RankOptions(TypedDict, total=False):
     threshold: float | None
     precision: float | None
     recall: float | None
-    recall_at_least: float | None
+    confident: bool
     labels: AnyLabels | None
     calibration: Calibration | None
     explain: bool
@@ -44,7 +44,7 @@ class RankRequest:
         threshold: leave out posts with a lower score, 0 to 100.
         precision: leave out posts below the lowest threshold that reaches this precision, above 0 and up to 1.
         recall: leave out posts below the highest threshold that reaches this estimated recall, above 0 and up to 1.
-        recall_at_least: leave out posts below the highest threshold that reaches this recall with 95 % confidence.
+        confident: reach `recall` with 95 % confidence, not by the estimate.
         labels: relevance of some of the posts, which gives every post a probability: a dict or Series by id, a data
             frame, records or a file, with any words for relevant and not.
         calibration: what `linker calibrate` learned from other articles and posts; likewise.
@@ -63,7 +63,7 @@ class RankRequest:
     threshold: float | None = None
     precision: float | None = None
     recall: float | None = None
-    recall_at_least: float | None = None
+    confident: bool = False
     labels: AnyLabels | None = None
     calibration: Calibration | None = None
     explain: bool = False
@@ -74,6 +74,8 @@ class RankRequest:
     def __post_init__(self) -> None:
         if self.threshold is not None and math.isnan(self.threshold):
             raise LinkerError("--threshold nan: no score can be compared with it; give a number")
+        if self.confident and self.recall is None:
+            raise LinkerError("confident: give a recall to reach with confidence, such as recall=0.9")
         if self.offset < 0:
             raise LinkerError(f"offset {self.offset}: give 0 or more")
         if self.labels is not None and self.calibration is not None:
@@ -82,7 +84,7 @@ class RankRequest:
             )
         if self.calibration is not None and self.ignore_dates:
             raise LinkerError("--calibration: learned with dates; leave out --calibration or --ignore-dates")
-        check_targets(self.threshold, self.precision, self.recall, self.has_evidence, self.recall_at_least)
+        check_targets(self.threshold, self.precision, self.recall, self.has_evidence)
 
     def labels_of(self, articles: Sequence[Article]) -> LabelFile:
         """Return the labels of the articles.

@@ -64,9 +64,7 @@ def search(
     warn_of_languages(model, articles, table.languages(scores.passing))
     chosen = None
     if thresholds is not None:
-        chosen = thresholds.choose(
-            request.threshold, request.precision, request.recall, request.recall_at_least
-        )
+        chosen = thresholds.choose(request.threshold, request.precision, request.recall, request.confident)
     threshold = chosen.score if chosen else request.threshold
     raw = None if threshold is None else float(scores.scale.least_raw(threshold))
     rows, found, copies = scores.best(request, raw)

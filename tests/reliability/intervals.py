@@ -140,7 +140,7 @@ def thresholds_of(world: World, draws: Draws, timed: bool = True) -> Iterator[tu
             yield f"best {share:.0%}", estimated.at(float(world.scores[int(share * len(world.scores))]))
         yield "recall=0.9", estimated.for_recall(0.9)
         with suppress(LinkerError):  # no interval
-            yield "recall>=0.8", estimated.for_least_recall(0.8)
+            yield "recall>=0.8", estimated.for_recall(0.8, confident=True)
         for precision in (0.5, 0.8):
             with suppress(LinkerError):  # not reached
                 yield f"precision={precision}", estimated.for_precision(precision)

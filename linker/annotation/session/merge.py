@@ -161,19 +161,13 @@ class _Merge:
             self._notes[key], self._noted[key] = note, note_time
         if fate in _TAKEN or (kind == "machine" and note is not None):
             event = (
-                Event(kind, name, label.post_id)
+                Event(kind, name, label.post_id, strategy=label.sample)
                 if before is None
                 else replace(before, id=None, annotator=name)
             )
             time = _moment(fate, time)
             event = replace(
-                event,
-                value=label.value,
-                choice=label.choice,
-                note=None,
-                time=time,
-                imported=True,
-                strategy=event.strategy or label.sample,
+                event, value=label.value, choice=label.choice, note=None, time=time, imported=True
             )
             if note is not None and (note_time == time or kind == "machine"):
                 event, note = replace(event, note=note), None

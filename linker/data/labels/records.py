@@ -102,7 +102,7 @@ class SampledLabels(dict[str, bool]):
         random: ids of the posts that were drawn at random.
         before: ids of the posts that had a label when the sample was drawn, so that they could not be drawn; None: not
             known.
-        draws: number of the draw by id, for near-duplicates that were drawn as one post.
+        draws: name of the draw by id, for near-duplicates that were drawn as one post.
         posts: number of posts that the sample was drawn from, or had a label before; None: not known.
     """
 
@@ -111,7 +111,7 @@ class SampledLabels(dict[str, bool]):
         labels: Mapping[str, bool],
         random: Iterable[str] = (),
         before: Iterable[str] | None = None,
-        draws: Mapping[str, int] | None = None,
+        draws: Mapping[str, str] | None = None,
         posts: int | None = None,
     ) -> None:
         super().__init__(labels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 
 from linker.data.labels.records import ImportedLabel, SampledLabels
 
@@ -23,37 +24,31 @@ def with_sample(
         labels: all labels of these posts.
         posts: number of posts that were there to be drawn or labeled; None: not known.
     """
-    of_post: dict[str, list[ImportedLabel]] = {}
-    for label in labels:
-        if not label.machine:
-            of_post.setdefault(label.post_id or f"text {label.text}", []).append(label)
-    drawn = {
-        post: [label for label in of_post[post] if (label.sample or "").strip().casefold() == "random"]
-        for post in relevance
-    }
-    random = {post: labels for post, labels in drawn.items() if labels}
-    draws: dict[str, int] = {}
-    numbers: dict[object, int] = {}
-    for post, (label, *_) in random.items():
+    random: set[str] = set()
+    draws: dict[str, str] = {}
+    times: dict[str, datetime | None] = {}
+    # Labels of the sample first, since other labels of the same posts may be older or later.
+    for label in sorted(labels, key=lambda label: not _is_random(label)):
+        post = label.post_id or f"text {label.text}"
+        if post not in relevance or label.machine or (post in random and not _is_random(label)):
+            continue
+        random |= {post} if _is_random(label) else set()
+        before = times.get(post, label.time)
+        times[post] = min(before, label.time) if before and label.time else None
         # Near-duplicates inherit a label with its time to the microsecond.
-        if label.time is not None and label.time.microsecond:
-            draws[post] = numbers.setdefault((label.annotator, label.time), len(numbers))
-    times = {
-        post: [label.time for label in random.get(post) or of_post[post] if label.time is not None]
-        for post in relevance
-    }
-    others = {min(found) for post, found in times.items() if found and post not in random}
-    if not all(times.values()) or any(min(times[post]) in others for post in random):
+        if label.time and label.time.microsecond:
+            draws.setdefault(post, f"{label.annotator} {label.time}")
+    others = {time for post, time in times.items() if post not in random}
+    dated = {post: time for post, time in times.items() if time is not None}
+    if len(dated) < len(relevance) or any(dated[post] in others for post in random):
         return SampledLabels(relevance, random, None, draws, posts)
-    ordered = sorted(relevance, key=lambda post: (min(times[post]), post))
+    ordered = sorted(dated, key=lambda post: (dated[post], post))
     start, stop = _longest([post in random for post in ordered])
-    return SampledLabels(
-        relevance,
-        [post for post in ordered[start:stop] if post in random],
-        ordered[:start],
-        draws,
-        posts,
-    )
+    return SampledLabels(relevance, random.intersection(ordered[start:stop]), ordered[:start], draws, posts)
+
+
+def _is_random(label: ImportedLabel) -> bool:
+    return (label.sample or "").strip().casefold() == "random"
 
 
 def _longest(is_random: list[bool]) -> tuple[int, int]:

@@ -93,7 +93,7 @@ def test_a_sample_of_other_posts_or_of_copies_is_no_sample_of_these() -> None:
     assert "whose random sample is of 150 of these 200 posts only" in other.basis
     assert other.at(100).recall.low is None
     with pytest.raises(LinkerError, match=r"recall>=0.9: recall has no lower bound here; by 100 labels"):
-        other.for_least_recall(0.9)
+        other.for_recall(0.9, confident=True)
     single = LabeledThresholds.by_scores(scores, raw, SampledLabels(labels, labels, ()))
     fours = {post: int(post[1:]) // 8 for post in labels}
     copies = LabeledThresholds.by_scores(scores, raw, SampledLabels(labels, labels, (), fours))
