@@ -14,7 +14,7 @@ import numpy as np
 from linker.annotation.pool import Labels
 from linker.annotation.stopping_rules.sequential_sampling import RecallRule
 from linker.calibration.labeled_thresholds import LabeledThresholds
-from linker.calibration.thresholds import Share, Threshold
+from linker.calibration.thresholds import Threshold
 from linker.common.errors import LinkerError
 from linker.data.labels.post_labels import relevance_of
 from linker.data.labels.records import ImportedLabel
@@ -33,11 +33,8 @@ Draws = list[tuple[int, bool]]
 class World:
     """Posts, best first, of which a share is relevant, and in what order a good query strategy would label them.
 
-    Args:
-        kind: how scores go with relevance: `bell`; `mixed`: four in ten relevant posts score like others; `wrong`: the
-            best-ranked are irrelevant; `ties`: a dozen distinct scores; `copies`: one post in five has near-duplicates.
-        share: share of relevant posts.
-        rng: random numbers.
+    Scores go with relevance by kind: `bell`; `mixed`: four in ten relevant posts score like others; `wrong`: the
+    best-ranked are irrelevant; `ties`: a dozen distinct scores; `copies`: one post in five has near-duplicates.
     """
 
     def __init__(self, kind: str, share: float, rng: np.random.Generator) -> None:
@@ -100,12 +97,6 @@ def _until_relevant(world: World, count: int = 20) -> Draws:
     return draws[: int(np.searchsorted(found, count)) + 1]
 
 
-def _random_then_strategy(world: World) -> Draws:
-    draws = world.drawn(100)
-    known = {post for post, _ in draws}
-    return draws + [(post, False) for post in world.strategy if post not in known][:100]
-
-
 def _strategy_then_random(world: World) -> Draws:
     chosen = world.strategy[:100]
     return [(post, False) for post in chosen] + world.drawn(100, set(range(_POSTS)).difference(chosen))
@@ -121,8 +112,7 @@ DESIGNS: dict[str, Callable[[World], Draws]] = {
     "until 20 relevant": _until_relevant,
     "recall rule": _recall_rule,
     "strategy, then random": _strategy_then_random,
-    "random, then strategy": _random_then_strategy,
-    "two files": lambda world: world.drawn(100) + [(post, False) for post in world.strategy[:100]],
+    "random and strategy": lambda world: world.drawn(100) + [(post, False) for post in world.strategy[:100]],
     "without times": _strategy_then_random,
 }
 _KINDS = ("bell", "mixed", "wrong", "ties", "copies")
@@ -148,36 +138,33 @@ def thresholds_of(world: World, draws: Draws, timed: bool = True) -> Iterator[tu
 
 def intervals(tally: Tally, folder: Path, runs: int, chance: random.Random) -> None:
     """Estimate thresholds by labels that were drawn in many ways, and compare models that are equal."""
-    held: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    held: dict[str, list[bool]] = defaultdict(list)
     for number in range(runs):
+        kind, share = _KINDS[number % len(_KINDS)], _SHARES[number // len(_KINDS) % len(_SHARES)]
         for design, draw in DESIGNS.items():
-            world = World(
-                _KINDS[number % len(_KINDS)],
-                _SHARES[number // len(_KINDS) % len(_SHARES)],
-                np.random.default_rng(chance.randrange(2**32)),
-            )
-            draws = list(dict.fromkeys(draw(world)))
-            for name, chosen in thresholds_of(world, draws, design != "without times"):
+            world = World(kind, share, np.random.default_rng(chance.randrange(2**32)))
+            for name, chosen in thresholds_of(world, draw(world), design != "without times"):
                 hits = int(world.true[: chosen.kept].sum())
                 precision, recall = hits / max(chosen.kept, 1), hits / int(world.true.sum())
                 if name == "recall>=0.8":
-                    held[design, "recall>=0.8 reached"].append(recall >= 0.8)
-                for of, share, true in (
+                    held[f"{design}: recall of 0.8 reached"].append(recall >= 0.8)
+                for of, bounds, true in (
                     ("precision", chosen.precision, precision),
                     ("recall", chosen.recall, recall),
                 ):
-                    if share.low is not None:
-                        held[design, f"{of} at {name}"].append(contains(share, true))
-    rates = {key: float(np.mean(cases)) for key, cases in held.items() if len(cases) >= min(20, runs)}
-    for (design, name), rate in rates.items():
-        cases = len(held[design, name])
-        allowed = _LEAST - 3 * (0.05 * 0.95 / cases) ** 0.5
-        tally.check(rate >= allowed, f"{design}: {name} held in {rate:.1%} of {cases:,}")
-    design, name = worst = min(rates, key=lambda key: rates[key])
+                    if bounds.low is not None and bounds.high is not None:
+                        contains = bounds.low - 1e-9 <= true <= bounds.high + 1e-9
+                        held[f"{design}: {of} at {name}"].append(contains)
+    rates = {name: float(np.mean(cases)) for name, cases in held.items() if len(cases) >= min(20, runs)}
+    for name, rate in rates.items():
+        tally.check(
+            rate >= _LEAST - _error(len(held[name])), f"{name} held in {rate:.1%} of {len(held[name]):,}"
+        )
+    worst = min(rates, key=lambda name: rates[name])
     highest = max(_rejected(tally, articles, 50 * runs, chance.randrange(2**32)) for articles in _ARTICLES)
     tally.notes = (
-        f"{sum(map(len, held.values())):,} intervals of thresholds; least coverage {rates[worst]:.1%} "
-        f"({design}: {name}); at most {highest:.1%} of p-values of equal models are ≤ 0.05"
+        f"{sum(map(len, held.values())):,} intervals of thresholds; least coverage {rates[worst]:.1%} of "
+        f"{len(held[worst]):,} ({worst}); at most {highest:.1%} of p-values of equal models are ≤ 0.05"
     )
 
 
@@ -190,19 +177,13 @@ def _rejected(tally: Tally, articles: int, runs: int, seed: int) -> float:
         differences = rng.exponential(size=first.shape) * (rng.random(first.shape) < 0.7)
         low, high = mean_intervals(differences, 1_000, seed=start)
         covered += ((low <= 0.7) & (high >= 0.7)).tolist()
-    error = 3 * (0.05 * 0.95 / runs) ** 0.5
-    rate = float(np.mean(rejected))
-    tally.check(
-        rate <= 0.055 + error, f"{articles} articles: {rate:.1%} of p-values of equal models are ≤ 0.05"
-    )
+    rate, held = float(np.mean(rejected)), float(np.mean(covered))
+    tally.check(rate <= 0.055 + _error(runs), f"{articles} articles: {rate:.1%} of p-values are ≤ 0.05")
     if articles >= LEAST_ARTICLES:
-        held = float(np.mean(covered))
-        tally.check(
-            held >= _LEAST - error, f"{articles} articles: intervals of differences held in {held:.1%}"
-        )
+        tally.check(held >= _LEAST - _error(runs), f"{articles} articles: intervals held in {held:.1%}")
     return rate
 
 
-def contains(share: Share, true: float) -> bool:
-    """Return whether an interval holds the truth."""
-    return share.low is not None and share.high is not None and share.low - 1e-9 <= true <= share.high + 1e-9
+def _error(cases: int) -> float:
+    """Return three standard errors of a share of 5 %."""
+    return float(3 * (0.05 * 0.95 / cases) ** 0.5)

@@ -171,6 +171,26 @@ def test_what_cannot_be_calibrated_is_reported(run: Run, arguments: tuple[str, .
     assert not Path("c.json").exists()
 
 
+def test_a_recall_is_reached_with_confidence(run: Run) -> None:
+    lines = Path("labels.csv").read_text().splitlines()
+    Path("random.csv").write_text(
+        "".join(f"{line},{'random' if n else 'sample'}\n" for n, line in enumerate(lines))
+    )
+    wishes = (
+        ("recall>=0.5", 0, "at least 50 % of the relevant posts"),
+        ("recall", 2, "quotation marks, 'recall>=0.9'"),
+    )
+    for wish, expected, words in (
+        *wishes,
+        ("precision>=0.8", 2, "quotation marks"),
+        ("recall>=0.99", 0, "label about"),
+    ):
+        code, _, err = run(*RANK, "--labels", "random.csv", "--threshold", wish, "--out", "kept.csv")
+        assert (code, words in err) == (expected, True), err
+    code, _, err = run(*RANK, "--labels", "labels.csv", "--threshold", "recall>=0.5")
+    assert (code, "recall has no lower bound here; by 75 labels" in err) == (2, True), err
+
+
 def test_a_corpus_is_cut_like_its_posts(run: Run) -> None:
     pytest.importorskip("lance")
     from tests.corpus.conftest import write_model
