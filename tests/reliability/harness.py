@@ -119,6 +119,29 @@ class Tally:
         return ended
 
 
+class Said:
+    """What an annotator has said, by post, as a session must have it after their actions."""
+
+    def __init__(self, actions: Sequence[Mapping[str, str]] = ()) -> None:
+        self.labels: dict[str, str] = {}
+        self.notes: dict[str, str] = {}
+        self._before: list[tuple[str, str | None]] = []
+        for action in actions:
+            self.add(action)
+
+    def add(self, action: Mapping[str, str]) -> None:
+        """Add an action of the page: `label` or `note`, perhaps with a note, or `undo`."""
+        if "note" in action:
+            self.notes[action["post"]] = action["note"]
+        if action["kind"] == "label":
+            self._before.append((action["post"], self.labels.get(action["post"])))
+            self.labels[action["post"]] = action["value"]
+        elif action["kind"] == "undo" and self._before:
+            post, label = self._before.pop()
+            self.labels.pop(post)
+            self.labels |= {post: label} if label else {}
+
+
 def environment(**changes: str) -> dict[str, str]:
     """Return the environment of a command: this checkout, one thread."""
     # An empty part would be the working folder, which Python itself does not start in once it is deleted.
