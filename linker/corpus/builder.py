@@ -14,6 +14,7 @@ from linker.common.concurrency import ahead
 from linker.common.console import progress_bar
 from linker.common.errors import LinkerError
 from linker.corpus.chunks import ChunkWriter, read_chunks
+from linker.corpus.compaction import merge_small
 from linker.corpus.deletion import delete_by_files, delete_rows
 from linker.corpus.engines.engine import Engine
 from linker.corpus.filters import is_in
@@ -77,7 +78,7 @@ def add_posts(
         with closing(chunks), _Progress(files) as progress:
             added = _append(store, model, at_work, chunks, progress, update)
         added.deleted = delete_by_files(store, deleted)
-        store.sweep()  # a worker that died may have left files
+        merge_small(store, POSTS_AT_ONCE)
         if (shards := store.shards()) is not None:
             stored_groups(shards)  # otherwise the first search would do this
     return added

@@ -1,9 +1,12 @@
-"""Compact a corpus: merge small data files, and remove the bytes of deleted posts."""
+"""Compaction: merge small data files of a corpus, without the bytes of deleted posts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -11,12 +14,16 @@ from linker.common.console import track
 from linker.corpus.encoding import WORDS
 from linker.corpus.indexes.near_duplicates import stored_groups
 from linker.corpus.storage.data_files import DataFile
-from linker.corpus.storage.shards import Shard
+from linker.corpus.storage.shards import Shard, Shards
 from linker.corpus.storage.store import Store
 from linker.models.features.postings import postings_of
 
 #: Posts per data file at most; as many as words need 16 bits for.
 _POSTS = 65_536
+#: How many times as large as those of the size below data files of a size are.
+_GROWTH = 8
+#: Seconds for which searches that have begun find the files that `add` has merged.
+_GRACE = 3_600.0
 
 
 @dataclass(frozen=True)
@@ -51,29 +58,67 @@ def compact(store: Store) -> Compacted:
         shards = store.shards()
         if shards is None:
             return Compacted(0, 0, 0)
-        size, merged = store.size(), []
-        with store.write_errors():
-            for run in track(_runs(shards), "merging posts"):
-                table = shards.table(run)
-                arrays = _arrays(run, table.column("text").to_pylist())
-                merged.append((run, [DataFile.write(store.folder, table, arrays)] if len(table) else []))
-        if merged:
-            store.rewrite(shards.dataset, merged)
-        store.remove_former_versions()
+        size = store.size()
+        _merge(store, shards, _runs(shards, _POSTS))
+        store.sweep(math.inf)
         newest = store.shards()
         assert newest is not None
         stored_groups(newest)
         return Compacted(len(shards), len(newest), size - store.size())
 
 
-def _runs(shards: Iterable[Shard]) -> list[list[Shard]]:
+def merge_small(store: Store, most: int) -> None:
+    """Merge small data files once they are together as large as a larger one; for the writer.
+
+    A post is copied at most once per size, so five times in all, and there are some 30 small files in a row at most
+    (O'Neil et al. 1996, The log-structured merge-tree). Former files are removed after an hour.
+
+    Args:
+        store: the corpus.
+        most: number of posts per data file; files with half as many are not small.
+
+    Raises:
+        DataError: if the store is damaged.
+        LinkerError: if a file cannot be written.
+    """
+    if (shards := store.shards()) is not None:
+        _merge(store, shards, [run for due in _due(shards, most // 2) for run in _runs(due, most)])
+    store.sweep(time.time() - _GRACE)
+
+
+def _due(shards: Iterable[Shard], size: int) -> Iterator[list[Shard]]:
+    """Yield consecutive shards, each smaller than a size, that reach it together."""
+    for is_small, group in groupby(shards, lambda shard: shard.size < size):
+        run = list(group)
+        if is_small and sum(shard.size for shard in run) >= size:
+            yield run
+        elif is_small and size >= _GROWTH:
+            yield from _due(run, size // _GROWTH)
+
+
+def _runs(shards: Iterable[Shard], most: int) -> list[list[Shard]]:
     """Return the consecutive shards that become one; single ones only if posts were deleted from them."""
     runs: list[list[Shard]] = [[]]
+    size = 0
     for shard in shards:
-        if runs[-1] and sum(member.posts for member in runs[-1]) + shard.posts > _POSTS:
+        size += shard.size
+        if runs[-1] and size > most:
             runs.append([])
+            size = shard.size
         runs[-1].append(shard)
     return [run for run in runs if len(run) > 1 or any(shard.live is not None for shard in run)]
+
+
+def _merge(store: Store, shards: Shards, runs: Sequence[Sequence[Shard]]) -> None:
+    """Replace runs of shards by one each, all in one version; a kill leaves the former version, or this one."""
+    merged = []
+    with store.write_errors():
+        for run in track(runs, "merging posts"):
+            table = shards.table(run)
+            arrays = _arrays(run, table.column("text").to_pylist())
+            merged.append((run, [DataFile.write(store.folder, table, arrays)] if len(table) else []))
+    if merged:
+        store.rewrite(shards.dataset, merged)
 
 
 def _arrays(run: Sequence[Shard], texts: Sequence[str]) -> dict[str, Mapping[str, np.ndarray]]:

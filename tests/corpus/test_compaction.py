@@ -79,6 +79,38 @@ def test_posts_are_added_and_deleted_afterwards(folder, tmp_path):
     assert not list(faults(store))
 
 
+def add_one_by_one(folder: Path, model_folder: Path, rows: list[dict], size: int) -> None:
+    for begin in range(0, len(rows), size):
+        path = write_posts(folder.with_suffix(".jsonl"), rows[begin : begin + size])
+        build_corpus(folder, [path], str(model_folder), PostColumns())
+
+
+@pytest.mark.parametrize("size", [1, 7])
+def test_small_additions_are_merged(tmp_path, model_folder, size, monkeypatch):
+    monkeypatch.setattr(builder, "POSTS_AT_ONCE", 64)
+    at_once, folder, rows = tmp_path / "at_once", tmp_path / "corpus", some_posts(30 * size)
+    add_one_by_one(at_once, model_folder, rows, 64)
+    add_one_by_one(folder, model_folder, rows[: 13 * size], size)
+    opened, shards = Corpus.open(folder), Store.open(folder).shards()
+    assert shards is not None
+    files = {folder / name for shard in shards for name in shard.names}
+    add_one_by_one(folder, model_folder, rows[13 * size :], size)
+    shards = Store.open(folder).shards()
+    assert shards is not None
+    assert len(shards) <= 9, "of 30 additions"
+    assert shards.dataset.to_table() == Corpus.open(at_once).table.dataset.to_table()
+    assert answers(folder) == answers(at_once)
+    assert len(list(opened.rank(ARTICLE, None, copies=True))) == 13 * size, "who came before, reads on"
+    former = files - {folder / name for shard in shards for name in shard.names}
+    assert former
+    assert all(file.exists() for file in files)
+    monkeypatch.setattr(compaction, "_GRACE", -1.0)
+    add_one_by_one(folder, model_folder, rows[:1], 1)
+    assert not any(file.exists() for file in former)
+    assert not list(faults(Store.open(folder)))
+    assert answers(folder) == answers(at_once)
+
+
 @pytest.mark.parametrize("after", ["rewrite", "forget"])
 def test_a_killed_compaction_is_completed_by_the_next(folder, monkeypatch, after):
     before, store = answers(folder), Store.open(folder)
@@ -88,7 +120,7 @@ def test_a_killed_compaction_is_completed_by_the_next(folder, monkeypatch, after
 
     with monkeypatch.context() as patch:
         if after == "rewrite":
-            patch.setattr(store, "remove_former_versions", killed)
+            patch.setattr(store, "seal", killed)
         else:
             patch.setattr(Path, "unlink", killed)
         with pytest.raises(KeyboardInterrupt):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import math
-import mmap
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -13,12 +12,15 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import atomic_write
 
 # Error numbers of missing write permission.
 _READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+#: Bytes from which a file is mapped; smaller ones are read.
+_MAPPED = 1 << 16
 _NAME = re.compile(r"(.+)-([0-9a-f]{16})\.safetensors")
 _TYPES = {
     "I8": "i1",
@@ -121,10 +123,11 @@ def mapped(path: Path) -> Arrays:
     arrays = Arrays()
     arrays.path = path
     try:
-        with open(path, "rb") as file:
-            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        start = 8 + int.from_bytes(content[:8], "little")
-        for name, entry in json.loads(content[8:start]).items():
+        # Unlike `mmap`, a buffer of Arrow keeps no descriptor open; and a process may map some 65,000 files.
+        with pa.OSFile(str(path)) if path.stat().st_size < _MAPPED else pa.memory_map(str(path)) as file:
+            content = file.read_buffer()
+        start = 8 + int.from_bytes(content[:8].to_pybytes(), "little")
+        for name, entry in json.loads(content[8:start].to_pybytes()).items():
             shape, dtype = tuple(entry["shape"]), np.dtype(_TYPES[entry["dtype"]])
             count, begin = math.prod(shape), start + entry["data_offsets"][0]
             values = np.frombuffer(content, dtype, count, begin) if count else np.zeros(0, dtype)

@@ -12,6 +12,7 @@ from linker.common.errors import DataError
 from linker.common.files import sha256_of, write_json
 
 FACTS, POSTS, CHECKSUMS = "corpus.json", "posts.lance", "checksums.json"
+DATA = f"{POSTS}/data/"
 MEND = "restore it from a copy, or build the corpus again"
 CHANGED = "was changed since it was written"
 # The only file that Lance rewrites; it is a hint only.

@@ -12,7 +12,7 @@ import numpy as np
 
 from linker.common.errors import LinkerError
 from linker.common.files import sha256_of
-from linker.corpus.storage.checksums import POSTS, manifests
+from linker.corpus.storage.checksums import DATA, POSTS, manifests
 from linker.corpus.storage.shards import files_of_shard
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class DataFile:
         shard = files_of_shard(folder, path)
         for name, arrays in files.items():
             shard.write(name, arrays)
-        name = f"{POSTS}/data/{path}"
+        name = DATA + path
         size = (folder / name).stat().st_size
         return cls(json.dumps(fragment.to_json()), name, sha256_of(folder / name), size, len(table))
 

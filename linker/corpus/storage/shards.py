@@ -13,6 +13,7 @@ import numpy as np
 from linker.common.console import progress_bar
 from linker.common.errors import DataError
 from linker.corpus.storage.array_files import ArrayFiles, Arrays
+from linker.corpus.storage.checksums import DATA, POSTS
 from linker.corpus.storage.reader import readable
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SHARDS = "shards"
+#: Bytes of a data file of no posts, and those that count as a post, so that long posts can be merged in memory.
+_NO_POSTS, _BYTES_OF_POST = 2_000, 1_000
 # The lower half of a row's address is its offset in its fragment.
 _OFFSET = np.uint64(0xFFFFFFFF)
 
@@ -54,9 +57,22 @@ class Shard:
         return self._fragment.metadata
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Return the data file and, if posts were deleted from it, the file that says so, relative to the corpus."""
+        deletions = self._fragment.deletion_file()
+        names = (DATA + self._fragment.data_files()[0].path,)
+        return (*names, f"{POSTS}/{deletions}") if deletions else names
+
+    @property
     def posts(self) -> int:
         """Return the number of posts that are not deleted."""
         return self.rows - self._fragment.num_deletions
+
+    @cached_property
+    def size(self) -> int:
+        """Return how large the shard is, in posts that are not deleted; long posts count more than once."""
+        written = self._fragment.data_files()[0].file_size_bytes or 0
+        return max(self.posts, (written - _NO_POSTS) // _BYTES_OF_POST)
 
     def fits(self, arrays: Mapping[str, np.ndarray]) -> bool:
         """Return whether the arrays of a file have a row for each post of the data file."""

@@ -18,6 +18,7 @@ from linker.common.locks import acquire
 from linker.corpus.storage.checksums import (
     CHANGED,
     CHECKSUMS,
+    DATA,
     FACTS,
     MEND,
     POSTS,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 FORMAT = 4
 LOCK = "writer.lock"
+#: Number of versions, the newest included, that can be opened.
+_OPENED = 8
 # How Lance reports errors of the operating system.
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 
@@ -186,7 +189,7 @@ class Store:
         if dataset is None:
             self._commit(operation.Overwrite(schema(), fragments), None, [written])
         else:
-            self._commit(operation.Append(fragments), dataset.version, [written])
+            self._commit(operation.Append(fragments), dataset, [written])
 
     def rewrite(
         self, dataset: lance.LanceDataset, merged: Sequence[tuple[Sequence[Shard], Sequence[DataFile]]]
@@ -209,37 +212,26 @@ class Store:
             for run, new in merged
         ]
         written = [file for _, new in merged for file in new]
-        self._commit(operation.Rewrite(groups, []), dataset.version, written)
+        replaced = [name for run, _ in merged for shard in run for name in shard.names]
+        self._commit(operation.Rewrite(groups, []), dataset, written, replaced)
 
-    def _commit(self, operation: Any, version: int | None, written: Iterable[DataFile]) -> None:
+    def _commit(
+        self,
+        operation: Any,
+        dataset: lance.LanceDataset | None,
+        written: Iterable[DataFile],
+        replaced: Iterable[str] = (),
+    ) -> None:
         with self.write_errors():
+            self._date(replaced)
+            version = None if dataset is None else dataset.version
             _lance().LanceDataset.commit(str(self.folder / POSTS), operation, read_version=version)
         self.seal(written)
 
-    def remove_former_versions(self) -> None:
-        """Remove the files of all versions but the newest; for the writer.
-
-        Raises:
-            LinkerError: if a file cannot be removed.
-        """
-        dataset = self.dataset()
-        if dataset is None:
-            return
-        used = {f"{POSTS}/data/{file.path}" for part in dataset.get_fragments() for file in part.data_files()}
-        used |= {
-            f"{POSTS}/{part.deletion_file()}" for part in dataset.get_fragments() if part.deletion_file()
-        }
-        used |= {*manifests(self.folder)[:1], FACTS}
-        transaction = f"{POSTS}/_transactions/{dataset.version - 1}-"
-        former = [
-            name for name in files_of(self.folder) if name not in used and not name.startswith(transaction)
-        ]
-        with self.write_errors():
-            record_checksums(self.folder)
-            forget_checksums(self.folder, former)
-            for name in former:
-                (self.folder / name).unlink(missing_ok=True)
-        self.sweep()
+    def _date(self, replaced: Iterable[str]) -> None:
+        """Set the times of files that the next version does not need to now, so that `sweep` knows their age."""
+        for name in replaced:
+            os.utime(self.folder / name)
 
     def size(self) -> int:
         """Return the bytes of all files."""
@@ -252,6 +244,7 @@ class Store:
             LinkerError: if it cannot be written.
         """
         with self.write_errors():
+            self._date(name for shard in Shards(self.folder, dataset) for name in shard.names[1:])
             dataset.delete(where)
         self.seal()
 
@@ -275,32 +268,44 @@ class Store:
         """
         used = self.sweep()
         with self.write_errors():
-            record_checksums(self.folder, dict.fromkeys(f"{POSTS}/data/{name}" for name in used))
+            record_checksums(self.folder, dict.fromkeys(used))
 
-    def sweep(self) -> set[str]:
-        """Remove files of interrupted appends and of shards without posts; for the writer.
+    def sweep(self, before: float = 0.0) -> set[str]:
+        """Remove files of interrupted appends, and of versions that were replaced; for the writer.
+
+        Args:
+            before: files of posts that were replaced before this time, in seconds since 1970, are removed.
 
         Returns:
-            The names of the data files in use.
+            The data files in use.
+
+        Raises:
+            LinkerError: if a file cannot be removed.
         """
-        dataset = self.dataset()
-        used = (
-            {file.path for part in dataset.get_fragments() for file in part.data_files()}
-            if dataset
-            else set()
-        )
-        checksums, data = read_checksums(self.folder), self.folder / POSTS / "data"
-        for path in self.folder.glob(f".{CHECKSUMS}.*"):  # half-written
-            path.unlink(missing_ok=True)
-        for path in data.iterdir() if data.is_dir() else ():
-            if path.name not in used and path.relative_to(self.folder).as_posix() not in checksums:
-                path.unlink(missing_ok=True)
-        stems = {Path(name).stem for name in used}
-        shards = self.folder / SHARDS
-        for path in shards.iterdir() if shards.is_dir() else ():
-            if path.is_dir() and path.name not in stems:
+        shards, checksums, names = self.shards(), read_checksums(self.folder), files_of(self.folder)
+        used = {name for shard in shards or () for name in shard.names}
+        # Readers that open the corpus now may open a version before the newest, and read no manifest later; Lance
+        # compares a commit with the transaction of the newest version.
+        needed = {FACTS, *manifests(self.folder)[:_OPENED]} | used
+        transaction = f"{POSTS}/_transactions/{0 if shards is None else shards.dataset.version - 1}-"
+
+        def is_left(name: str) -> bool:
+            if name.startswith((DATA, f"{POSTS}/_deletions/")):
+                was_added = name in checksums or not name.startswith(DATA)
+                return not was_added or os.stat(os.path.join(self.folder, name)).st_mtime < before
+            return not name.startswith(transaction)
+
+        left = {name for name in names if name not in needed and is_left(name)}
+        with self.write_errors():
+            if not checksums.keys().isdisjoint(left):
+                forget_checksums(self.folder, left)
+            for name in (*left, *(path.name for path in self.folder.glob(f".{CHECKSUMS}.*"))):  # half-written
+                (self.folder / name).unlink(missing_ok=True)
+        data = {Path(name).stem for name in names if name.startswith(DATA) and name not in left}
+        for path in self.folder.glob(f"{SHARDS}/*"):
+            if path.name not in data and path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
-        return used
+        return {name for name in used if name.startswith(DATA)}
 
     def count(self) -> int:
         """Return the number of posts."""

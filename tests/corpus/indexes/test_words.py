@@ -76,7 +76,10 @@ def test_posts_added_later_count(built, tmp_path):
         held = {row["id"] for row in dataset.to_table(columns=["id"]).to_pylist()}
         posts = [post for post in made(400) if post["id"] in held]
         np.testing.assert_allclose(scores(built, ARTICLES), expected(posts, ARTICLES), rtol=1e-5, atol=1e-7)
-    assert len(files(built)) == 8, "each shard has one file"
+    shards = Store.open(built).shards()
+    assert shards is not None
+    assert len(shards) == 6, "small ones were merged"
+    assert all(len(list(shard.files.folder.glob("plain-words.english-*"))) == 1 for shard in shards)
 
 
 def test_whoever_sees_fewer_posts_does_not_see_the_postings_of_others(built, tmp_path):
