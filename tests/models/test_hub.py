@@ -17,6 +17,7 @@ from huggingface_hub import constants, file_download, utils
 
 import linker
 from linker.common.errors import ModelError
+from linker.common.files import sha256_of
 from linker.models.files.archive import MANIFEST, write_manifest
 from linker.models.files.hub import is_hub_name
 from linker.models.files.publishing import public_files, push_model
@@ -349,6 +350,11 @@ def test_a_push_uploads_what_manifests_list_without_paths_of_this_machine(hub: H
         content = json.loads(config.read_text())
         content["data"] = {"paths": [str(Path.home() / "study/posts.jsonl"), "~/secret/a.csv", "../b.csv"]}
         content["from"] = ["C:\\Users\\ann\\c.csv", "/", "A: b", "https://x.org/data/a", "/data"]
+        content["runs"] = {
+            f"{Path.home()}/d.csv": "of /home/ann.b/e.csv, mine",
+            "to": "/Users/ann.b",
+            "on": "~ann.b/f",
+        }
         config.write_text(json.dumps(content))
     (folder / "README.md").write_text(f"Of {Path.home()}/study/posts.jsonl, https://x.org/data/a.\n")
     (folder / "notes.txt").write_text("private")
@@ -366,6 +372,7 @@ def test_a_push_uploads_what_manifests_list_without_paths_of_this_machine(hub: H
         content = json.loads(files[file])
         assert content["data"]["paths"] == ["posts.jsonl", "a.csv", "b.csv"]
         assert content["from"] == ["c.csv", "/", "A: b", "https://x.org/data/a", "data"]
+        assert content["runs"] == {"d.csv": "of e.csv, mine", "to": "~", "on": "f"}
     assert files["README.md"].decode().endswith("Of posts.jsonl, https://x.org/data/a.\n")
     np.testing.assert_array_equal(scores(name), scores(folder))
 
@@ -377,6 +384,27 @@ def test_a_push_follows_no_links(hub: Hub, folder: Path, tmp_path: Path, place: 
     (folder / place).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(ModelError, match=": a link; put the file itself into the model folder"):
         public_files(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("README.md", f"With hf_{'a1' * 17}.", "looks like a token"),
+        ("metrics.json", '{"api_key": "abc"}', "looks like a token"),
+        ("more.json", f'["{Path.home()}/a.csv"]', "a path of this machine"),
+        (".more.json", "[]", "a hidden file"),
+        ("more.txt", "changed", "was changed in the meantime"),
+    ],
+)
+def test_a_push_refuses(hub: Hub, folder: Path, name: str, text: str, message: str) -> None:
+    (folder / name).write_text(text)
+    write_manifest(folder)
+    manifest = json.loads((folder / MANIFEST).read_text())
+    manifest["sha256"] |= {name: sha256_of(folder / name)} if "more" in name else {}
+    (folder / MANIFEST).write_text(json.dumps(manifest))
+    with pytest.raises(ModelError, match=message):
+        push_model(folder, "user/model", public_files(folder) | ({name: b"x"} if text == "changed" else {}))
+    assert not hub.repositories
 
 
 def test_a_push_into_another_repository_is_refused(hub: Hub, folder: Path) -> None:

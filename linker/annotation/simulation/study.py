@@ -17,6 +17,7 @@ from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 from linker.common.concurrency import in_processes
 from linker.common.console import info
 from linker.common.files import atomic_write
+from linker.data.files.formats.delimited import guarded
 
 #: Files of a study.
 RUNS, CURVES, STOPS, PLOT = "runs.csv", "curves.csv", "stops.csv", "recall.svg"
@@ -82,7 +83,8 @@ def write_study(folder: Path, outcomes: Sequence[Outcome], stops: Sequence[Stop]
             with atomic_write(folder / name) as file:
                 writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
                 writer.writeheader()
-                writer.writerows(rows)
+                for row in rows:
+                    writer.writerow(row | {"task": guarded(str(row["task"]))})
     if find_spec("matplotlib") is None:
         info(f"no {PLOT}: plots need matplotlib: pip install 'article-linker[plots]'")
         return

@@ -114,8 +114,9 @@ def _state(folder: Path) -> list[str]:
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         covered = any(path.is_relative_to(other) and path != other / MANIFEST for other in inner)
         name = path.relative_to(folder).as_posix()
-        # Temporary files, and what a run writes beside its best model.
-        passing = any(part.startswith(".") for part in name.split("/")) or name.startswith("last")
+        # Temporary files, and what a run writes beside its best model: checkpoints, and events of TensorBoard.
+        hidden = any(part.startswith(".") for part in name.split("/"))
+        passing = hidden or name.startswith("last") or path.name.startswith("events.out.tfevents")
         if not covered and not passing and name not in (CONFIG, METRICS, CARD, MANIFEST):
             names.append(name)
     return names
