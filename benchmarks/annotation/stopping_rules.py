@@ -24,7 +24,7 @@ from scipy.stats import binom, hypergeom
 from linker.annotation.pool import Labels
 from linker.annotation.stopping_rules.estimate import _PRIOR, estimate
 from linker.annotation.stopping_rules.sequential_sampling import (
-    _ALPHA_SPENT,
+    _ALPHA_LATER,
     _MIN_HITS,
     _MOST_HITS,
     MarginalCostRule,
@@ -107,7 +107,7 @@ def tail_end(rule: SequentialSamplingRule, relevant: np.ndarray, generator: np.r
         now = np.array([rule.too_many(known + hit, known + hit, 0) for hit in range(int(hits[-1]) + 1)])[hits]
         sure = (now > known + hits + rest - drawn) & (drawn < rest) & (known + hits > 0)
         sure[-1] = True
-        boundary = rule.boundary(rest, known, _ALPHA_SPENT * error)
+        boundary = rule.boundary(rest, known, error)
         hit_at = np.concatenate([[0], np.flatnonzero(draws) + 1, [rest + 1]])
         end = int(sure.argmax()) + 1
         for hit, (begin, following) in enumerate(pairwise(hit_at.tolist())):
@@ -118,7 +118,7 @@ def tail_end(rule: SequentialSamplingRule, relevant: np.ndarray, generator: np.r
                 break
         if not given_up.any() or before > end:
             return ended(rule, relevant[order], start + end, start)
-        position, error = start + before, error * (1 - _ALPHA_SPENT)
+        position, error = start + before, error * _ALPHA_LATER
         if position == end == size:
             return End(size, int(finds[-1]), int(finds[-1]), False)
         order[position:] = np.sort(order[position:])

@@ -22,11 +22,15 @@ class Labels:
         relevant: bool, one per label.
         at_random: bool: whether the post was sampled uniformly from the unlabeled posts. Guarantees of recall rest on
             these labels.
+        draws: int64, random draws × 2, in the order of drawing: the place of the post's label, −1 if it has none since
+            it was skipped or nobody has come to it, and the number of labels before the draw. None: each post was drawn
+            just before its label.
     """
 
     posts: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     relevant: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     at_random: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    draws: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.posts)
@@ -35,6 +39,12 @@ class Labels:
     def found(self) -> int:
         """Number of relevant posts."""
         return int(self.relevant.sum())
+
+    @property
+    def sample(self) -> np.ndarray:
+        """Return `draws`, also where posts were drawn just before their label."""
+        places = np.flatnonzero(self.at_random)
+        return np.column_stack([places, places]) if self.draws is None else self.draws
 
 
 @dataclass(frozen=True)

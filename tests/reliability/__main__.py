@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.reliability import (
+    designs,
     documents,
     environments,
     fuzz,
@@ -75,6 +76,7 @@ CAMPAIGNS = {
     "imports": Campaign(server.imports, 15, 300),
     "two writers": Campaign(writers.two_writers, 1, 10),
     "clocks": Campaign(writers.clocks, 3, 100),
+    "designs": Campaign(designs.designs, 10, 250),
 }
 
 

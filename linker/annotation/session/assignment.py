@@ -51,9 +51,9 @@ def assign(
 ) -> list[Event]:
     """Choose more posts for an annotator: first those that need another label, then unlabeled ones.
 
-    A random sample is drawn from all posts without a label that the annotator has not seen, those on open pages of
-    others included, since these are likelier to be relevant than the rest; only what others have drawn at random, a
-    part of the same sample, is left to them. The queue is for posts that nobody holds.
+    A random sample is drawn from all posts without a label, whoever has skipped them or holds them on an open page:
+    these are likelier to be relevant than the rest. Each post is drawn once. What others have drawn and skipped, or
+    left, comes before further draws. The queue is for posts that nobody holds and the annotator has not seen.
 
     Args:
         state: the session's state.
@@ -68,7 +68,7 @@ def assign(
     Returns:
         The assignments, at most `count`.
     """
-    seen, leased = state.annotator(annotator).seen, state.leased_to_others(time, annotator)
+    person, leased = state.annotator(annotator), state.leased_to_others(time, annotator)
 
     def event(index: int, position: int, frame: int | None, probability: float | None = None) -> Event:
         at_random = probability is not None
@@ -78,18 +78,23 @@ def assign(
             at_random=at_random, frame=frame, probability=probability,
         )  # fmt: skip
 
-    again = [index for index in state.waiting if index not in seen and index not in leased][:count]
+    again = [index for index in state.waiting if index not in person.seen and index not in leased][:count]
+    # A post that this annotator skipped before it was drawn is shown once more.
+    skipped = (index for index, label in person.labels.items() if label.at_random)
+    taken = {*skipped, *person.assigned, *(index for index, lease in leased.items() if lease.at_random)}
+    left = [index for index in state.drawn if not state.labeled[index] and index not in taken]
+    left = left[: count - len(again)]
     free = ~state.labeled
-    held = (index for index, lease in leased.items() if lease.at_random or generator is None)
-    free[[*seen, *held]] = False
+    free[[*state.drawn, *(() if generator else (*person.seen, *leased))]] = False
     order = queue[free[queue]]
     if len(order) < np.count_nonzero(free):
         # Labels were undone since the queue was computed; these posts were ranked high before, so they go first.
         order = np.concatenate([np.setdiff1d(np.flatnonzero(free), order), order])
-    frame, count = len(order), min(count - len(again), len(order))
+    frame, count = len(order), min(count - len(again) - len(left), len(order))
     picks = np.arange(count) if generator is None else generator.choice(frame, size=count, replace=False)
     probability = None if generator is None else count / frame if frame else None
     return [
         *(event(index, 0, None) for index in again),
+        *(event(index, 0, state.drawn[index].frame, state.drawn[index].probability) for index in left),
         *(event(int(order[pick]), pick + 1, frame, probability) for pick in picks.tolist()),
     ]

@@ -48,7 +48,8 @@ class Event:
         strategy: of `assign` and `label`: how the post was drawn: `random`, or the name of the query strategy; None: it
             was not drawn here, but labeled by its id or elsewhere.
         at_random: whether it was sampled uniformly, for a stopping rule; the query strategy `random` only orders.
-        frame: number of unlabeled posts that it was drawn from, without posts on open pages; None: not known.
+        frame: number of unlabeled posts that it was drawn from: at random, all that were not drawn before; in order,
+            those that nobody held on an open page and the annotator had not seen; None: not known.
         probability: of random draws: the probability with which each post of the frame was drawn, 0 to 1.
     """
 

@@ -54,7 +54,7 @@ class SessionState:
         changed: (post, annotator) → latest time at which the label was given or taken back; of adjudicated labels
             (post, empty name).
         adjudicated: post → event of the adjudicated label.
-        drawn: post → the assignment with which it was sampled at random.
+        drawn: post → the first assignment with which it was sampled at random, in the order of drawing.
         labeled: bool, one per post: whether it has a label other than skip, or an adjudicated label.
         waiting: shared posts with labels of some annotators, but fewer than `labels_per_post` (skips do not count), and
             no adjudicated label, in the order of labeling.
@@ -76,8 +76,9 @@ class SessionState:
         self.disputed: dict[int, None] = {}
         self.revision = 0
         self._names: dict[str, str] = {}
-        # In the order of labeling: relevant, and whether the post was first labeled for a random sample.
-        self._labeled: dict[int, tuple[bool, bool]] = {}
+        # Post → whether it is relevant, in the order of labeling; number of labels before each random draw.
+        self._labeled: dict[int, bool] = {}
+        self._drawn_after: list[int] = []
 
     def annotator(self, name: str) -> Annotator:
         """Return the labels and assignments of an annotator, empty for a new one."""
@@ -124,8 +125,9 @@ class SessionState:
         if event.kind == "assign":
             person.assigned[index] = event
             person.seen.add(index)
-            if event.at_random:
+            if event.at_random and index not in self.drawn:
                 self.drawn[index] = event
+                self._drawn_after.append(len(self._labeled))
         elif event.kind == "label":
             self._label(person, index, event)
         elif event.kind == "undo":
@@ -137,7 +139,7 @@ class SessionState:
             if event.value != "skip":
                 self.adjudicated[index] = event
         if event.kind in ("label", "undo", "resolve"):
-            self._settle(index, event.at_random)
+            self._settle(index)
 
     def _label(self, person: Annotator, index: int, event: Event) -> None:
         if event.imported:
@@ -163,7 +165,7 @@ class SessionState:
         person.assigned = {index: again, **person.assigned}
         person.seen.add(index)
 
-    def _settle(self, index: int, at_random: bool) -> None:
+    def _settle(self, index: int) -> None:
         self.revision += 1
         votes, open_ = self._votes(index), index not in self.adjudicated
         needs_more = bool(self._shared[index]) and 0 < len(votes) < self._labels_per_post
@@ -177,8 +179,7 @@ class SessionState:
         if relevant is None:
             self._labeled.pop(index, None)
         else:
-            _, first_at_random = self._labeled.get(index, (None, at_random))
-            self._labeled[index] = relevant, first_at_random
+            self._labeled[index] = relevant
         self.labeled[index] = relevant is not None
 
     def _votes(self, index: int) -> list[bool]:
@@ -211,9 +212,15 @@ class SessionState:
         return first[0][0] if first and (len(first) == 1 or first[0][1] > first[1][1]) else None
 
     def labels(self) -> Labels:
-        """Return all labels of the pool, one per labeled post."""
-        flags = np.array(list(self._labeled.values()), dtype=bool).reshape(-1, 2)
-        return Labels(np.array(list(self._labeled), dtype=np.int64), flags[:, 0], flags[:, 1])
+        """Return all labels of the pool, one per labeled post, whoever gave it and however it came here."""
+        posts, size = np.fromiter(self._labeled, dtype=np.int64), len(self._labeled)
+        places = np.full(len(self.labeled), -1)
+        places[posts] = np.arange(size)
+        drawn = places[np.fromiter(self.drawn, dtype=np.int64)]
+        relevant, at_random = np.fromiter(self._labeled.values(), dtype=bool), np.zeros(size, dtype=bool)
+        at_random[drawn[drawn >= 0]] = True
+        after = np.array(self._drawn_after, dtype=np.int64)
+        return Labels(posts, relevant, at_random, np.column_stack([drawn, np.minimum(after, size)]))
 
     def pending(self, annotator: str) -> dict[int, Event]:
         """Return post → assignment for the posts that an annotator is still to label, in display order."""

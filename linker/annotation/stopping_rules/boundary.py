@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections.abc import Callable
 
@@ -28,6 +27,7 @@ class StoppingBoundary:
         error: allowed probability of stopping wrongly, 0 to 1.
         spent: relevant posts among the draws → share of `error`, 0 to 1, that stops up to this number may take; it must
             not decrease.
+        first: the least number of relevant posts among the draws with which sampling may stop.
     """
 
     def __init__(
@@ -36,8 +36,9 @@ class StoppingBoundary:
         too_many: Callable[[int], int],
         error: float,
         spent: Callable[[int], float] = lambda hits: 1.0,
+        first: int = 0,
     ) -> None:
-        self.unlabeled, self.error = unlabeled, error
+        self.unlabeled, self.error, self._least_hits = unlabeled, error, first
         self._too_many, self._spent = too_many, spent
         self._begin(_AT_FIRST)
 
@@ -52,46 +53,57 @@ class StoppingBoundary:
     def _begin(self, most: int) -> None:
         self._most = most
         self._enough: list[int] = []
-        # Log-number of sequences that stop at each n_h, and of those that continue after the last, by relevant posts.
-        self._stopping: list[float] = []
+        self._first, self._last = self._least_hits, 0
+        # Draws, relevant posts and log-number of the sequences that stop; log-number of those that continue after the
+        # last n_h, by relevant posts.
+        self._stops = np.zeros((0, 3))
         self._continuing = np.full(most + 1, -np.inf)
         self._continuing[0] = 0.0
 
     def _add(self) -> None:
         hits, size = len(self._enough), self.unlabeled
-        last = self._enough[-1] if self._enough else 0
         left = self._too_many(hits)
-        if last > size or left <= hits:
-            self._enough.append(size + 1)  # too many are known
+        if hits < self._first or left <= hits:  # too many are known
+            self._first = max(self._first, hits + 1)
+            self._enough.append(size + 1)
             return
-        ending = float(self._continuing[hits])
-        enough = max(last, 1)
+        enough = max(self._last, 1)
         if left <= size:
-            enough = max(enough, self._least(hits, left, ending))
+            enough = max(enough, self._least(hits, left))
         self._enough.append(enough)
-        self._stopping.append(ending)
-        before = self._continuing[hits:]
+        self._stops = np.vstack([self._stops, self._ending(hits, enough)])
+        fewest = hits if hits > self._first else 0
+        before = self._continuing[fewest:]
         more = np.arange(len(before))
-        choices = _log_choose(enough - last, more)
+        choices = _log_choose(enough - self._last, more)
         added = more[:, None] - more  # (relevant posts after, before)
         ways = before + np.where(added < 0, -np.inf, choices[added])
-        self._continuing = np.full(self._most + 1, -np.inf)
-        self._continuing[hits + 1 :] = logsumexp(ways, axis=1)[1:]
+        self._continuing[fewest:] = logsumexp(ways, axis=1)
+        self._continuing[: hits + 1] = -np.inf
+        self._last = enough
 
-    def _least(self, hits: int, left: int, ending: float) -> int:
+    def _ending(self, hits: int, drawn: int) -> np.ndarray:
+        """Return the sequences that stop with `drawn` draws and at most `hits` relevant posts, as rows of `_stops`."""
+        if hits > self._first:
+            return np.array([[drawn, hits, self._continuing[hits]]])
+        fewer = np.arange(hits + 1)
+        return np.column_stack([np.full(hits + 1, drawn), fewer, _log_choose(drawn, fewer)])
+
+    def _least(self, hits: int, left: int) -> int:
         """Return the least number of draws that keeps the error if `left` relevant posts were unlabeled."""
         size = self.unlabeled
         all_ways = float(_log_choose(size, left))
-        earlier = np.arange(hits)
-        ways = _log_choose(size - np.array(self._enough, dtype=np.int64), left - earlier)
-        taken = float(np.exp(np.array(self._stopping) + ways - all_ways).sum())
-        room = self.error * self._spent(hits) - taken
+
+        def error(stops: np.ndarray) -> float:
+            drawn, relevant, ways = stops.T
+            return float(np.exp(ways + _log_choose(size - drawn, left - relevant) - all_ways).sum())
+
+        room = self.error * self._spent(hits) - error(self._stops)
         most = size - (left - hits) + 1  # with this number of draws, more than `hits` of them are relevant
         if room <= 0:
             return most
-        allowed = math.log(room) + all_ways - ending
         return 1 + bisect_left(
-            range(1, most), True, key=lambda drawn: float(_log_choose(size - drawn, left - hits)) <= allowed
+            range(1, most), True, key=lambda drawn: error(self._ending(hits, drawn)) <= room
         )
 
 

@@ -58,41 +58,91 @@ def estimate(labels: Labels, pool_size: int, confidence: float = 0.95) -> Estima
 
     The interval holds simultaneously after every label, so it may be watched and labeling may stop because of it: a
     confidence sequence for sampling without replacement (Waudby-Smith and Ramdas 2020, NeurIPS), with labels in between
-    that were not sampled at random. Without a random sample the bounds are all that is certain.
+    that were not sampled at random. Sampled posts without a label count as not relevant for the lower bound and as
+    relevant for the upper one. Without a random sample the bounds are all that is certain.
     """
     rest = pool_size - len(labels)
     if rest <= 0:
         return Estimate(0, 0, 0, 1.0, "every post has a label", True)
-    size, hits = int(labels.at_random.sum()), int((labels.relevant & labels.at_random).sum())
-    if not size:
+    draws = labels.sample[: last_label(labels.sample[:, 0])]
+    if not len(draws):
         basis = "no random sample yet; what the ranking missed shows only in posts sampled at random"
         return Estimate(0, rest // 2, rest, 1.0, basis)
-    a, b = _PRIOR
-    expected = betaln(hits + a, size - hits + b) - betaln(a, b)
-    least = expected + math.log1p(-confidence)
-
-    def likely(left: int) -> float:
-        return log_likelihood(labels, pool_size, labels.found + left)
-
-    # The likelihood rises to one peak and falls, so all three are found by bisection.
-    middle = _first(0, rest, lambda left: likely(left + 1) <= likely(left))
-    low = _first(0, middle, lambda left: likely(left) > least)
-    high = _first(middle, rest, lambda left: likely(left + 1) <= least)
-    basis = f"{hits} of {size} randomly sampled posts are relevant"
+    open_draws = np.flatnonzero(draws[:, 0] < 0)
+    samples = [RandomSample(labels, draws, pool_size)]
+    if len(
+        open_draws
+    ):  # the interval holds for all beginnings of a sample at once, so for those without them as well
+        samples += [RandomSample(labels, draws, pool_size, True)]
+        samples += [RandomSample(labels, draws[: open_draws[0]], pool_size)]
+    lows, middles, highs = zip(*(sample.interval(confidence) for sample in samples))
+    low, high = max(lows[0], lows[-1]), min(highs[1:] or highs)
+    middle = max(low, min(high, sum(middles[:2]) // len(middles[:2])))
+    hits = labels.relevant[draws[draws[:, 0] >= 0, 0]]
+    basis = f"{hits.sum()} of {len(hits)} randomly sampled posts are relevant{without_label(len(open_draws))}"
     return Estimate(low, middle, high, confidence, basis, known=high - low <= rest * _WIDEST)
 
 
-def log_likelihood(labels: Labels, pool_size: int, total: int) -> float:
-    """Return the log-probability of the random sample if the pool holds `total` relevant posts; −inf if impossible.
+def last_label(places: np.ndarray) -> int:
+    """Return the number of draws up to the last one that has a label; `places`: as in `Labels.draws`."""
+    return int(np.append(-1, np.flatnonzero(places >= 0))[-1]) + 1
 
-    A sampled post is relevant with probability (total − found) / unlabeled, both as of that moment. Nothing else is
-    assumed: it does not matter how the other posts came to be labeled.
+
+def without_label(number: int) -> str:
+    """Return a clause on sampled posts without a label; empty if there is none."""
+    return (
+        f"; {number:,} more, skipped or not labeled yet, count{'s' * (number == 1)} as possibly relevant"
+        * (number > 0)
+    )
+
+
+class RandomSample:
+    """A random sample, draw by draw.
+
+    A sampled post is relevant with probability (total − relevant ones seen) / posts not seen, as of the draw: seen are
+    posts drawn before, and those that had a label. Nothing else is assumed: it does not matter how these came to be
+    labeled.
+
+    Args:
+        labels: all labels.
+        draws: a beginning of `Labels.sample`.
+        pool_size: number of posts.
+        is_relevant: whether drawn posts without a label count as relevant.
     """
-    drawn = np.flatnonzero(labels.at_random)
-    found = (np.cumsum(labels.relevant) - labels.relevant)[drawn]
-    chances = (total - found) / (pool_size - drawn)
-    chances = np.where(labels.relevant[drawn], chances, 1 - chances)
-    return float(np.log(chances).sum()) if np.all(chances > 0) else -math.inf
+
+    def __init__(self, labels: Labels, draws: np.ndarray, pool_size: int, is_relevant: bool = False) -> None:
+        places, before = draws.T
+
+        def seen(flags: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+            return np.append(0, np.cumsum(flags & ~labels.at_random))[before] + np.cumsum(drawn) - drawn
+
+        self.relevant = np.where(places < 0, is_relevant, labels.relevant[places])
+        self._found = seen(labels.relevant, self.relevant)
+        self._unseen = pool_size - seen(~labels.at_random, np.ones(len(draws), dtype=np.int64))
+        # The least and the greatest number of relevant posts without a label.
+        left = int((places < 0).sum())
+        self.found, self._fewest = labels.found, left * is_relevant
+        self._most = pool_size - len(labels) - left + self._fewest
+
+    def log_likelihood(self, total: int) -> float:
+        """Return the log-probability of the sample if the pool holds `total` relevant posts; −inf if impossible."""
+        chances = (total - self._found) / self._unseen
+        chances = np.where(self.relevant, chances, 1 - chances)
+        return float(np.log(chances).sum()) if np.all(chances > 0) else -math.inf
+
+    def interval(self, confidence: float) -> tuple[int, int, int]:
+        """Return the least, the likeliest and the greatest number of relevant posts without a label."""
+        (a, b), hits = _PRIOR, int(self.relevant.sum())
+        expected = betaln(hits + a, len(self.relevant) - hits + b) - betaln(a, b)
+        least = expected + math.log1p(-confidence)
+
+        def likely(left: int) -> float:
+            return self.log_likelihood(self.found + left)
+
+        # The likelihood rises to one peak and falls, so all three are found by bisection.
+        middle = _first(self._fewest, self._most, lambda left: likely(left + 1) <= likely(left))
+        low = _first(self._fewest, middle, lambda left: likely(left) > least)
+        return low, middle, _first(middle, self._most, lambda left: likely(left + 1) <= least)
 
 
 def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:

@@ -9,6 +9,10 @@ Labels that are not sampled at random may come in between. The relevant posts am
 the others do not count. That errs on the safe side: in a random order of all posts that were unlabeled when sampling
 started, the posts drawn so far stand within a beginning that is at least as long and holds no more relevant posts.
 
+Draws without a label, since people skipped the post or hold it on an open page, count as relevant posts that are not
+found. What they turn out to be may depend on who skips what, so the boundary for each number of them spends a share of
+the error rate of its own. The draws before them are a sample as well, and either may be enough.
+
 If the sample contains too many relevant posts for the hypothesis to be rejected soon, labeling returns to the strategy,
 which may have learned from them, until it seems exhausted again. Each sample spends a share of the allowed error rate.
 """
@@ -22,6 +26,7 @@ import numpy as np
 
 from linker.annotation.pool import Labels
 from linker.annotation.stopping_rules.boundary import StoppingBoundary
+from linker.annotation.stopping_rules.estimate import last_label, without_label
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
 from linker.common.checks import at_least
 
@@ -32,10 +37,12 @@ _OF_UNLABELED = 0.1
 _OF_SAMPLE = 0.5
 _LEAST_PATIENCE = 10
 
-# A sample may be abandoned after this many relevant posts. The first sample spends this share of the allowed error
-# rate, each later one the same share of the rest.
+# A sample may be abandoned after this many relevant posts. The first sample spends the first share of the allowed error
+# rate, all later ones the second, and tests with draws that have no label the third; later ones divide theirs likewise.
 _MIN_HITS = 5
-_ALPHA_SPENT = 0.95
+_ALPHA_SPENT, _ALPHA_LATER, _ALPHA_OPEN = 0.95, 0.04, 0.01
+# Beginnings of a sample that are tested as well hold at most this number of draws without a label.
+_MOST_OPEN = 4
 # One that holds more relevant posts than this is abandoned as well: its boundary would take seconds to compute.
 _MOST_HITS = 128
 
@@ -83,7 +90,7 @@ class SequentialSamplingRule(StoppingRule):
         at_least(1, patience=patience)
         self.confidence, self.patience = confidence, patience
         self.least_patience = min(_LEAST_PATIENCE, patience)
-        self._latest: tuple[tuple[int, int, float], StoppingBoundary] | None = None
+        self._boundaries: dict[tuple[float, ...], StoppingBoundary] = {}
 
     def too_many(self, found: int, known: int, unlabeled: int) -> int:
         """Return the smallest number of relevant posts in the pool that would be too many.
@@ -142,31 +149,53 @@ class SequentialSamplingRule(StoppingRule):
                 return Decision(False, _waiting(labels, patience, position))
             abandoned = self._abandoned(labels, pool_size, start)
             if abandoned is None:
-                break
-            position, error = abandoned, error * (1 - _ALPHA_SPENT)
-        drawn, known = int(labels.at_random[start:].sum()), int(labels.relevant[:start].sum())
-        hits = int((labels.relevant & labels.at_random)[start:].sum())
-        sampled = f"{hits:,} of {drawn:,} randomly sampled posts are relevant"
-        enough = self.boundary(pool_size - start, known, _ALPHA_SPENT * error)[labels.found - known]
-        if drawn >= enough:
-            return Decision(True, f"{sampled}: {self.reached()}, with {self.confidence:.0%} confidence")
-        more = min(enough - drawn, rest)
-        return Decision(
-            False, f"{sampled}; {more:,} more without a relevant post would be enough", draw_at_random=True
-        )
+                return self._tested(labels, pool_size, start, error)
+            position, error = abandoned, error * _ALPHA_LATER
 
-    def boundary(self, unlabeled: int, known: int, error: float) -> StoppingBoundary:
-        """Return the boundary of a sample; the latest one is kept, since it is asked for after every label."""
-        key = (unlabeled, known, error)
-        if self._latest is None or self._latest[0] != key:
-            boundary = StoppingBoundary(
-                unlabeled,
-                lambda hits: self.too_many(known + hits, known, unlabeled) - known,
-                error,
-                self.spent,
-            )
-            self._latest = key, boundary
-        return self._latest[1]
+    def _tested(self, labels: Labels, pool_size: int, start: int, error: float) -> Decision:
+        """Decide by the sample from label `start` on, which with all later ones may err at the rate `error`."""
+        places, before = labels.sample.T
+        unlabeled = (places < 0) | (places >= start)
+        # What was drawn for an earlier sample and had no label when this one began is not in its frame.
+        outside, draws = places[unlabeled & (before < start)], places[unlabeled & (before >= start)]
+        draws = draws[: last_label(draws)]
+        lost, open_draws = int((outside < 0).sum()), np.flatnonzero(draws < 0).tolist()
+        known = int(labels.relevant[:start].sum() + labels.relevant[outside[outside >= 0]].sum())
+        hits, frame = labels.relevant[draws[draws >= 0]], pool_size - start - len(outside)
+        sampled = f"{hits.sum():,} of {len(hits):,} randomly sampled posts are relevant"
+        sampled += without_label(len(open_draws) + lost)
+        beginnings = {**dict(enumerate(open_draws[:_MOST_OPEN])), len(open_draws): len(draws)}
+        for number, size in beginnings.items():
+            enough = self.boundary(frame, known, error, number, lost)[labels.found - known + number]
+            if size >= enough:
+                return Decision(True, f"{sampled}: {self.reached()}, with {self.confidence:.0%} confidence")
+        more = f"{min(enough - len(draws), pool_size - len(labels)):,} more without a relevant post would be enough"
+        return Decision(False, f"{sampled}; {more}", draw_at_random=True)
+
+    def boundary(
+        self, frame: int, known: int, error: float, open_draws: int = 0, lost: int = 0
+    ) -> StoppingBoundary:
+        """Return the boundary of a sample; the latest ones are kept, since they are asked for after every label.
+
+        Args:
+            frame: number of posts that it is drawn from.
+            known: relevant posts known outside of them.
+            error: error rate of this sample and all later ones.
+            open_draws: number of draws without a label.
+            lost: number of posts without a label that are not in the frame.
+        """
+        key = (frame, known, error, open_draws, lost)
+        if key not in self._boundaries:
+            if len(self._boundaries) > 2 * _MOST_OPEN:
+                self._boundaries.clear()
+            share = _ALPHA_OPEN / (open_draws * (open_draws + 1)) if open_draws else _ALPHA_SPENT
+
+            def too_many(hits: int) -> int:
+                found = known + max(0, hits - open_draws)
+                return self.too_many(found, known, frame) - known - lost
+
+            self._boundaries[key] = StoppingBoundary(frame, too_many, share * error, self.spent, open_draws)
+        return self._boundaries[key]
 
     def _abandoned(self, labels: Labels, pool_size: int, start: int) -> int | None:
         """Return after how many labels the sample from `start` on was abandoned for finding too many; else None."""

@@ -9,7 +9,7 @@ from scipy.stats import binom, hypergeom
 
 from benchmarks.annotation.stopping_rules import QUALITIES, Quality, ordered, tail_end
 from linker.annotation.pool import Labels
-from linker.annotation.stopping_rules.estimate import log_likelihood
+from linker.annotation.stopping_rules.estimate import RandomSample
 from linker.annotation.stopping_rules.sequential_sampling import (
     MarginalCostRule,
     RecallRule,
@@ -122,7 +122,9 @@ def test_patience_is_no_longer_than_half_a_sample() -> None:
 def test_the_likelihood_is_the_hypergeometric_one(unlabeled: int, left: int, drawn: int, hits: int) -> None:
     flags = np.array([1] * 6 + [0] * 4 + [1] * hits + [0] * (drawn - hits))
     labels = labels_of(flags, [0] * 10 + [1] * drawn)
-    probability = math.exp(log_likelihood(labels, unlabeled + 10, 6 + left)) * math.comb(drawn, hits)
+    probability = math.exp(
+        RandomSample(labels, labels.sample, unlabeled + 10).log_likelihood(6 + left)
+    ) * math.comb(drawn, hits)
     assert probability == pytest.approx(hypergeom.pmf(hits, unlabeled, left, drawn))
 
 
@@ -130,9 +132,10 @@ def test_draws_between_labels_in_order_are_weighed_one_by_one() -> None:
     # 10 posts, 4 relevant. In order: hit. Random: 3 of 9 left, missed; 3 of 8, hit. In order: missed, leaving 2 of 6.
     # Random: missed.
     labels = labels_of([1, 0, 1, 0, 0], [0, 1, 1, 0, 1])
-    assert log_likelihood(labels, 10, 4) == pytest.approx(math.log(6 / 9 * 3 / 8 * 4 / 6))
+    sample = RandomSample(labels, labels.sample, 10)
+    assert sample.log_likelihood(4) == pytest.approx(math.log(6 / 9 * 3 / 8 * 4 / 6))
     # With 1 in all nothing is left to hit; with 9 the four misses have no room.
-    assert [log_likelihood(labels, 10, total) for total in (1, 9)] == [-math.inf, -math.inf]
+    assert [sample.log_likelihood(total) for total in (1, 9)] == [-math.inf, -math.inf]
 
 
 @pytest.mark.parametrize("quality", QUALITIES, ids=lambda quality: quality.name)
