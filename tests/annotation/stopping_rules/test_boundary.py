@@ -56,6 +56,18 @@ def test_without_a_relevant_post_it_is_the_hypergeometric_test() -> None:
     assert hypergeom.pmf(0, 1000, 6, enough) <= 0.05 < hypergeom.pmf(0, 1000, 6, enough - 1)
 
 
+def test_draws_without_a_label_are_relevant_and_not_found() -> None:
+    # Two of the draws have no label. With 100 known, 106 would be too many: six, two of which are drawn.
+    too_many = of_recall(100, 0.95)
+    boundary = StoppingBoundary(300, lambda hits: too_many(max(0, hits - 2)), 0.05, first=2)
+    enough = boundary[2]
+    assert [boundary[hits] for hits in (0, 1)] == [301, 301]
+    assert hypergeom.cdf(2, 300, 6, enough) <= 0.05 < hypergeom.cdf(2, 300, 6, enough - 1)
+    rates = [wrong_stops(boundary, 300, left, lambda hits: too_many(hits - 2)) for left in range(6, 24, 4)]
+    assert max(rates) <= 0.05 + 1e-9
+    assert rates[0] > 0.04
+
+
 def test_it_does_not_depend_on_how_far_it_was_computed_before() -> None:
     step, at_once = (StoppingBoundary(3000, of_recall(900, 0.95), 0.05) for _ in range(2))
     numbers = [step[hits] for hits in range(50)]

@@ -76,6 +76,20 @@ def test_the_truth_is_in_the_interval_after_every_label(share: float, prevalence
     assert binom.sf(outside - 1, 100, 0.05) > 1e-4
 
 
+def test_a_draw_without_a_label_counts_as_either() -> None:
+    # Of 100 draws the first has no label, so its place is -1; the next one is at place 0, and so on.
+    draws = np.column_stack([np.arange(-1, 99), np.zeros(100, dtype=int)])
+    flags = np.arange(99) % 20 == 0
+    without = estimate(Labels(np.arange(99), flags, np.ones(99, dtype=bool), draws), 1000)
+    if_not, if_relevant = (estimate(screened(np.r_[first, flags], np.ones(100)), 1000) for first in (0, 1))
+    assert (without.low, without.high) == (if_not.low, if_relevant.high + 1)
+    assert without.basis.endswith("relevant; 1 more, skipped or not labeled yet, counts as possibly relevant")
+    # The draws before one without a label tell as much as ever.
+    last = np.r_[draws[1:-1], [[-1, 0]], [[98, 0]]]
+    late = estimate(Labels(np.arange(99), flags, np.ones(99, dtype=bool), last), 1000)
+    assert late.high < without.high
+
+
 def test_more_confidence_is_a_wider_interval() -> None:
     labels = screened(np.r_[np.ones(12), np.zeros(188)], np.ones(200))
     told = [estimate(labels, 2000, confidence) for confidence in (0.5, 0.95, 0.999)]
