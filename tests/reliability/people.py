@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import time
 import unicodedata
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -159,23 +158,7 @@ class _Room:
         )
         self.check((answer.status_code in (200, 206)) == is_open, f"{path} by {name}: {answer.status_code}")
         if "posts" in path and name:
-            self.look(name, _doubly_labeled(answer))
-
-    def together(self) -> None:
-        """List as all people at once, while the owner's notes make the server list anew."""
-        note = {"kind": "note", "annotator": _OWNER, "post": self.posts[0], "note": ""}
-        with ThreadPoolExecutor() as pool:
-            asked = []
-            for name in 10 * _NAMES:
-                asked.append((name, pool.submit(self.ask, name, f"{_SESSION}/posts?count=200")))
-                body = {"actions": [note | {"id": f"{time.time_ns()}"}]}
-                pool.submit(self.ask, _OWNER, f"{_SESSION}/sync", body)
-        for name, answer in asked:
-            self.look(name, _doubly_labeled(answer.result()))
-
-
-def _doubly_labeled(answer: httpx.Response) -> list[str]:
-    return [post["id"] for post in answer.json()["posts"] if len(post["labels"]) > 1]
+            self.look(name, [post["id"] for post in answer.json()["posts"] if len(post["labels"]) > 1])
 
 
 def people(tally: Tally, folder: Path, rounds: int, chance: random.Random) -> None:
@@ -190,8 +173,8 @@ def people(tally: Tally, folder: Path, rounds: int, chance: random.Random) -> No
         while room.ask(_OWNER, _PROJECT).json()["step"]:
             time.sleep(0.1)
         room.people(list(_NAMES))
-        moves = (room.act, room.browse, room.probe, room.review, room.replace, room.together)
-        for move in chance.choices(moves, (12, 6, 3, 2, 0.2, 0.2), k=rounds):
+        moves = (room.act, room.browse, room.probe, room.review, room.replace)
+        for move in chance.choices(moves, (12, 6, 3, 2, 0.4), k=rounds):
             move()
     leaks = sum("leak" in fault for fault in tally.faults)
     tally.notes = f"{rounds:,} actions, {len(room.void) - 3} links made void; {leaks} leaks"
