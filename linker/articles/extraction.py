@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from datetime import datetime
 
 from linker.articles.extraction_process import LimitError, read_html, read_pdf
@@ -28,7 +29,7 @@ def extract_article(page: Page, force: bool = False) -> Article:
         DataError: if a file is a PDF that cannot be read.
     """
     if page.kind == "text":
-        return article_from_text(page.content, page.id, page.url, page.name)
+        return replace(article_from_text(page.content, page.id, page.url), source=page.name)
     if page.kind == "pdf":
         return _from_pdf(page, force)
     try:
@@ -39,9 +40,14 @@ def extract_article(page: Page, force: bool = False) -> Article:
         raise (StubError if text else FetchError)(f"{page.name}: {fault}; give the address of one of them")
     save = f"{SAVE_IT}; or put the article's text into a .txt file"
     if not text:
-        problem = fault or "no article found on the page"
-        hint = f"if your browser shows one, {save}" if page.url else "put the article's text into a .txt file"
-        raise FetchError(f"{page.name}: {problem}; {hint}")
+        raise FetchError(
+            f"{page.name}: {fault or 'no article found on the page'}; "
+            + (
+                f"if your browser shows one, {save}"
+                if page.url
+                else "put the article's text into a .txt file"
+            )
+        )
     if fault and not force:
         where = "if your browser shows all of it, " if page.url else "with access to the article, "
         raise StubError(f"{page.name}: {fault}; {where}{save}")
@@ -63,13 +69,12 @@ def _from_pdf(page: Page, force: bool) -> Article:
     return Article(page.id, text, title, page.url, source=page.name)
 
 
-def article_from_text(text: str, article_id: str, url: str | None = None, source: str = "") -> Article:
+def article_from_text(text: str, article_id: str, url: str | None = None) -> Article:
     """Return an article from plain text or Markdown; a first line followed by a blank line is the title."""
-    lines = text.strip().splitlines()
+    title, lines = "", text.strip().splitlines()
     if len(lines) > 2 and not lines[1].strip():
-        title = lines[0].strip().removeprefix("# ").strip()
-        return Article(article_id, "\n".join(lines[2:]).strip(), title, url, source=source)
-    return Article(article_id, "\n".join(lines), url=url, source=source)
+        title, lines = lines[0].strip().removeprefix("# ").strip(), lines[2:]
+    return Article(article_id, "\n".join(lines).strip(), title, url)
 
 
 def parsed_date(written: str | None) -> datetime | None:

@@ -36,17 +36,17 @@ class LimitError(PageError):
     """A page that exceeds the limits of time or memory, or that ends the process which reads it."""
 
 
-def read_html(html: str, url: str | None) -> HtmlText:
+def read_html(page: str, url: str | None) -> HtmlText:
     """Extract the article of a page in HTML.
 
     Args:
-        html: the page.
+        page: the page.
         url: its address, if known.
 
     Raises:
         LimitError: if it takes more than `SECONDS` or `MEGABYTES`, or cannot be read.
     """
-    reply = _ask({"kind": "html", "url": url}, html.encode("utf-8", "surrogatepass"), SECONDS)
+    reply = _ask("html", page.encode("utf-8", "surrogatepass"), SECONDS, url)
     return HtmlText(**{**reply, "fault": reply["fault"] and Fault(*reply["fault"])})
 
 
@@ -57,7 +57,7 @@ def read_pdf(body: bytes) -> PdfText:
         LimitError: if it takes more than `PDF_SECONDS` or `MEGABYTES`.
         PageError: if it has no text that can be read (see `text_of_pdf`).
     """
-    return PdfText(**_ask({"kind": "pdf"}, body, PDF_SECONDS))
+    return PdfText(**_ask("pdf", body, PDF_SECONDS))
 
 
 def start() -> None:
@@ -66,14 +66,14 @@ def start() -> None:
         _idle.append(_Process())
 
 
-def _ask(question: dict[str, Any], body: bytes, seconds: float) -> dict[str, Any]:
-    """The reply to a question about a page; no more processes than cores work, further pages wait."""
+def _ask(kind: str, body: bytes, seconds: float, url: str | None = None) -> dict[str, Any]:
+    """Return what a process reads in a page; no more processes than cores work, further pages wait."""
     with _slots:
         process = _idle.pop() if _idle else _Process()
         if process.has_ended():
             process.kill()
             process = _Process()
-        reply = process.ask(question, body, seconds)
+        reply = process.ask({"kind": kind, "url": url}, body, seconds)
         if process.pages < _MOST_PAGES:
             _idle.append(process)
         else:

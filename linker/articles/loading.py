@@ -33,7 +33,7 @@ _DOCUMENTS = (".docx", ".doc", ".odt", ".rtf", ".pages")
 # All endings of file names, as opposed to a text of few words.
 _NAMES = (*_ENDINGS, *_DOCUMENTS, ".mhtml", ".mht", *_TABLES)
 _PACKED = re.compile(r"(\.(gz|bz2|xz|zst))*$", re.IGNORECASE)
-_LONGEST_NAME = 255
+_LONGEST_NAME, _LONGEST_PATH = 255, 1024
 _FEW_WORDS = 8
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 _HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?", re.IGNORECASE)
@@ -145,7 +145,7 @@ def source_kind(source: str) -> Kind:
         return "address"
     if not source.strip():
         raise DataError("the article is empty; give an address, a file, a folder or the text itself")
-    if "\n" in source or any(len(part.encode()) > _LONGEST_NAME for part in source.split("/")):
+    if "\n" in source or any(len(name.encode()) > _LONGEST_NAME for name in source.split("/")):
         return "text"
     if os.path.exists(source):
         is_table = _ending(source) in _TABLES
@@ -161,6 +161,21 @@ def source_kind(source: str) -> Kind:
     raise DataError(
         f"{source}: file not found; for a web page, {page}; for text, give more than one word, in quotes"
     )
+
+
+def names_source(text: str) -> bool:
+    """Return whether a text is a web address or a path; with the ending of a file of articles it is a path, even
+    if the file is missing.
+
+    Raises:
+        DataError: if it is an address other than http and https.
+    """
+    if is_url(text):
+        return True
+    path = text.strip()
+    if not path or "\n" in text or len(text) > _LONGEST_PATH:
+        return False
+    return (path.lower().endswith(_ENDINGS) and " " not in path) or Path(text).is_file()
 
 
 def is_url(source: str) -> bool:
@@ -179,20 +194,20 @@ def is_url(source: str) -> bool:
     return True
 
 
-def _files_in(folder: str) -> list[str]:
+def _files_in(path: str) -> list[str]:
     """Return the article files directly in a folder, sorted, without hidden files, READMEs, licenses and `posts`.
 
     Raises:
         DataError: if there is none, or the folder cannot be read.
     """
     try:
-        paths = sorted(path for path in Path(folder).iterdir() if path.is_file())
+        files = sorted(file for file in Path(path).iterdir() if file.is_file())
     except OSError as error:
-        raise DataError(f"{folder}: cannot be read ({error.strerror})") from error
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
     others = (".", "readme", "license", "licence", "posts.")
-    files = [p for p in paths if _ending(p.name) in _ENDINGS and not p.name.lower().startswith(others)]
+    files = [f for f in files if _ending(f.name) in _ENDINGS and not f.name.lower().startswith(others)]
     if not files:
-        raise DataError(f"{folder}: no article in this folder (expected *{', *'.join(_ENDINGS)})")
+        raise DataError(f"{path}: no article in this folder (expected *{', *'.join(_ENDINGS)})")
     return list(map(str, files))
 
 

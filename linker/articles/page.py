@@ -1,4 +1,4 @@
-"""Pages: their encodings and kinds, and reasons why one cannot be read. Imports no HTTP client; see `request`."""
+"""Pages: their encodings and kinds, and reasons why one cannot be read. Imports no HTTP client; see `fetching`."""
 
 from __future__ import annotations
 

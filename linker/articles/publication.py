@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from typing import TypeAlias
 
+from linker.common.console import info
 from linker.common.errors import DataError
 from linker.data.io.dates import parse_date
 from linker.data.types import Article
@@ -26,17 +27,15 @@ def publication_date(value: Published, name: str) -> datetime:
         raise DataError(f"{name}: {error}") from error
 
 
-def dated(articles: Sequence[Article], published: datetime, name: str) -> tuple[list[Article], list[str]]:
-    """Return the articles with a publication date, and lines about other dates that they had.
+def dated(articles: Sequence[Article], published: datetime, name: str) -> list[Article]:
+    """Return the articles with a publication date, and print a line about other dates that they had.
 
     A single article gets the date in any case; of several, those without one. `name` says where the date is from.
     """
-    others = [article for article in articles if article.published not in (None, published)]
-    if len(articles) == 1:
-        lines = [
-            f"{article.id}: {name} replaces the date {article.published:%Y-%m-%d %H:%M}" for article in others
-        ]
-        return [replace(articles[0], published=published)], lines
-    line = f"{name}: {len(others):,} of {len(articles):,} articles keep the date that they have"
-    dated = [replace(a, published=published) if a.published is None else a for a in articles]
-    return dated, [line] if others else []
+    others = sum(article.published not in (None, published) for article in articles)
+    if others and len(articles) == 1:
+        info(f"{articles[0].id}: {name} replaces the date {articles[0].published:%Y-%m-%d %H:%M}")
+        return [replace(articles[0], published=published)]
+    if others:
+        info(f"{name}: {others:,} of {len(articles):,} articles keep the date that they have")
+    return [replace(article, published=article.published or published) for article in articles]

@@ -56,8 +56,10 @@ class ArticleSources:
     def begin(self) -> None:
         """Show the first status and start the process that reads pages, if any, before slow imports."""
         count = len(self.article)
-        verb = "fetching" if "://" in self.article[0] else "reading"
-        status.say(f"{verb} the article ..." if count == 1 else f"reading {count} articles ...")
+        if count == 1 and "://" in self.article[0]:
+            status.say("fetching the article ...")
+        else:
+            status.say("reading the article ..." if count == 1 else f"reading {count} articles ...")
         if any(_PAGE.search(source) for source in self.article):
             from linker.articles import extraction_process
 
@@ -88,15 +90,15 @@ class ArticleSources:
                 except StubError as error:
                     raise DataError(f"{error}; or add --force to use it as it is") from error
                 if self.published is not None:
-                    articles, notes = dated(articles, self.published, _PUBLISHED)
-                    lines += notes
+                    articles = dated(articles, self.published, _PUBLISHED)
                 lines += [f"article: {article.summary}" for article in articles[:_LINES]]
                 if len(articles) > _LINES:
                     lines.append(f"and {len(articles) - _LINES:,} more articles from {source}")
                 for article in articles:
                     seen[article.id] += 1
-                    again = f"-{seen[article.id]}" if seen[article.id] > 1 else ""
-                    loaded.append(replace(article, id=article.id + again))
+                    if (count := seen[article.id]) > 1:
+                        article = replace(article, id=f"{article.id}-{count}")
+                    loaded.append(article)
         faults.raise_if_any()
         for line in lines:
             print(line, file=sys.stderr)
@@ -214,7 +216,7 @@ class LinkedData:
         Raises:
             LinkerError: if there are faults.
         """
-        from linker.data.files.paths import check_inputs
+        from linker.data.io.input_files import check_inputs
 
         if self.articles is None or not self.posts:
             raise LinkerError("give --articles and --posts")
@@ -315,7 +317,7 @@ def check_files(
         LinkerError: if there are faults.
     """
     from linker.common.files import check_writable
-    from linker.data.files.paths import check_inputs
+    from linker.data.io.input_files import check_inputs
 
     collected, files = faults or Faults(), []
     if (articles + posts).count("-") > 1:

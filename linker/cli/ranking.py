@@ -164,10 +164,10 @@ def _report(ranking: Ranking, request: RankRequest) -> None:
         say(
             "precision and recall at this threshold are unknown; give --labels or --calibration to estimate them"
         )
-    cut = ranking.threshold
-    if cut is not None:
-        say(cut.sentence)
-    score = cut.score if cut else request.threshold
+    score = request.threshold
+    if ranking.threshold is not None:
+        say(ranking.threshold.sentence)
+        score = ranking.threshold.score
     if not ranking and score is None:
         say("no post meets the conditions, or all of them were skipped")
     elif not ranking:

@@ -23,9 +23,8 @@ from linker.corpus.known_posts import Added, KnownPosts, post_keys
 from linker.corpus.storage.reader import batches
 from linker.corpus.storage.store import FACTS, CorpusMetadata, Store, check_local
 from linker.data.files.line_errors import BadLines, OnError
-from linker.data.files.paths import check_inputs
 from linker.data.io.columns import PostColumns
-from linker.data.io.folders import files_with_records
+from linker.data.io.input_files import check_inputs, files_with_records
 from linker.data.io.platform_rows import deleted_in
 from linker.data.io.records import posts_of_files
 from linker.data.types import Post

@@ -10,9 +10,9 @@ from linker.corpus.indexes.near_duplicates import stored_groups
 from linker.corpus.storage.reader import batches
 from linker.corpus.storage.store import Store
 from linker.data.files.line_errors import BadLines, LineError
-from linker.data.files.paths import check_inputs
 from linker.data.files.tables import format_of_name, open_table
 from linker.data.io.fields import clean_id, is_missing
+from linker.data.io.input_files import check_inputs
 from linker.data.io.platform_rows import deletes
 from linker.data.post_filter import Filter
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
 from linker.common.errors import LinkerError
 from linker.common.files import atomic_write
 from linker.models.order import rank_posts
-from linker.models.score_scale import UNSCALED, ScoreScale, run_score
+from linker.models.score_scale import UNSCALED, ScoreScale
 
 _SPACE = re.compile(r"\s")
+#: Rank and id of a post, whether its score may be that of the post before, and the score.
+RunRow: TypeAlias = tuple[int, str, bool, float]
 
 
 def write_run(
@@ -46,10 +50,24 @@ def write_run(
         for article_id, row in zip(article_ids, np.asarray(scores, dtype=np.float32)):
             order = rank_posts(row[None], post_ids)[0]
             raw = row[order]
-            ties, score_text = np.append(False, raw[1:] == raw[:-1]), np.float32(np.inf)
-            for rank, (column, score, tied) in enumerate(zip(order, scale(raw), ties), start=1):
-                score_text = run_score(score, score_text, tied)
-                file.write(f"{article_id} Q0 {post_ids[column]} {rank} {score_text:.9g} {tag}\n")
+            ties, ids = np.append(False, raw[1:] == raw[:-1]), (post_ids[column] for column in order)
+            file.writelines(run_lines(article_id, zip(count(1), ids, ties, scale(raw)), tag))
+
+
+def run_lines(query: str, rows: Iterable[RunRow], tag: str) -> Iterator[str]:
+    """Yield the lines of a TREC run: `query Q0 post rank score tag`.
+
+    Scores are float32, which tools compare runs in, and each is below the one before unless both may tie.
+
+    Args:
+        query: id of the query.
+        rows: the posts, best first.
+        tag: name of the run.
+    """
+    before = np.float32(np.inf)
+    for rank, post_id, may_tie, score in rows:
+        before = min(np.float32(score), before if may_tie else np.nextafter(before, np.float32(-np.inf)))
+        yield f"{query} Q0 {post_id} {rank} {before:.9g} {tag}\n"
 
 
 def write_qrels(

@@ -14,8 +14,8 @@ from linker.common.errors import DataError, LinkerError
 from linker.common.files import check_output_folder, check_writable, real_path, unbroken, write_json
 from linker.common.locks import only_writer
 from linker.data.files.line_errors import BadLines, OnError
-from linker.data.files.paths import check_inputs
 from linker.data.io.columns import PostColumns
+from linker.data.io.input_files import check_inputs
 from linker.data.io.records import empty_input_error, stream_posts
 from linker.data.links.link_key import host_of
 from linker.mining.known_articles import (

@@ -121,18 +121,6 @@ class ScoreScale:
 UNSCALED = ScoreScale("none")
 
 
-def run_score(score: float, before: np.float32, may_tie: bool) -> np.float32:
-    """Return a score of a run as float32, which tools compare runs in, below the one before unless both may tie.
-
-    Args:
-        score: the score, at most that of the post before.
-        before: what this function returned for the post before; inf for the first.
-        may_tie: whether the two posts have the same raw score.
-    """
-    limit = before if may_tie else np.nextafter(before, np.float32(-np.inf))
-    return min(np.float32(score), limit)
-
-
 def _numbered(numbers: np.ndarray) -> np.ndarray:
     """Return the float32 with these numbers in ascending order, 0 for 0."""
     bits = np.abs(numbers).astype(np.int32)

@@ -48,6 +48,11 @@ class Explanation(NamedTuple):
     shares: Mapping[str, int] = MappingProxyType({})
 
     @property
+    def article_line(self) -> str:
+        """Return the article words with their weights as text."""
+        return printable(", ".join(f"{word} {weight:.3f}" for word, weight in self.article_words)) or "none"
+
+    @property
     def decided_by(self) -> str:
         """Return the shares as text, such as `text similarity 70 %, shared words 20 %, date 10 % against it`."""
         return ", ".join(
@@ -178,22 +183,6 @@ def _spans(text: str, weights: WordWeights) -> list[Span]:
         elif start > apart[-1][0] and end > apart[-1][1]:  # pairs of characters, of a script without spaces
             apart[-1] = (apart[-1][0], end)
     return apart
-
-
-def segments(text: str, spans: Sequence[Span]) -> list[tuple[str, bool]]:
-    """Split a text into (segment, whether it is in a span), in order; touching and overlapping spans are merged."""
-    parts: list[tuple[str, bool]] = []
-    end = 0
-    for start, stop in sorted(spans):
-        start, inside = max(start, end), bool(parts) and start <= end
-        if stop <= start:
-            continue
-        if inside and parts[-1][1]:
-            parts[-1] = (parts[-1][0] + text[start:stop], True)
-        else:
-            parts += [(text[end:start], False)] * (start > end) + [(text[start:stop], True)]
-        end = stop
-    return [*parts, (text[end:], False)] if end < len(text) or not parts else parts
 
 
 def printable(text: str) -> str:

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from linker.articles.extraction import article_from_text
-from linker.articles.loading import is_url, load_articles
+from linker.articles.loading import load_articles, names_source
 from linker.articles.publication import Published, dated, publication_date
 from linker.common.console import info
 from linker.common.errors import DataError
 from linker.data.files.line_errors import LineError
-from linker.data.files.paths import check_inputs
 from linker.data.files.rows import Row, Table
 from linker.data.identity import ContentIds
 from linker.data.io.column_detection import columns_of
 from linker.data.io.columns import ArticleColumns, PostColumns
+from linker.data.io.input_files import check_inputs
 from linker.data.io.records import article_from_row, post_from_row, posts_of_records, spool_posts
 from linker.data.platforms.recognition import BY_COLUMNS, check_format
 from linker.data.types import Article, Post
@@ -268,8 +268,6 @@ AnyPost: TypeAlias = "str | Path | Post | Mapping[str, Any]"
 AnyPosts: TypeAlias = "AnyPost | Iterable[AnyPost] | ArrowStream"
 AnyColumns: TypeAlias = "PostColumns | Mapping[str, str | list[str] | None]"
 
-_ENDINGS = (".html", ".htm", ".txt", ".md", ".json", ".jsonl", ".pdf")
-_LONGEST_PATH = 1024
 _EXPECTED_ARTICLE = (
     "give a web address, the path of a file, a text, a linker.Article, or a dict with title and text"
 )
@@ -285,13 +283,27 @@ def as_articles(given: AnyArticles, published: Published | None = None) -> list[
     Raises:
         LinkerError: if an article cannot be fetched or read, or there is none.
     """
-    articles = [article for n, item in enumerate(_article_items(given), 1) for article in _articles(item, n)]
+    articles: list[Article] = []
+    for number, item in enumerate(_article_items(given), 1):
+        if isinstance(item, Article):
+            articles.append(item)
+        elif (row := row_of(item)) is not None:
+            try:
+                articles.append(article_from_row({"id": f"article-{number}", **row}, ArticleColumns()))
+            except LineError as error:
+                raise DataError(f"article {number}: {error}") from error
+        elif not isinstance(item, (str, Path)):
+            raise DataError(f"article {number} is {type_name(item)}; {_EXPECTED_ARTICLE}")
+        elif isinstance(item, Path) or names_source(item):
+            articles += load_articles(item)
+        elif item.strip():
+            articles.append(article_from_text(item, f"article-{number}"))
+        else:
+            raise DataError("the article is empty")
     if not articles:
         raise DataError("no article was given")
     if published is not None:
-        articles, lines = dated(articles, publication_date(published, "published"), "published")
-        for line in lines:
-            info(line)
+        articles = dated(articles, publication_date(published, "published"), "published")
     return articles
 
 
@@ -305,32 +317,6 @@ def _article_items(given: AnyArticles) -> Iterable[Any]:
     if isinstance(given, (bytes, bytearray, set, frozenset)) or not isinstance(given, Iterable):
         raise DataError(f"the article is {type_name(given)}; {_EXPECTED_ARTICLE}")
     return given
-
-
-def _articles(item: Any, number: int) -> list[Article]:
-    if isinstance(item, Article):
-        return [item]
-    if (row := row_of(item)) is not None:
-        try:
-            return [article_from_row({"id": f"article-{number}", **row}, ArticleColumns())]
-        except LineError as error:
-            raise DataError(f"article {number}: {error}") from error
-    if not isinstance(item, (str, Path)):
-        raise DataError(f"article {number} is {type_name(item)}; {_EXPECTED_ARTICLE}")
-    if isinstance(item, Path) or is_url(item) or _is_path(item):
-        return load_articles(item)
-    if not item.strip():
-        raise DataError("the article is empty")
-    return [article_from_text(item, f"article-{number}")]
-
-
-def _is_path(text: str) -> bool:
-    """Return whether a text is a file path; with the ending of a file name it is, even if the file is missing."""
-    if "\n" in text or len(text) > _LONGEST_PATH or not text.strip():
-        return False
-    if text.lower().endswith(_ENDINGS) and " " not in text.strip():
-        return True
-    return Path(text).is_file()
 
 
 def type_name(value: object) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal, get_args
@@ -15,11 +16,11 @@ from rich.text import Text
 
 from linker.common.errors import LinkerError
 from linker.common.files import atomic_write
-from linker.ranking.explanation import Explanation, printable, segments
+from linker.evaluation.trec import RunRow, run_lines
+from linker.ranking.explanation import printable
 from linker.ranking.formats.html import TOP as PAGE_TOP
 from linker.ranking.formats.html import write_page
-from linker.ranking.formats.text import write_csv, write_json, write_json_lines, write_trec, write_tsv
-from linker.ranking.ranked_post import RankedPost
+from linker.ranking.formats.text import write_csv, write_json, write_json_lines, write_tsv
 
 if TYPE_CHECKING:
     from linker.ranking.results import Ranking
@@ -91,9 +92,10 @@ def write_ranking(ranking: Ranking, path: Path | None, format_: Format) -> None:
         return
     with atomic_write(path) if path else nullcontext(sys.stdout) as file:
         if format_ == "table":
-            print_table(file, ranking, ranking.meaning)
+            print_table(file, ranking)
         elif format_ == "trec":
-            write_trec(file, ranking, ranking.query, ranking.model)
+            rows = _rows_of_run(ranking)
+            file.writelines(run_lines("_".join(ranking.query.split()), rows, ranking.model))
         elif format_ == "html":
             write_page(file, ranking)
         elif format_ in ("csv", "tsv"):
@@ -108,7 +110,25 @@ def _is_no_file(path: Path) -> bool:
     return path.exists() and not path.is_file()
 
 
-def print_table(file: IO[str], ranking: Sequence[RankedPost], meaning: str = "") -> None:
+def _rows_of_run(ranking: Ranking) -> Iterator[RunRow]:
+    """Yield the posts for a TREC run.
+
+    Raises:
+        LinkerError: an id with white space.
+    """
+    id_before = ""
+    for ranked in ranking:
+        if re.search(r"\s", ranked.post.id):
+            raise LinkerError(
+                f"post id {ranked.post.id!r} holds white space, which separates the columns of a TREC run; "
+                "rename it, or choose --format jsonl"
+            )
+        # Tools order posts with equal scores by descending ids.
+        yield ranked.rank, ranked.post.id, ranked.post.id < id_before, ranked.score
+        id_before = ranked.post.id
+
+
+def print_table(file: IO[str], ranking: Ranking) -> None:
     """Print a table of rank, score and post, and below it what scores mean; long posts are wrapped, very long ones cut.
 
     Words that contributed to a score are bold and underlined on terminals and *starred* elsewhere.
@@ -117,49 +137,43 @@ def print_table(file: IO[str], ranking: Sequence[RankedPost], meaning: str = "")
     if not console.is_terminal:
         console = Console(file=file, highlight=False, width=_WIDTH)
     if ranking and ranking[0].explanation is not None:
-        console.print(_article_words(ranking[0].explanation), soft_wrap=True)
+        line = f"words of the article by TF-IDF: {ranking[0].explanation.article_line}"
+        console.print(Text(line), soft_wrap=True)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("rank", justify="right")
     table.add_column("score", justify="right")
-    probable = bool(ranking) and ranking[0].probability is not None
-    if probable:
+    if ranking.has_probabilities:
         table.add_column("probability", justify="right")
     table.add_column("post", overflow="fold")
     for ranked in ranking:
-        spans = ranked.explanation.post_spans if ranked.explanation else []
-        text = ranked.post.text
-        post = marked_text(
-            text[:_LONGEST], [span for span in spans if span[1] <= _LONGEST], console.is_terminal
-        )
+        text = marked_text(ranked.segments, console.is_terminal)
         if len(text) > _LONGEST:
-            post.append(f" … ({len(text) - _LONGEST:,} more characters)", "dim")
+            text, more = text[:_LONGEST], len(text) - _LONGEST
+            text.append(f" … ({more:,} more characters)", "dim")
         if ranked.copies:
-            post.append(f" (+{ranked.copies:,} like it)", "dim")
+            text.append(f" (+{ranked.copies:,} like it)", "dim")
         if ranked.explanation and ranked.explanation.shares:
-            post.append(f"\n{ranked.explanation.decided_by}", "dim")
+            text.append(f"\n{ranked.explanation.decided_by}", "dim")
         numbers = [str(ranked.rank), f"{ranked.score:.1f}"]
-        table.add_row(*numbers, *([f"{ranked.probability:.2f}"] if probable else []), post)
+        numbers += [f"{ranked.probability:.2f}"] if ranking.has_probabilities else []
+        table.add_row(*numbers, text)
     with console.capture() as capture:
         console.print(table)
     # Without the spaces that pad the cells.
     file.writelines(f"{line.rstrip()}\n" for line in capture.get().splitlines())
-    if ranking and meaning:
-        file.write(f"{meaning}\n")
+    if ranking and ranking.meaning:
+        file.write(f"{ranking.meaning}\n")
 
 
-def _article_words(explanation: Explanation) -> Text:
-    """Return a line with the article words; they are the same for all posts."""
-    text = Text("words of the article by TF-IDF: ")
-    words = (f"{word} {weight:.3f}" for word, weight in explanation.article_words)
-    return text.append(printable(", ".join(words)) or "none")
+def marked_text(text: Sequence[tuple[str, bool]], terminal: bool) -> Text:
+    """Return an untrusted text as one line, with marks: styled, or *starred* without a terminal.
 
-
-def marked_text(text: str, spans: Sequence[tuple[int, int]], terminal: bool) -> Text:
-    """Return untrusted text as one line, marked spans styled, or *starred* without a terminal."""
+    Args:
+        text: its segments, and whether they are marked.
+        terminal: whether it is shown on a terminal.
+    """
     shown = Text()
-    for segment, marked in segments(text, spans):
-        shown.append(
-            f"*{printable(segment)}*" if marked and not terminal else printable(segment),
-            _MARKED if marked else None,
-        )
+    for segment, marked in text:
+        line = printable(segment)
+        shown.append(f"*{line}*" if marked and not terminal else line, _MARKED if marked else None)
     return shown

@@ -12,6 +12,7 @@ from linker.data.types import Post
 
 if TYPE_CHECKING:
     from linker.calibration.thresholds import Thresholds
+    from linker.models.features.content_words import Span
     from linker.models.features.table import PostTable
     from linker.models.score_scale import ScoreScale
     from linker.ranking.explanation import Explainer, Explanation
@@ -39,6 +40,27 @@ class RankedPost(NamedTuple):
     explanation: Explanation | None = None
     copies: int = 0
     probability: float | None = None
+
+    @property
+    def segments(self) -> list[tuple[str, bool]]:
+        """The post's text in segments: (text, whether its words contributed to the score)."""
+        return segments(self.post.text, self.explanation.post_spans if self.explanation else ())
+
+
+def segments(text: str, spans: Sequence[Span]) -> list[tuple[str, bool]]:
+    """Split a text into (segment, whether it is in a span), in order; touching and overlapping spans are merged."""
+    parts: list[tuple[str, bool]] = []
+    end = 0
+    for start, stop in sorted(spans):
+        start, inside = max(start, end), bool(parts) and start <= end
+        if stop <= start:
+            continue
+        if inside and parts[-1][1]:
+            parts[-1] = (parts[-1][0] + text[start:stop], True)
+        else:
+            parts += [(text[end:start], False)] * (start > end) + [(text[start:stop], True)]
+        end = stop
+    return [*parts, (text[end:], False)] if end < len(text) or not parts else parts
 
 
 class UserScores:

@@ -91,7 +91,12 @@ class Ranking(Sequence[RankedPost]):
         return as_text(self, self.articles, self.model, self.meaning)
 
     def _repr_html_(self) -> str:
-        return as_table(self, heading(self, self.articles, self.model), self.meaning)
+        return as_table(self, heading(self, self.articles, self.model))
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Return whether the posts have probabilities: all of them, or none."""
+        return any(ranked.probability is not None for ranked in self[:1])
 
     @property
     def meaning(self) -> str:

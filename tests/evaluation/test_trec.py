@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linker.common.errors import LinkerError
-from linker.evaluation.trec import write_qrels, write_run, write_scores
+from linker.evaluation.trec import run_lines, write_qrels, write_run, write_scores
 from tests.helpers.score_files import read_qrels, read_run, read_scores
 
 ARTICLES = ["a1", "https://example.org/ä?b=1", "☂"]
@@ -86,3 +86,13 @@ def test_score_files_are_the_same_bytes_every_time(tmp_path: Path) -> None:
     for name in ("one", "two"):
         write_scores(tmp_path / name, scores(), ARTICLES, POSTS)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_scores_of_runs_fall_where_the_ranking_does() -> None:
+    scores = [(False, 100.0), (False, 100.0), (False, 99.9999999), (False, 3.0), (True, 3.0)]
+    lines = list(run_lines("q", [(rank, "p", *row) for rank, row in enumerate(scores, 1)], "t"))
+    shown = [np.float32(line.split()[4]) for line in lines]
+    assert shown[0] == 100
+    assert shown[0] > shown[1] > shown[2] > shown[3] == shown[4] == 3
+    assert shown[2] == pytest.approx(100, abs=1e-4)
+    assert lines[0] == "q Q0 p 1 100 t\n"

@@ -15,7 +15,7 @@ from linker.config import build
 from linker.models.files.resolve import resolve_model
 from linker.models.model import Model
 from linker.models.pretrained import BEST, DISTILLED
-from linker.models.score_scale import UNSCALED, Kind, ScoreScale, run_score
+from linker.models.score_scale import UNSCALED, Kind, ScoreScale
 
 FLOAT32 = st.floats(-1e6, 1e6, width=32)
 SCALES = [
@@ -154,13 +154,3 @@ def test_the_scale_is_not_part_of_the_fingerprint(tmp_path) -> None:
         path.write_text(json.dumps({**plain, **keys}))
         prints.append(resolve_model(path).fingerprint)
     assert prints[0] == prints[1] != prints[2]
-
-
-def test_scores_of_runs_fall_where_the_ranking_does() -> None:
-    before, shown = np.float32(np.inf), []
-    for score, may_tie in ((100.0, False), (100.0, False), (99.9999999, False), (3.0, False), (3.0, True)):
-        before = run_score(score, before, may_tie)
-        shown.append(before)
-    assert shown[0] == 100
-    assert shown[0] > shown[1] > shown[2] > shown[3] == shown[4] == 3
-    assert shown[2] == pytest.approx(100, abs=1e-4)

@@ -125,7 +125,7 @@ class Reader(HTMLParser):
 
 def test_a_table_shows_the_beginning_of_a_huge_post() -> None:
     out = io.StringIO()
-    print_table(out, [RankedPost(1, 50.0, Post("1", "x" * 10_000))])
+    print_table(out, Ranking([RankedPost(1, 50.0, Post("1", "x" * 10_000))]))
     assert out.getvalue().count("x") == 5_000
     assert "… (5,000 more characters)" in " ".join(out.getvalue().split())
 

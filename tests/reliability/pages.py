@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from linker.articles.extraction_process import SECONDS
+from linker.articles.fetching import MAX_BYTES
 from linker.articles.loading import load_articles
-from linker.articles.request import MAX_BYTES
 from linker.common.errors import LinkerError
 from tests.reliability.harness import Tally
 

@@ -11,7 +11,7 @@ from linker.annotation.session.events import RefusedError, annotator_name
 from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
 from linker.data.types import Post
-from linker.ranking.explanation import segments
+from linker.ranking.ranked_post import segments
 from linker.web.api.views import status_view
 from linker.web.app import Served, create_app
 from tests.helpers.sessions import events_in

@@ -19,7 +19,7 @@ from linker.annotation.session.session_file import FILE
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import atomic_write, read_json_object, write_json, write_lines
 from linker.data.io.columns import PostColumns
-from linker.data.io.folders import PLAIN_TEXT, why_left_out
+from linker.data.io.input_files import PLAIN_TEXT, why_left_out
 from linker.version import __version__
 
 SETTINGS, ARTICLES, UPLOADS, SESSION = "project.json", "articles.jsonl", "uploads", "session"

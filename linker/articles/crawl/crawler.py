@@ -14,9 +14,8 @@ import httpx
 
 from linker.articles.crawl.store import CrawlStore, WaitingPage, host_of_url
 from linker.articles.crawl.visit import RETRIED, Outcome, Rules, judge, rules_of
-from linker.articles.fetching import DEADLINE
+from linker.articles.fetching import DEADLINE, MAX_BYTES, Response, follow, request
 from linker.articles.page import HTML_TYPES, RequestError
-from linker.articles.request import MAX_BYTES, Response, follow, request
 from linker.articles.transport import Deadline
 from linker.common.console import progress_bar
 from linker.common.errors import ConfigError

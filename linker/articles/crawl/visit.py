@@ -11,9 +11,9 @@ from protego import Protego
 
 from linker.articles.extraction import parsed_date
 from linker.articles.extraction_process import LimitError, read_html
+from linker.articles.fetching import Response
 from linker.articles.html.incomplete_pages import FaultKind
 from linker.articles.page import RequestError, RequestFault, looks_like_html
-from linker.articles.request import Response
 from linker.data.languages import language_of
 from linker.data.types import Article
 

@@ -20,6 +20,7 @@ from linker.common.errors import LinkerError
 from linker.data.labels.values import LabelValue
 from linker.ranking.explanation import printable
 from linker.ranking.output import marked_text
+from linker.ranking.ranked_post import segments
 
 
 def suggestion_text(suggestion: Suggestion, terminal: bool) -> Text:
@@ -33,7 +34,7 @@ def suggestion_text(suggestion: Suggestion, terminal: bool) -> Text:
     if suggestion.at_random:
         facts.append("sampled at random")
     shown = Text().append(printable(" · ".join(facts)), "dim").append("\n")
-    shown.append_text(marked_text(post.text, suggestion.marks, terminal))
+    shown.append_text(marked_text(segments(post.text, suggestion.marks), terminal))
     if suggestion.note:
         shown.append(f"\nnote: {printable(suggestion.note)}", "italic")
     return shown

@@ -20,8 +20,8 @@ from linker.common.errors import DataError
 from linker.common.files import write_json
 from linker.contrib.twitter4sse.tweets import Tweet, TweetFilter, tweets_of_line
 from linker.data.files.line_errors import OnError
-from linker.data.files.paths import check_inputs
 from linker.data.files.streams import open_bytes
+from linker.data.io.input_files import check_inputs
 
 # A reply and its tweet may be months apart, and memory must not grow with the archives: SQLite sorts the links.
 _TABLE = """

@@ -38,40 +38,40 @@ def is_address(path: str) -> bool:
     return _ADDRESS.match(path) is not None
 
 
-def without_secrets(address: str) -> str:
+def without_secrets(url: str) -> str:
     """Return an address for messages, without password and query, which contains the signature of signed URLs."""
-    parts = urlsplit(address)
-    scheme = _scheme(address)
+    parts = urlsplit(url)
+    scheme = _scheme(url)
     if scheme not in (*_HTTP, *_OBJECT_STORES):
-        return address
+        return url
     host = parts.netloc.rpartition("@")[2]
     if scheme in _OBJECT_STORES:  # `?` and `#` may be part of a key or a pattern
-        return f"{scheme}://{host}{address.partition('://')[2][len(parts.netloc) :]}"
+        return f"{scheme}://{host}{url.partition('://')[2][len(parts.netloc) :]}"
     return urlunsplit((scheme, host, parts.path, "", ""))
 
 
-def is_page(address: str) -> bool:
+def is_page(url: str) -> bool:
     """Return whether an address is http(s), where folders cannot be listed."""
-    return is_address(address) and _scheme(address) in _HTTP
+    return is_address(url) and _scheme(url) in _HTTP
 
 
 @contextmanager
-def open_address(address: str) -> Iterator[IO[bytes]]:
+def open_address(url: str) -> Iterator[IO[bytes]]:
     """Open a remote file for sequential reading.
 
     Raises:
         DataError: if it is not found or not readable; also while reading.
         LinkerError: if a package is missing.
     """
-    with _readable_errors(address):
-        system, path = _file_system(address)
-        if _scheme(address) in _OBJECT_STORES:
+    with _readable_errors(url):
+        system, path = _file_system(url)
+        if _scheme(url) in _OBJECT_STORES:
             file = system.fs.open_input_stream(path, compression=None, buffer_size=_REQUEST_BYTES)
         else:
             file = system.open(path, "rb", block_size=_REQUEST_BYTES)
 
     def read(size: int) -> bytes:
-        with _readable_errors(address):
+        with _readable_errors(url):
             return file.read(size)
 
     try:
@@ -80,14 +80,14 @@ def open_address(address: str) -> Iterator[IO[bytes]]:
         file.close()
 
 
-def files_below(address: str, pattern: str | None = None) -> list[str]:
+def files_below(url: str, pattern: str | None = None) -> list[str]:
     """List the files in a remote folder, relative to it: all, or those that match a pattern.
 
     Raises:
         DataError: see `open_address`.
     """
-    with _readable_errors(address):
-        system, path = _file_system(address)
+    with _readable_errors(url):
+        system, path = _file_system(url)
         start = f"{path.rstrip('/')}/"
         found = (
             system.find(start, detail=True) if pattern is None else system.glob(start + pattern, detail=True)
@@ -95,16 +95,16 @@ def files_below(address: str, pattern: str | None = None) -> list[str]:
     return [name.removeprefix(start) for name, info in found.items() if info["type"] == "file"]
 
 
-def kind_of(address: str) -> str | None:
+def kind_of(url: str) -> str | None:
     """Return `file` or `folder`; None if the address is not found.
 
     Raises:
         DataError: see `open_address`.
     """
-    if is_page(address):
+    if is_page(url):
         return "file"
-    with _readable_errors(address):
-        system, path = _file_system(address)
+    with _readable_errors(url):
+        system, path = _file_system(url)
         try:
             return "folder" if system.info(path)["type"] == "directory" else "file"
         except FileNotFoundError:
@@ -132,17 +132,17 @@ def _buffered(read: Callable[[int], bytes]) -> BinaryIO:
     return cast(BinaryIO, io.BufferedReader(cast(Any, _Stream(read)), _BUFFER))
 
 
-def _scheme(address: str) -> str:
-    return address.partition("://")[0].lower()
+def _scheme(url: str) -> str:
+    return url.partition("://")[0].lower()
 
 
-def _file_system(address: str) -> tuple[Any, str]:
+def _file_system(url: str) -> tuple[Any, str]:
     """The file system of an address, in fsspec's interface, and the path in it."""
     import fsspec
     from fsspec.implementations.arrow import ArrowFSWrapper
     from pyarrow import fs
 
-    scheme, _, path = address.partition("://")
+    scheme, _, path = url.partition("://")
     if scheme.lower() in _OBJECT_STORES:
         bucket, _, key = path.partition("/")
         user, _, name = bucket.rpartition("@")
@@ -153,30 +153,30 @@ def _file_system(address: str) -> tuple[Any, str]:
         system = fs.FileSystem.from_uri(f"{scheme.lower()}://{bucket}")[0]
         return ArrowFSWrapper(system), f"{name}/{key}".rstrip("/")
     options: dict[str, Any] = {}
-    if is_page(address):
+    if is_page(url):
         try:
             from aiohttp import ClientTimeout
         except ModuleNotFoundError as error:
             raise LinkerError(
-                f"{without_secrets(address)}: {_scheme(address)} addresses need packages that are not installed: "
+                f"{without_secrets(url)}: {_scheme(url)} addresses need packages that are not installed: "
                 "pip install 'article-linker[cloud]'"
             ) from error
         # No total timeout: reading may take hours while posts are encoded. Proxies come from the environment.
         timeout = ClientTimeout(total=None, sock_connect=30, sock_read=300)
         options = {"client_kwargs": {"timeout": timeout, "trust_env": True}}
-    system, path = fsspec.core.url_to_fs(address, **options)
+    system, path = fsspec.core.url_to_fs(url, **options)
     return system, path
 
 
 @contextmanager
-def _readable_errors(address: str) -> Iterator[None]:
+def _readable_errors(url: str) -> Iterator[None]:
     """Turn the errors of many libraries into one message."""
     try:
         yield
     except LinkerError:
         raise
     except Exception as error:
-        raise DataError(f"{without_secrets(address)}: {_reason(error)}") from error
+        raise DataError(f"{without_secrets(url)}: {_reason(error)}") from error
 
 
 def _reason(error: BaseException) -> str:

@@ -25,7 +25,7 @@ from linker.data.io.fields import (
     required_text,
     seems_rounded,
 )
-from linker.data.io.folders import files_with_records
+from linker.data.io.input_files import files_with_records
 from linker.data.io.platform_rows import deleted_by, deleted_in, post_rows, recognized
 from linker.data.spooled_posts import SpooledPosts
 from linker.data.types import Article, Post
@@ -53,7 +53,7 @@ def read_articles(
 
     Args:
         paths: JSON lines, JSON, CSV, TSV, Parquet or Excel files, plain or compressed; also folders, patterns and
-            addresses, see `linker.data.files.paths.input_files`.
+            addresses, see `linker.data.io.input_files.input_files`.
         columns: names of the columns in the files.
         on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
 
@@ -319,9 +319,9 @@ def article_from_row(
         id=id_of(values, columns),
         **required_text(values, columns),
         url=label_of(values, columns, "url"),
-        published=date_of(values, columns, "published"),
         story=label_of(values, columns, "story"),
         split=label_of(values, columns, "split"),
+        published=date_of(values, columns, "published"),
         source=source,
     )
 

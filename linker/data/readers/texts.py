@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from linker.common.errors import DataError
 from linker.data.files.line_errors import BadLines, OnError
-from linker.data.files.paths import input_files
 from linker.data.files.tables import format_of_name, open_table
 from linker.data.io.columns import PostColumns
+from linker.data.io.input_files import input_files
 from linker.data.io.platform_rows import deleted_in, post_rows, recognized
 from linker.data.platforms.recognition import BY_COLUMNS
 from linker.data.readers.reader import PairReader

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import IO, TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from linker.ranking.explanation import printable, segments
+from linker.ranking.explanation import printable
 from linker.ranking.post_links import link_of
 from linker.ranking.ranked_post import RankedPost
 
@@ -53,7 +53,7 @@ def write_page(file: IO[str], ranking: Ranking) -> None:
             tag=ranking.model,
             meaning=ranking.meaning,
             words=_heaviest(ranking),
-            columns={"rank": True, "score": True, "probability": _probable(ranking), "date": dated},
+            columns={"rank": True, "score": True, "probability": ranking.has_probabilities, "date": dated},
             longest_field=_LONGEST_FIELD,
             style=Markup(_part("page.css")),  # ours
             script=Markup(_part("page.js")),
@@ -62,17 +62,12 @@ def write_page(file: IO[str], ranking: Ranking) -> None:
     file.writelines(page)
 
 
-def as_table(ranking: Sequence[RankedPost], heading: str, meaning: str) -> str:
+def as_table(ranking: Ranking, heading: str) -> str:
     """Return a table of the first 20 posts for notebooks, with explained words in <mark>."""
-    shown = ranking[:_IN_NOTEBOOKS]
-    html = (
-        _environment()
-        .get_template("notebook.html")
-        .render(
-            ranking=shown, count=len(ranking), heading=heading, meaning=meaning, probable=_probable(shown)
-        )
-    )
-    return html.replace("\n", "")
+    template = _environment().get_template("notebook.html")
+    return template.render(
+        ranking=ranking[:_IN_NOTEBOOKS], count=len(ranking), heading=heading, meaning=ranking.meaning
+    ).replace("\n", "")
 
 
 @lru_cache(maxsize=1)
@@ -93,7 +88,6 @@ def _environment() -> Environment:
         "host": _host,
         "link_of": link_of,
         "one_line": printable,
-        "segments": segments,
         "two_digits": lambda number: "" if number is None else f"{number:.2f}",
     }
     return environment
@@ -101,10 +95,6 @@ def _environment() -> Environment:
 
 def _part(name: str) -> str:
     return files("linker.ranking.formats").joinpath(name).read_text(encoding="utf-8")
-
-
-def _probable(ranking: Sequence[RankedPost]) -> bool:
-    return any(ranked.probability is not None for ranked in ranking[:1])
 
 
 def _hash(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Write rankings as CSV, TSV, JSON and TREC runs."""
+"""Write rankings as CSV, TSV and JSON."""
 
 from __future__ import annotations
 
@@ -7,12 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import IO, Any
 
-import numpy as np
-
 from linker.common.console import info
-from linker.common.errors import LinkerError
 from linker.data.files.formats.delimited import guarded
-from linker.models.score_scale import run_score
 from linker.ranking.formats.records import collected, flat, json_text, record
 from linker.ranking.ranked_post import RankedPost
 
@@ -64,22 +60,3 @@ def write_json(file: IO[str], ranking: Iterable[RankedPost]) -> None:
         file.write(before + json_text(record(ranked)))
         before = ",\n"
     file.write("\n]\n" if before == ",\n" else "[]\n")
-
-
-def write_trec(file: IO[str], ranking: Iterable[RankedPost], query: str, tag: str) -> None:
-    """Write a TREC run: `query Q0 post rank score tag`, one line per post.
-
-    Raises:
-        LinkerError: an id with white space.
-    """
-    query = "_".join(query.split())
-    score, id_before = np.float32(np.inf), ""
-    for ranked in ranking:
-        if re.search(r"\s", ranked.post.id):
-            raise LinkerError(
-                f"post id {ranked.post.id!r} holds white space, which separates the columns of a TREC run; "
-                "rename it, or choose --format jsonl"
-            )
-        # Tools order posts with equal scores by descending ids.
-        score, id_before = run_score(ranked.score, score, ranked.post.id < id_before), ranked.post.id
-        file.write(f"{query} Q0 {ranked.post.id} {ranked.rank} {score:.9g} {tag}\n")

@@ -12,7 +12,6 @@ from linker.common.files import real_path
 from linker.corpus.corpus import Corpus
 from linker.corpus.info import summarize
 from linker.data.types import Article
-from linker.ranking.explanation import segments
 from linker.ranking.formats.records import record
 from linker.ranking.output import write_ranking
 from linker.ranking.request import RankRequest
@@ -76,8 +75,7 @@ class CorpusSearch:
             for ranked in ranking:
                 posts.append(record(ranked))
                 if ranked.explanation is not None:
-                    spans = ranked.explanation.post_spans
-                    posts[-1]["parts"] = segments(ranked.post.text, spans)
+                    posts[-1]["parts"] = ranked.segments
                     posts[-1]["decided_by"] = ranked.explanation.decided_by
             notes = corpus.left_out(request.filter) if request.filter else []
         words = ranking[0].explanation.article_words if posts and ranking[0].explanation else []

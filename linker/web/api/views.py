@@ -15,7 +15,7 @@ from starlette.responses import FileResponse, Response
 from linker.annotation.session.status import Status
 from linker.data.types import Article, Post
 from linker.models.features.content_words import Span
-from linker.ranking.explanation import segments
+from linker.ranking.ranked_post import segments
 from linker.ranking.results import Ranking
 
 _CURVE_POINTS = 240

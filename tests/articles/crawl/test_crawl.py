@@ -16,8 +16,8 @@ import pytest
 
 from linker.articles.crawl.crawl import crawl
 from linker.articles.crawl.crawler import CrawlOptions
+from linker.articles.fetching import Response
 from linker.articles.loading import load_articles
-from linker.articles.request import Response
 from linker.common.errors import ConfigError, DataError, LinkerError
 from linker.version import __version__
 from tests.helpers.article_pages import ARTICLE_HTML

@@ -18,9 +18,9 @@ import pytest
 
 from linker.common.errors import DataError, LinkerError
 from linker.data.files import streams
-from linker.data.files.paths import check_inputs, input_files
 from linker.data.files.streams import zstd
 from linker.data.identity import content_id
+from linker.data.io.input_files import check_inputs, input_files
 from linker.data.io.records import read_posts
 
 fsspec = pytest.importorskip("fsspec", reason="the package fsspec (comes with torch) is not installed")
