@@ -1,1 +1,0 @@
-"""Coverage of thresholds and their intervals on labeled posts."""
