@@ -98,7 +98,9 @@ def test_every_label_of_every_annotator_comes_back(session: Session, name: str, 
     write(path, name, session.labeled(machines=all_of_it))
     other = _session(tmp_path / "other", session.settings.labels)
     names = session.label_set.meanings
-    other.import_labels(read_labels(path, names=names or None).labels, source=str(path))
+    labels = read_labels(path, names=names or None).labels
+    other.import_labels(labels, source=str(path))
+    assert other.import_labels(labels, source=str(path)).new == 0
     assert _facts(other, all_of_it) == _facts(session, all_of_it)
 
 

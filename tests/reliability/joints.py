@@ -199,32 +199,31 @@ def _mined(tally: Tally, place: Path) -> int:
 
 def _facts(rows: Sequence[Mapping[str, Any]], timed: bool) -> Facts:
     """Return what rows of an export or of the truth say of each label; names are equal in NFC."""
-    keys = [
-        (
-            row["post_id"],
-            unicodedata.normalize("NFC", row["annotator"] or ""),
-            *map(row.get, ("adjudicated", "machine")),
-        )
-        for row in rows
-    ]
-    facts = [(row["label"], row.get("note") or "", _time(row["time"]) if timed else None) for row in rows]
-    return {key: fact for key, fact in zip(keys, facts) if fact[0]}
+    facts: Facts = {}
+    for row in rows:
+        if row["label"]:
+            name = unicodedata.normalize("NFC", row["annotator"])
+            times = [_time(row.get(key)) for key in ("time", "note_time") if timed]
+            fact = row["label"], row.get("note") or "", row.get("sample"), *times
+            facts[row["post_id"], name, str(row.get("adjudicated")), str(row.get("machine"))] = fact
+    return facts
 
 
 def _truth(posts: list[dict[str, Any]], chance: random.Random) -> list[dict[str, Any]]:
     rows = []
     for post in posts:
-        people: list[tuple[str, dict[str, Any]]] = [
-            (name, {}) for name in chance.sample(_PEOPLE, chance.randrange(4))
-        ]
-        people += [("chief", {"adjudicated": True})] * (bool(people) and chance.random() < 0.3)
-        people += [("gpt", {"machine": True})] * (chance.random() < 0.3)
-        for name, more in people:
-            value = chance.choice(("relevant", "not", "not" if more else "skip"))
+        drawn = {"sample": chance.choice(("random", "active_learning"))}
+        others = [("chief", {"adjudicated": True}), ("gpt", {"machine": True})]
+        for name in chance.sample((*_PEOPLE, *others), chance.randrange(5)):
+            name, more = name if isinstance(name, tuple) else (name, drawn)
+            time = _START + timedelta(microseconds=chance.randrange(10**12))
+            value = chance.choice(("relevant", "not", "skip" if more is drawn else "not"))
+            row = {"post_id": post["id"], "article_id": "a1", "label": value, "annotator": name, **more}
             note = "" if "adjudicated" in more else chance.choice(_NOTES)
-            time = (_START + timedelta(microseconds=chance.randrange(10**12))).isoformat()
-            row = {"post_id": post["id"], "article_id": "a1", "label": value, "annotator": name, "note": note}
-            rows.append({**row, "time": time, **more})
+            later = {"note_time": (time + timedelta(hours=1)).isoformat()} if note and more is drawn else {}
+            rows.append(
+                {**row, "note": note, "time": time.isoformat(), **(later if chance.random() < 0.5 else {})}
+            )
     return rows
 
 

@@ -18,7 +18,7 @@ from linker.version import __version__
 _HOMES = r"/home/[^/\s\"']+|/Users/[^/\s\"']+|/root|[A-Za-z]:\\+Users\\+[^\\\s\"']+"
 _SECRETS = re.compile(
     r"\bhf_[A-Za-z0-9]{16,}|\bsk-[\w-]{20,}|\bgh[opsu]_\w{20,}|\bgithub_pat_\w{20,}|://[^/\s:@]*:[^/\s@]+@|"
-    r"\"(hf_|access_|auth_|api_?)?(token|key|password|secret)\": *\"[^\"]+\"",
+    r"\"(((hf|access|auth|api)_?)?(token|password|secret)|(api|access|secret)_?key)\": *\"[^\"]+\"",
     re.IGNORECASE,
 )
 # Larger files are not held in memory.
@@ -95,13 +95,11 @@ def push_model(folder: Path, repo: str, files: Mapping[str, Path | bytes], priva
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", repo):
         raise ModelError(f"{repo}: not a name on a hub; give USER/MODEL")
     operations = [CommitOperationAdd(name, content) for name, content in files.items()]
-    manifests = ((PurePosixPath(name), content) for name, content in files.items() if name.endswith(MANIFEST))
     checksums = {
-        str(path.parent / name): checksum
-        for path, content in manifests
-        for name, checksum in json.loads(content if isinstance(content, bytes) else content.read_bytes())[
-            "sha256"
-        ].items()
+        str(PurePosixPath(name).parent / listed): checksum
+        for name, content in files.items()
+        if name.endswith(MANIFEST) and isinstance(content, bytes)
+        for listed, checksum in json.loads(content)["sha256"].items()
     }
     for operation in operations:
         name, sha256 = operation.path_in_repo, operation.upload_info.sha256.hex()
@@ -118,7 +116,7 @@ def push_model(folder: Path, repo: str, files: Mapping[str, Path | bytes], priva
         if CONFIG in present and MANIFEST not in present:
             raise ModelError(f"{repo}: has a model of another library; push to a new name")
         commit = api.create_commit(
-            repo, operations, commit_message=f"Upload {folder.name}, a model of linker {__version__}"
+            repo, operations, commit_message=f"Upload {repo}, a model of linker {__version__}"
         )
     return f"{repo}@{commit.oid}"
 

@@ -8,7 +8,6 @@ import pytest
 
 from linker.annotation.formats import read, write
 from linker.annotation.session.session import Session
-from linker.data.labels.post_labels import relevance_of
 from linker.data.types import Article, Post
 
 ARTICLE = Article("a", "Ferry crews vote to strike over night shifts.", "Strike")
@@ -19,26 +18,6 @@ POSTS = [
     Post("2", "pancakes for breakfast", source="posts.csv:3"),
     Post("3", "no boats until Monday"),
 ]
-
-
-@pytest.mark.parametrize("name", ["csv", "jsonl", "xlsx"])
-def test_adjudicated_labels_survive(name: str, tmp_path: Path) -> None:
-    path = tmp_path / f"labels.{name}"
-    with Session.create(tmp_path / "one", [ARTICLE], POSTS, model="bm25") as session:
-        first = session.next("kim")[0].post.id
-        session.label("kim", first, "relevant")
-        session.label("ben", first, "not")
-        session.resolve("lee", first, "not")
-        write(path, name, session.labeled(machines=True))
-    found = read(path)
-    assert relevance_of(found.labels) == {first: False}
-    assert [label.adjudicated for label in found.labels] == [False, False, True]
-    assert found.labels[0].sample == "active_learning"
-    with Session.create(tmp_path / "two", [ARTICLE], POSTS, model="bm25") as other:
-        assert other.import_labels(found.labels).new == 3
-        assert other.import_labels(found.labels).new == 0
-        resolved = {record.post.id: record.value for record in other.labeled(resolved=True) if record.value}
-        assert resolved == {first: "not"}
 
 
 @pytest.mark.parametrize(
