@@ -95,7 +95,7 @@ def test_a_sample_of_other_posts_or_of_copies_is_no_sample_of_these() -> None:
     with pytest.raises(LinkerError, match=r"recall>=0.9: recall has no lower bound here; by 100 labels"):
         other.for_recall(0.9, confident=True)
     single = LabeledThresholds.by_scores(scores, raw, SampledLabels(labels, labels, ()))
-    fours = {post: int(post[1:]) // 8 for post in labels}
+    fours = {post: str(int(post[1:]) // 8) for post in labels}
     copies = LabeledThresholds.by_scores(scores, raw, SampledLabels(labels, labels, (), fours))
     unknown = LabeledThresholds.by_scores(scores, raw, SampledLabels(labels, list(labels)[:60]))
     known = LabeledThresholds.by_scores(
