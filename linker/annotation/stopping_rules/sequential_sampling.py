@@ -164,8 +164,8 @@ class SequentialSamplingRule(StoppingRule):
         hits, frame = labels.relevant[draws[draws >= 0]], pool_size - start - len(outside)
         sampled = f"{hits.sum():,} of {len(hits):,} randomly sampled posts are relevant"
         sampled += without_label(len(open_draws) + lost)
-        beginnings = {**dict(enumerate(open_draws[:_MOST_OPEN])), len(open_draws): len(draws)}
-        for number, size in beginnings.items():
+        # Beginnings of the sample: how many of their draws have no label → how long they are.
+        for number, size in {**dict(enumerate(open_draws[:_MOST_OPEN])), len(open_draws): len(draws)}.items():
             enough = self.boundary(frame, known, error, number, lost)[labels.found - known + number]
             if size >= enough:
                 return Decision(True, f"{sampled}: {self.reached()}, with {self.confidence:.0%} confidence")
