@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,8 +17,8 @@ SUBWORD_LENGTHS = range(3, 7)
 _LONGEST_WORD = 1_000
 
 
-@lru_cache(maxsize=200_000)
-def subword_hashes(word: str) -> tuple[int, ...]:
+@lru_cache(maxsize=50_000)
+def subword_hashes(word: str) -> array[int]:
     """Hash the character n-grams (lengths 3 to 6, with word boundaries) of a word, and the whole word.
 
     Bojanowski et al. 2017, section 3.2, with CRC-32 as the hash function, which is the same on every platform. Of a
@@ -25,7 +26,8 @@ def subword_hashes(word: str) -> tuple[int, ...]:
     """
     marked = f"<{word[:_LONGEST_WORD]}>"
     grams = [marked[i : i + n] for n in SUBWORD_LENGTHS for i in range(len(marked) - n + 1)]
-    return tuple(zlib.crc32(gram.encode("utf-8", "surrogatepass")) for gram in [*grams, marked])
+    # As numbers of 4 bytes, since tuples take five times the memory.
+    return array("I", [zlib.crc32(gram.encode("utf-8", "surrogatepass")) for gram in [*grams, marked]])
 
 
 class TokenAxis(NamedTuple):

@@ -44,7 +44,7 @@ class AveragedWordVectorsModel(EmbeddingModel):
     """
 
     #: Bounds the memory for token vectors: 20 MB at 96 dimensions.
-    tokens_per_chunk = 50_000
+    tokens_per_chunk = 10_000  # of rare words, each has some forty vectors to add up
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
@@ -23,6 +23,8 @@ Similarity = Literal["cosine", "euclidean"]
 
 # More than a token has in any text that people write. What follows is not tokenized: a post may have megabytes.
 _CHARACTERS_PER_TOKEN = 256
+# Embeddings that are rounded at a time, since a copy of all would double the memory.
+_ROUNDED_AT_ONCE = 4_096
 
 
 class EmbeddingModel(EncoderModel):
@@ -108,18 +110,23 @@ class EmbeddingModel(EncoderModel):
         Args:
             texts: token ids; may be a generator.
             description: label of the progress bar.
-            count: number of texts, for the progress bar, if `texts` has no length.
+            count: number of texts; None: count them first, so that a generator is not read in bounded memory.
 
         Returns:
             float32, texts × dim; of unit length if `similarity` is `cosine`.
         """
-        vectors = [np.zeros((0, self.output_dim), dtype=np.float32)]
+        if count is None:
+            texts = texts if isinstance(texts, Sequence) else list(texts)
+            count = len(texts)
+        vectors, done = np.empty((count, self.output_dim), dtype=np.float32), 0
         with progress_bar() as progress:
-            bar = progress.add_task(description, total=len(texts) if isinstance(texts, Sized) else count)
+            bar = progress.add_task(description, total=count)
             for collated in ahead(map(self._collate, token_batches(texts, self.tokens_per_chunk))):
-                vectors.append(self._embedded(collated))
-                progress.advance(bar, len(vectors[-1]))
-        return np.concatenate(vectors)
+                some = self._embedded(collated)
+                vectors[done : done + len(some)] = some
+                done += len(some)
+                progress.advance(bar, len(some))
+        return vectors
 
     @override
     def score_pairs(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
@@ -171,8 +178,10 @@ class EmbeddingModel(EncoderModel):
         distinct = [Post("", text) for text in row]
         vectors = self.encode(map(self.post_tokens, distinct), "encoding posts", len(distinct))
         if self.rounds_posts:
-            values, scales = eight_bits(vectors)
-            vectors = values * scales[:, None]
+            for start in range(0, len(vectors), _ROUNDED_AT_ONCE):
+                some = vectors[start : start + _ROUNDED_AT_ONCE]
+                values, scales = eight_bits(some)
+                np.multiply(values, scales[:, None], out=some)
         # The last bits of an embedding depend on the batch, so equal texts are encoded once.
         return vectors if len(distinct) == len(posts) else vectors[rows]
 

@@ -115,13 +115,10 @@ class MemoryTable(PostTable):
 
     @cached_property
     def _distinct(self) -> tuple[list[Post], list[int]]:
-        """Return the first post of each distinct text, and for every post the index of its text among these."""
+        """Return a post with each distinct text, and for every post the index of its text among these."""
         index: dict[str, int] = {}
         column = [index.setdefault(post.text, len(index)) for post in self._posts]
-        distinct = [Post("", "")] * len(index)
-        for row in range(len(self) - 1, -1, -1):
-            distinct[column[row]] = self._posts[row]
-        return distinct, column
+        return [Post("", text) for text in index], column
 
 
 class EmbeddingCache:

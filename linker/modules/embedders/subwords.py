@@ -38,7 +38,7 @@ def fit_subwords(table: Tensor, words: Sequence[str], vectors: Tensor) -> Tensor
     chosen = chosen[:: -(-len(chosen) // MOST_WORDS)]
     hashes = [subword_hashes(words[int(i)]) for i in chosen]
     ends = np.cumsum([0, *map(len, hashes)])
-    columns = np.concatenate([np.array(h) % len(table) for h in hashes])
+    columns = np.concatenate([np.array(h, dtype=np.int64) % len(table) for h in hashes])
     # As in the embedder: the sum divided by the square root of the number of n-grams.
     values = np.repeat(np.diff(ends) ** -0.5, np.diff(ends)).astype(np.float32)
     spelling = csr_matrix((values, columns, ends), shape=(len(chosen), len(table)))
