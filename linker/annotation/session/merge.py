@@ -192,8 +192,8 @@ def _fate(
         last: time of the last change in the session; None: there was none.
         current: time of the session's; None: there is none.
     """
-    if same:  # given again later, it counts against those between
-        return "again" if time and last and time > last else ""
+    if same:  # given or taken back later, it counts against those between
+        return "again" if time and (last is None or time > last) else ""
     if last is None or (time is None and in_order):
         return "new"
     if time is None:
