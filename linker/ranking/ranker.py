@@ -23,7 +23,7 @@ from linker.models.model import Model, embedding_submodel
 from linker.ranking.data_frames import Frame, frame_of
 from linker.ranking.inputs import AnyArticles, AnyColumns, AnyPosts, as_articles, as_posts
 from linker.ranking.labels import AnyLabels
-from linker.ranking.request import RankOptions, RankRequest
+from linker.ranking.request import RankerOptions, RankOptions, RankRequest
 from linker.ranking.results import Ranking
 from linker.ranking.search import QueryScores, search
 
@@ -46,17 +46,7 @@ class Ranker:
     def __repr__(self) -> str:
         return f"Ranker({self.name!r})"
 
-    def rank(
-        self,
-        article: AnyArticles,
-        posts: AnyPosts,
-        top: int | None = None,
-        *,
-        columns: AnyColumns | None = None,
-        format: str | None = None,
-        published: Published | None = None,
-        **options: Unpack[RankOptions],
-    ) -> Ranking:
+    def rank(self, article: AnyArticles, posts: AnyPosts, **options: Unpack[RankerOptions]) -> Ranking:
         """Rank posts, best first; equal scores in descending order of ids, as is usual in retrieval.
 
         Of near-duplicates (retweets, copies that differ in a word, or in a link where they are long) only the best is
@@ -69,13 +59,12 @@ class Ranker:
             posts: the path of a file; a list, or any other iterable, of texts, Posts, dicts (with `text`; `id`,
                 `created_at` and other fields are optional) or Path objects; one Post or dict; or a data frame, or a
                 Series of texts, of pandas, polars or PyArrow.
-            top: number of posts to return; None: all.
-            columns: names of the columns or keys that contain the posts, such as `{"text": "body"}`.
-            format: format of a platform's posts, such as `mastodon` (`linker config components Platform` lists them);
-                `columns`: read by the names of columns only; None: recognize it.
-            published: when the article was published, if it does not say so: a date, or text such as `2024-05-01`; of
-                several articles, those without a date get it.
-            options: those of `RankRequest`, by name: `offset`, `threshold`, `labels`, `explain`, `filter`, …
+            options: those of `RankRequest`, by name: `top` (default: all posts), `threshold`, `labels`, `explain`, …;
+                `columns`: names of the columns or keys that contain the posts, such as `{"text": "body"}`;
+                `format`: format of a platform's posts, such as `mastodon` (`linker config components Platform` lists
+                them), or `columns` to go by the names of columns only (default: recognize it);
+                `published`: when the article was published, if it does not say so: a date, or text such as
+                `2024-05-01`; of several articles, those without a date get it.
 
         Returns:
             A sequence of RankedPost, shown as a table in notebooks.
@@ -84,10 +73,13 @@ class Ranker:
             LinkerError: if an article cannot be fetched or read, posts cannot be read, options contradict each other,
                 no threshold reaches the target, or the filter names a field that no post has.
         """
-        request = RankRequest(top, **options)
+        published, columns, format_ = (
+            options.pop("published", None), options.pop("columns", None), options.pop("format", None)
+        )  # fmt: skip
+        request = RankRequest(**cast(RankOptions, options))
         frame = frame_of(posts)
         articles = as_articles(article, published)
-        candidates = as_posts(posts if frame is None else frame, columns, format)
+        candidates = as_posts(posts if frame is None else frame, columns, format_)
         return self.answer(articles, candidates, request, frame)
 
     def answer(

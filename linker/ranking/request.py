@@ -11,15 +11,17 @@ from linker.calibration.thresholds import check_targets
 from linker.common.errors import LinkerError
 
 if TYPE_CHECKING:
+    from linker.articles.publication import Published
     from linker.calibration.calibration import Calibration
     from linker.data.labels.post_labels import LabelFile
     from linker.data.post_filter import Filter
     from linker.data.types import Article
+    from linker.ranking.inputs import AnyColumns
     from linker.ranking.labels import AnyLabels
 
 
 class RankOptions(TypedDict, total=False):
-    """Options of `Ranker.rank` and `Corpus.rank`, given by name; `RankRequest` says what they are."""
+    """Options of `Corpus.rank`, given by name; `RankRequest` says what they are."""
 
     offset: int
     threshold: float | None
@@ -32,6 +34,15 @@ class RankOptions(TypedDict, total=False):
     filter: Filter | None
     copies: bool
     ignore_dates: bool
+
+
+class RankerOptions(RankOptions, total=False):
+    """Options of `Ranker.rank`, which also reads the posts."""
+
+    top: int | None
+    columns: AnyColumns | None
+    format: str | None
+    published: Published | None
 
 
 @dataclass(frozen=True)

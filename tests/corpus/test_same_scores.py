@@ -124,7 +124,7 @@ def test_models_of_parts(tmp_path, name):
     for articles in ([ARTICLES[0]], [ARTICLES[1]], [ARTICLES[2]], ARTICLES):
         agree(loaded.rank(articles, path, copies=True), corpus.rank(articles, None, copies=True))
     conditions = Filter(languages=("de",))
-    of_file = loaded.rank(ARTICLES[0], path, 7, filter=conditions, offset=2)
+    of_file = loaded.rank(ARTICLES[0], path, top=7, filter=conditions, offset=2)
     found = corpus.rank(ARTICLES[0], 7, offset=2, filter=conditions)
     assert [(r.rank, r.copies) for r in of_file] == [(r.rank, r.copies) for r in found]
     agree(of_file, found)
@@ -191,7 +191,7 @@ def test_the_sample_with_the_models_that_linker_brings(shipped, name):
     # Texts that are encoded together with others differ in the last bits; / 0.06.
     agree(loaded.rank(article, path, copies=True), corpus.rank(article, None, copies=True), 1e-4)
     assert corpus.store.facts.model == name
-    once, found = loaded.rank(article, path, 50), corpus.rank(article, 50)
+    once, found = loaded.rank(article, path, top=50), corpus.rank(article, 50)
     assert sum(a.post.id == b.post.id for a, b in zip(once, found)) >= 48
 
 

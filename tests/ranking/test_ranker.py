@@ -197,7 +197,7 @@ def test_explanations_depend_on_nothing_that_is_shown(model: str) -> None:
     loaded = linker.load(model)
     everything = {r.post.id: r.explanation for r in loaded.rank(ARTICLE, TEXTS, explain=True)}
     for top, offset in ((1, 0), (2, 0), (2, 2)):
-        for ranked in loaded.rank(ARTICLE, TEXTS, top, explain=True, offset=offset):
+        for ranked in loaded.rank(ARTICLE, TEXTS, top=top, explain=True, offset=offset):
             own, expected = ranked.explanation, everything[ranked.post.id]
             assert own is not None
             assert expected is not None

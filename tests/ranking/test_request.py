@@ -23,8 +23,9 @@ LABELS = {post.id: ARTICLE.id in post.article_ids for post in TOY.posts[::2]}
 def test_a_ranker_and_a_corpus_take_the_same_options() -> None:
     assert ["top", *RankOptions.__annotations__] == [field.name for field in fields(RankRequest)]
     pytest.importorskip("lance")
-    for cls in (linker.Ranker, linker.Corpus):
-        assert str(inspect.signature(cls.rank).parameters["options"].annotation) == "Unpack[RankOptions]"
+    of_corpus, of_ranker = (inspect.signature(cls.rank).parameters for cls in (linker.Corpus, linker.Ranker))
+    assert str(of_corpus["options"].annotation) == "Unpack[RankOptions]"
+    assert list(of_ranker) == ["self", "article", "posts", "options"]
 
 
 def test_labels_give_probabilities_and_a_target_cuts() -> None:
