@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import signal
-import stat
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
@@ -139,13 +138,14 @@ def check_regular_files(folder: Path) -> None:
         DataError: if there is anything else in it, or below; all of it is listed. Broken links are not reported.
     """
     odd: list[Path] = []
-    for above, folders, names in os.walk(folder):
-        for name in names:
-            path = os.path.join(above, name)  # there may be thousands, and `Path` takes longer than `stat`
-            with suppress(OSError):  # a broken link
-                if not stat.S_ISREG(os.stat(path).st_mode):
-                    odd.append(Path(path))
-        folders.sort()
+    folders = [str(folder)]
+    while folders:  # not by `os.walk`: there may be thousands of files, whose types `scandir` knows
+        with suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif not entry.is_file() and not entry.is_dir() and os.path.exists(entry.path):
+                    odd.append(Path(entry.path))
     if odd:
         shown = ", ".join(map(str, sorted(odd)[:3])) + (", ..." if len(odd) > 3 else "")
         raise DataError(f"{shown}: not a file; delete it, and put back a copy of the file")
