@@ -48,9 +48,7 @@ class RankingOptions:
     ] = None
     threshold: Annotated[
         str | None,
-        typer.Option(
-            metavar="SCORE", help="Leave out posts below SCORE, precision=0.8, recall=0.9 or 'recall>=0.9'."
-        ),
+        typer.Option(metavar="SCORE", help="Least score, precision=0.8, recall=0.9 or 'recall>=0.9'."),
     ] = None
     copies: Annotated[bool, typer.Option("--copies", metavar="", help="List near-duplicates one by one.")] = (
         False

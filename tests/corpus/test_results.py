@@ -10,9 +10,8 @@ import pytest
 from linker.corpus.builder import build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.storage.rows import Rows
-from linker.corpus.table import CorpusTable
 from linker.data.io.columns import PostColumns
-from linker.ranking import ranked_post
+from linker.ranking import ranked_post, search
 from linker.ranking.output import write_ranking
 from tests.corpus.conftest import some_posts, write_posts
 
@@ -40,8 +39,8 @@ def read(monkeypatch):
         return whole(self, places, columns)
 
     monkeypatch.setattr(Rows, "at", at)
-    monkeypatch.setattr(ranked_post, "AT_ONCE", 7)
-    monkeypatch.setattr(CorpusTable, "at_once", 7)
+    for module in (ranked_post, search):
+        monkeypatch.setattr(module, "AT_ONCE", 7)
     return sizes
 
 
