@@ -51,11 +51,13 @@ def calibrate(
     quantiles = [_quantiles(scores[relevance]), _quantiles(scores), np.array([scores.min(), scores.max()])]
     edges = np.unique(np.concatenate(quantiles))[1:]
     relevant, others = _counts(scores, edges, relevance), _counts(scores, edges, ~relevance)
+    of_each = relevance.sum(axis=1)
     samples = _samples(np.asarray(relevance.any(axis=1)))
     return Calibration(
         model=model,
         fingerprint=fingerprint,
         articles=len(scores),
+        effective_articles=float(of_each.sum() ** 2 / (of_each**2).sum()),
         posts=scores.shape[1],
         pairs=scores.size,
         relevant_pairs=int(relevance.sum()),

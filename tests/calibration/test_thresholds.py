@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -277,6 +278,19 @@ def test_the_table_of_a_dev_set_is_counted() -> None:
         assert row.recall.low is not None
         assert row.recall.high is not None
         assert row.recall.low < row.recall.value < row.recall.high
+
+
+def test_few_articles_have_wide_intervals_or_none() -> None:
+    scores, relevance = dev_set(7)
+    whole = calibrate(scores, relevance)
+    counts = relevance.sum(axis=1)
+    assert whole.effective_articles == pytest.approx(counts.sum() ** 2 / (counts**2).sum())
+    few = replace(whole, effective_articles=3.0).table()
+    for wide, narrow in zip(few, whole.table()):
+        assert wide.recall.value == narrow.recall.value
+        assert wide.recall.high - wide.recall.low > narrow.recall.high - narrow.recall.low  # type: ignore[operator]
+    notes = {row.recall.note for row in calibrate(scores[:9], relevance[:9]).table()}
+    assert notes == {"fewer than 10 articles"}
 
 
 def test_a_calibration_comes_back_from_its_file(tmp_path: Path) -> None:
