@@ -1,1 +1,1 @@
-"""Labels needed by query strategies, error rates of stopping rules, waiting time of annotators."""
+"""Labels needed by query strategies, error rates of stopping rules."""

@@ -112,6 +112,11 @@ def _runs(shards: Iterable[Shard], most: int) -> list[list[Shard]]:
 def _merge(store: Store, shards: Shards, runs: Sequence[Sequence[Shard]]) -> None:
     """Replace runs of shards by one each, all in one version; a kill leaves the former version, or this one."""
     merged = []
+    # The id 0 of the very first file means a new one to Lance, at the end: it is merged with what follows.
+    if runs and runs[0][-1].metadata.id == 0 and len(shards) > 1:
+        second = list(shards)[1]
+        joined = runs[1] if len(runs) > 1 and runs[1][0] is second else [second]
+        runs = [[*runs[0], *joined], *(run for run in runs[1:] if run is not joined)]
     with store.write_errors():
         for run in track(runs, "merging posts"):
             table = shards.table(run)

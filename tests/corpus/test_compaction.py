@@ -111,6 +111,21 @@ def test_small_additions_are_merged(tmp_path, model_folder, size, monkeypatch):
     assert answers(folder) == answers(at_once)
 
 
+def test_posts_stay_in_order_where_files_in_the_middle_are_merged(tmp_path, model_folder, monkeypatch):
+    monkeypatch.setattr(builder, "merge_small", lambda store, most: None)  # as after kills
+    monkeypatch.setattr(compaction, "_POSTS", 40)
+    rows, folder = some_posts(90), tmp_path / "corpus"
+    for begin, end in ((0, 40), (40, 43), (43, 46), (46, 86), (86, 88), (88, 90)):
+        add_one_by_one(folder, model_folder, rows[begin:end], 90)
+    delete_posts(Store.open(folder), is_in("id", [rows[1]["id"]]))
+    assert compact(Store.open(folder)).after < 6
+    shards = Store.open(folder).shards()
+    assert shards is not None
+    ids = shards.dataset.to_table(columns=["id"]).column("id").to_pylist()
+    assert ids == [row["id"] for row in rows if row is not rows[1]]
+    assert not list(faults(Store.open(folder)))
+
+
 @pytest.mark.parametrize("after", ["rewrite", "forget"])
 def test_a_killed_compaction_is_completed_by_the_next(folder, monkeypatch, after):
     before, store = answers(folder), Store.open(folder)

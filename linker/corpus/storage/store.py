@@ -8,7 +8,7 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -207,7 +207,8 @@ class Store:
         groups = [
             operation.RewriteGroup(
                 old_fragments=[shard.metadata for shard in run],
-                new_fragments=[file.metadata(self.folder) for file in new],
+                # Lance orders posts by these ids.
+                new_fragments=[replace(file.metadata(self.folder), id=run[-1].metadata.id) for file in new],
             )
             for run, new in merged
         ]
