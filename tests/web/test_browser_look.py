@@ -41,7 +41,7 @@ def test_a_phone(browser: Browser, serve: Callable[..., Site]) -> None:
     assert not browser.all(".source details[open]")
     browser.one(".source summary").click()
     assert ARTICLE.text.split("\n")[0] in browser.text(".source .text")
-    for tab in ("#tab-posts", "#tab-try", "#tab-label"):
+    for tab in ("#tab-posts", "#tab-rank", "#tab-label"):
         browser.one(tab).click()
         assert browser.run("return document.documentElement.scrollWidth") == 360
     small = browser.run("""return [...document.querySelectorAll('button, select, .tabs a, summary')]
@@ -58,7 +58,7 @@ def test_nothing_is_cut_off_at_any_width(browser: Browser, serve: Callable[..., 
         session.hidden = false; session.options[0].textContent = 'a session with a rather long name';
         document.querySelector('#who').textContent = 'Bartholomew the Third of Marrow';
         sync.dataset.state = 'waiting'; sync.textContent = 'Offline, 1,234 changes kept';""")
-    for tab in ("#tab-label", "#tab-posts", "#tab-try"):
+    for tab in ("#tab-label", "#tab-posts", "#tab-rank"):
         browser.one(tab).click()
         for width in (1920, 1400, 1380, 1280, 1190, 1180, 1024, 980, 780, 760, 400, 320):
             browser.size(width, 800)
@@ -112,7 +112,7 @@ def test_posts_are_found_and_labels_changed(browser: Browser, serve: Callable[..
 def test_a_ranking_is_tried(browser: Browser, serve: Callable[..., Site]) -> None:
     site = serve()
     browser.open(site.url)
-    browser.one("#tab-try").click()
+    browser.one("#tab-rank").click()
     browser.one("#rank-article").send_keys("http://127.0.0.1:1/")
     browser.one("form [type=submit].primary").click()
     browser.wait(lambda: "not an address of the public internet" in browser.text(".asking .problem"))
@@ -145,7 +145,7 @@ def test_everything_has_a_name_and_the_focus_is_seen(browser: Browser, serve: Ca
     site = serve()
     browser.open(site.url)
     browser.press("r")
-    for tab in ("#tab-label", "#tab-posts", "#tab-try"):
+    for tab in ("#tab-label", "#tab-posts", "#tab-rank"):
         browser.one(tab).click()
         browser.wait(lambda: browser.all("main h1, main h2"))
         assert browser.run(NAMELESS) == []

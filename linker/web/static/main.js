@@ -15,7 +15,7 @@ import { StartView } from "./start.js";
 import { RankView } from "./rank.js";
 
 const WHO = "linker:annotator";
-const TITLES = { start: "Projects", new: "New project", project: "Project", label: "Label", posts: "Posts", search: "Search", try: "Rank" };
+const TITLES = { start: "Projects", new: "New project", project: "Project", label: "Label", posts: "Posts", search: "Search", rank: "Rank" };
 const OF_SESSION = ["label", "posts"];
 const TABS = ["start", "label", "posts", "project", "search", "rank"];
 const KEPT = ["search", "rank"]; // views that keep what was typed
