@@ -40,7 +40,6 @@ _HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?", re.IGNOR
 _MHTML = re.compile(rb"^Content-Type: multipart/related", re.MULTILINE | re.IGNORECASE)
 _FORMATS = "HTML, PDF, plain text or Markdown, JSON or a table with title and text, or a list of addresses"
 _MAX_FILE = 64 << 20
-_TEXT = "text on the command line"
 
 
 def load_articles(source: str | Path, force: bool = False) -> list[Article]:
@@ -97,10 +96,14 @@ def _pages(source: str, kind: Kind, faults: Faults) -> Iterator[Page | str]:
         yield source
     if kind in ("address", "table"):
         return
-    text = Page("text", _TEXT, source.encode(errors="replace"), type="text/plain")
     for path in _files_in(source) if kind == "folder" else [source]:
         with faults:
-            page = text if kind == "text" else _read(path)
+            if kind == "text":
+                page = Page(
+                    "text", "text on the command line", source.encode(errors="replace"), type="text/plain"
+                )
+            else:
+                page = _read(path)
             yield from page.addresses
             if not page.addresses:
                 yield page
@@ -152,9 +155,9 @@ def source_kind(source: str) -> Kind:
         return "folder" if os.path.isdir(source) else "table" if is_table else "file"
     words, is_name = len(source.split()), _ending(source.strip()) in _NAMES
     # "my page.html" names a file that does not exist.
-    if not (words <= _FEW_WORDS and is_name) and (
-        words > 1 or len(UNSPACED.findall(source)) > 2 * _FEW_WORDS
-    ):
+    # Two characters of Chinese, Japanese or Thai are a word.
+    is_long = words > 1 or len(UNSPACED.findall(source)) > 2 * _FEW_WORDS
+    if is_long and not (words <= _FEW_WORDS and is_name):
         return "text"
     is_host = _HOST.fullmatch(source) and not (is_name and "/" not in source)
     page = f"give https://{source}" if is_host else "give its whole address (https://...)"

@@ -40,7 +40,8 @@ def calibrate(
     scores, relevance = np.asarray(scores, dtype=np.float32), np.asarray(relevance, dtype=bool)
     if not np.isfinite(scores).all():
         raise LinkerError(f"{model}: gives scores that are not finite numbers; train it again")
-    if (linked := int(relevance.any(axis=1).sum())) < 2:
+    of_each = relevance.sum(axis=1)
+    if (linked := int((of_each > 0).sum())) < 2:
         raise LinkerError(
             f"{linked} article with relevant posts: a calibration needs several; more than 20 are better"
         )
@@ -51,8 +52,7 @@ def calibrate(
     quantiles = [_quantiles(scores[relevance]), _quantiles(scores), np.array([scores.min(), scores.max()])]
     edges = np.unique(np.concatenate(quantiles))[1:]
     relevant, others = _counts(scores, edges, relevance), _counts(scores, edges, ~relevance)
-    of_each = relevance.sum(axis=1)
-    samples = _samples(np.asarray(relevance.any(axis=1)))
+    samples = _samples(of_each > 0)
     return Calibration(
         model=model,
         fingerprint=fingerprint,

@@ -92,12 +92,13 @@ class Calibration:
     def _share(self, samples: np.ndarray) -> Share:
         """Return an estimate with its interval for as many other articles, if there are enough of them.
 
-        Bootstrap samples of few articles vary too little; they are expanded as those of Hesterberg (2015).
+        Bootstrap samples of few articles vary too little; they are expanded (Hesterberg 2015, the expanded
+        percentile interval).
         """
-        from scipy.special import stdtrit  # takes a while to import
-
         if self.articles < _LEAST_ARTICLES:
             return Share(float(samples[0]), note=f"fewer than {_LEAST_ARTICLES} articles")
+        from scipy.special import stdtrit  # takes a while to import
+
         degrees = max(1.0, self.effective_articles - 1)
         expanded = np.sqrt(1 + 1 / degrees) * stdtrit(degrees, 0.975) / 1.96
         return Share.elsewhere(samples[0] + expanded * (samples - samples[0]))
@@ -166,14 +167,8 @@ class Calibration:
             quality = values["reliability"]
             arrays = {name: np.array(values[name], np.float64) for name in ("edges", "relevant", "others")}
             simple = (
-                "model",
-                "fingerprint",
-                "articles",
-                "effective_articles",
-                "posts",
-                "pairs",
-                "relevant_pairs",
-            )
+                "model", "fingerprint", "articles", "effective_articles", "posts", "pairs", "relevant_pairs"
+            )  # fmt: skip
             fields: dict[str, Any] = {name: values[name] for name in simple} | arrays
             calibration = cls(
                 **fields,

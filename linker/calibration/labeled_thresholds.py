@@ -105,8 +105,8 @@ class LabeledThresholds(Thresholds):
     ) -> LabeledThresholds:
         """Return thresholds from labels by post id, and the raw scores of the labeled posts.
 
-        Labeled posts with the same score are spread evenly over the ranks of that score. How posts were drawn is known
-        of `SampledLabels`.
+        Labeled posts with the same score are spread evenly over the ranks of that score. `SampledLabels`
+        say how posts were drawn.
 
         Raises:
             DataError: if no label is of one of these posts, or all labels are alike.

@@ -208,6 +208,8 @@ class Thresholds:
 
         end = self._ends[bisect_left(self._ends.tolist(), target - _ROUNDING, key=bound)]
         threshold = self.at(self._score_keeping(int(end)))
+        if target == 1:
+            return threshold
         how, shown = "known with 95 % confidence" if confident else "estimated", percent(target)
         if threshold.kept == len(self):
             note = f"no higher threshold is {how} to reach a recall of {shown} %"
@@ -220,7 +222,7 @@ class Thresholds:
                 f"the recall of {shown} % is the estimate, and the truth is below it about every second time "
                 f"(--threshold 'recall>={target:g}' reaches it with 95 % confidence)"
             )
-        return replace(threshold, note=f"; {note}{self._needed(target) if confident else ''}" * (target < 1))
+        return replace(threshold, note=f"; {note}{self._needed(target) if confident else ''}")
 
     def _needed(self, target: float) -> str:
         """Return how many more labels a confident `for_recall` needs to leave out more posts; empty if not known."""

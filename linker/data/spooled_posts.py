@@ -40,9 +40,8 @@ class SpooledPosts(Sequence[Post]):
         for row, post in enumerate(posts):
             try:
                 record = _record(post)
-            except (
-                ValueError
-            ):  # fields of types that only some formats have, such as times and decimals of Parquet
+            except ValueError:
+                # Fields of types that only some formats have, such as times and decimals of Parquet.
                 self._objects[row], record = post, b""
             try:
                 self._file.write(record)

@@ -178,7 +178,7 @@ class Comparison:
 
 
 def _defined(value: Any) -> Any:
-    """Return a value, None in place of NaN."""
+    """Return a value; None for NaN."""
     return None if value != value else value
 
 

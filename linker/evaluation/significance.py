@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from scipy import sparse
-from scipy.stats import rankdata
 
 from linker.evaluation.metrics.pairwise import THRESHOLDS, top_pairs
 
@@ -242,6 +241,8 @@ def swapped_p_values(
     Returns:
         Name of the metric → p-value; exact up to 12 articles, else of 2,000 random patterns of swaps.
     """
+    from scipy.stats import rankdata  # takes half a second to import
+
     swaps = np.random.default_rng(seed).random((2001, len(scores))) < 0.5
     if len(scores) <= 12:
         swaps = sign_patterns(len(scores)) < 0

@@ -110,7 +110,7 @@ class EmbeddingModel(EncoderModel):
         Args:
             texts: token ids; may be a generator.
             description: label of the progress bar.
-            count: number of texts; None: count them first, so that a generator is not read in bounded memory.
+            count: number of texts; None: they are counted first, for which a generator is read whole.
 
         Returns:
             float32, texts × dim; of unit length if `similarity` is `cosine`.

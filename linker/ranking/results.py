@@ -33,14 +33,9 @@ class Ranking(QueryResult):
     It can be indexed, sliced, iterated over and compared like a list; a slice is a Ranking with the same ranks.
 
     Args:
-        posts: the ranked posts.
-        articles: the query.
-        model: the model's name.
         frame: data frame that the posts were read from.
         ids: the ids of its rows, in order.
-        thresholds: estimates for every threshold, if there were labels or a calibration.
-        threshold: the estimates for the threshold that was applied, if there were labels or a calibration.
-        scale: the map of raw scores to the scores of the posts.
+        posts, articles, model, thresholds, threshold, scale: see `QueryResult`.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Several people in one project, over HTTP: nobody sees what others said of a post before saying something about it."""
+"""Several people in one project, over HTTP: labels and notes of others on a post are hidden before one labels it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class _Room:
         return answer
 
     def people(self, people: list[str]) -> None:
-        """Change who is in the project; whoever was not in it gets a new link."""
+        """Change who is in the project; people who are new to it get a new link."""
         answer = self.ask(_OWNER, _PROJECT, {"people": people}).json()
         by_key = {name_key(one["name"]): one["token"] for one in answer["people"]}
         self.tokens |= {name: by_key[name_key(name)] for name in _NAMES if name_key(name) in by_key}

@@ -51,9 +51,9 @@ def assign(
 ) -> list[Event]:
     """Choose more posts for an annotator: first those that need another label, then unlabeled ones.
 
-    A random sample is drawn from all posts without a label, whoever has skipped them or holds them on an open page:
-    these are likelier to be relevant than the rest. Each post is drawn once. What others have drawn and skipped, or
-    left, comes before further draws. The queue is for posts that nobody holds and the annotator has not seen.
+    A random sample is drawn from all posts without a label, also from posts that were skipped or are on an open page of
+    another annotator: these are likelier to be relevant than the rest. Each post is drawn once. Posts that others drew
+    and skipped, or left, come before further draws. Posts of the queue are on no open page and new to the annotator.
 
     Args:
         state: the session's state.

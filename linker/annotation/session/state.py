@@ -212,7 +212,7 @@ class SessionState:
         return first[0][0] if first and (len(first) == 1 or first[0][1] > first[1][1]) else None
 
     def labels(self) -> Labels:
-        """Return all labels of the pool, one per labeled post, whoever gave it and however it came here."""
+        """Return all labels of the pool, one per labeled post, by any annotator and also imported ones."""
         posts, size = np.fromiter(self._labeled, dtype=np.int64), len(self._labeled)
         places = np.full(len(self.labeled), -1)
         places[posts] = np.arange(size)

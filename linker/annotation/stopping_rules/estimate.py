@@ -70,9 +70,8 @@ def estimate(labels: Labels, pool_size: int, confidence: float = 0.95) -> Estima
         return Estimate(0, rest // 2, rest, 1.0, basis)
     open_draws = np.flatnonzero(draws[:, 0] < 0)
     samples = [RandomSample(labels, draws, pool_size)]
-    if len(
-        open_draws
-    ):  # the interval holds for all beginnings of a sample at once, so for those without them as well
+    if len(open_draws):
+        # The interval holds for all beginnings of a sample at once, and so for the one before the first of them.
         samples += [RandomSample(labels, draws, pool_size, True)]
         samples += [RandomSample(labels, draws[: open_draws[0]], pool_size)]
     lows, middles, highs = zip(*(sample.interval(confidence) for sample in samples))
@@ -90,10 +89,9 @@ def last_label(places: np.ndarray) -> int:
 
 def without_label(number: int) -> str:
     """Return a clause on sampled posts without a label; empty if there is none."""
-    return (
-        f"; {number:,} more, skipped or not labeled yet, count{'s' * (number == 1)} as possibly relevant"
-        * (number > 0)
-    )
+    if not number:
+        return ""
+    return f"; {number:,} more, skipped or not labeled yet, {'counts' if number == 1 else 'count'} as possibly relevant"
 
 
 class RandomSample:

@@ -41,6 +41,7 @@ Record = TypeVar("Record", bound=_Identified)
 #: LineError.
 Parse = Callable[[Values, Columns, str, ContentIds | None], Record]
 FileRow = tuple[InputFile, Columns, Row]
+Posts = TypeVar("Posts", bound=Sequence[Post])
 _HASH = 2**64 - 1
 
 
@@ -79,7 +80,7 @@ def read_posts(
     `linker.data.identity`. Of posts with the same id, the first is kept and the others are counted. For the arguments
     and errors see `read_articles`.
     """
-    return list(spool_posts(paths, columns, on_error))
+    return _all_posts(list, paths, columns, on_error)
 
 
 def spool_posts(
@@ -88,8 +89,17 @@ def spool_posts(
     on_error: OnError = "strict",
 ) -> SpooledPosts:
     """Read posts as `read_posts` does, into a temporary file: a million posts take little memory."""
+    return _all_posts(SpooledPosts, paths, columns, on_error)
+
+
+def _all_posts(
+    keep: Callable[[Iterator[Post]], Posts],
+    paths: str | Sequence[str],
+    columns: PostColumns | None,
+    on_error: OnError,
+) -> Posts:
     with BadLines(on_error) as bad_lines:
-        posts = SpooledPosts(iter_posts(paths, columns or PostColumns(), bad_lines))
+        posts = keep(iter_posts(paths, columns or PostColumns(), bad_lines))
     if not posts:
         raise empty_input_error(paths, "post")
     return posts

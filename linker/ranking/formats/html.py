@@ -20,7 +20,6 @@ from linker.ranking.ranked_post import QueryResult, RankedPost
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-
 TOP = 1_000
 """Default number of posts on a page."""
 _IN_NOTEBOOKS = 20
