@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 
+from linker.annotation.formats.label_format import LabelFormat
 from linker.annotation.session.agreement import krippendorff_alpha
 from linker.annotation.session.events import name_key
 from tests.reliability.harness import DATA, HEADERS, Said, Tally, read_rows, serving
@@ -135,6 +136,17 @@ class _Room:
             body = {"annotator": _OWNER, "post": post, "value": "not", "id": f"resolve-{self.count:04}"}
             self.ask(_OWNER, f"{_SESSION}/resolve", body)
 
+    def export(self) -> None:
+        """Export all labels as the owner, who has read those of others from then on."""
+        name, format_ = (
+            unicodedata.normalize("NFD", _OWNER.upper()),
+            self.chance.choice([*LabelFormat.available()]),
+        )
+        query = {"annotator": name, "format": format_, "resolved": self.chance.choice((True, False))}
+        self.ask(_OWNER, f"{_SESSION}/export", params=query).raise_for_status()
+        others = [said.labels for name, said in self.said.items() if name != _OWNER]
+        self.look(_OWNER, [post for post in self.posts if any(post in labels for labels in others)])
+
     def replace(self) -> None:
         """Remove somebody, whose link is void from then on, and add them again under a name that looks the same."""
         name = self.chance.choice(_NAMES)
@@ -173,8 +185,8 @@ def people(tally: Tally, folder: Path, rounds: int, chance: random.Random) -> No
         while room.ask(_OWNER, _PROJECT).json()["step"]:
             time.sleep(0.1)
         room.people(list(_NAMES))
-        moves = (room.act, room.browse, room.probe, room.review, room.replace)
-        for move in chance.choices(moves, (12, 6, 3, 2, 0.4), k=rounds):
+        moves = (room.act, room.browse, room.probe, room.review, room.replace, room.export)
+        for move in chance.choices(moves, (12, 6, 3, 2, 0.4, 0.4), k=rounds):
             move()
     leaks = sum("leak" in fault for fault in tally.faults)
     tally.notes = f"{rounds:,} actions, {len(room.void) - 3} links made void; {leaks} leaks"

@@ -107,7 +107,7 @@ def label_all(browser: Browser, url: str, name: str, relevant: Callable[[str], b
 def downloaded(browser: Browser, format_: str, resolved: bool = False) -> bytes:
     """An export, fetched as the page's link leads to it."""
     href = browser.one(f"#export-{format_}").get_attribute("href")
-    assert f"resolved={'true' if resolved else 'false'}" in str(href)
+    assert f"resolved={'true' if resolved else 'false'}&annotator=" in str(href)
     body: list[int] = browser.driver.execute_async_script(
         "const done = arguments[1];"
         "fetch(arguments[0]).then((r) => r.arrayBuffer()).then((b) => done([...new Uint8Array(b)]))",
@@ -157,6 +157,8 @@ def test_a_whole_project_by_two_people(
     assert label_all(lee, url, "Lee", lambda text: text in RELEVANT and IDS[text] != DISPUTED) == 12
 
     browser.driver.refresh()
+    browser.wait(lambda: browser.one("#name").is_displayed())  # a look at disagreements has a name
+    browser.one("#name").send_keys("Max", Keys.ENTER)
     browser.wait(lambda: browser.text("#alpha") != "")
     assert (
         "people disagree on 1 post, 1 of them undecided"

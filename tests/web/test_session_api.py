@@ -180,7 +180,9 @@ def test_a_skip_reveals_nothing_and_a_label_after_a_look_is_not_independent(clie
     assert agreement["alpha"] == pytest.approx(0)  # of relevant and not, relevant and relevant
 
 
-@pytest.mark.parametrize("look", ["a filter", "the disagreements", "adjudication", "a look without a label"])
+@pytest.mark.parametrize(
+    "look", ["a filter", "the disagreements", "adjudication", "a look without a label", "an export"]
+)
 def test_whoever_looked_in_any_way_does_not_label_independently(
     client: Client, session: Session, look: str
 ) -> None:
@@ -191,6 +193,10 @@ def test_whoever_looked_in_any_way_does_not_label_independently(
         client.sync(client.action("undo"))
     elif look == "a look without a label":  # taken back in another tab while the list was made
         session.reveal("Ada", ["p9"])
+    elif look == "an export":
+        client.get(
+            "/api/sessions/otters/export", params={"annotator": "ada", "resolved": True, "format": "xlsx"}
+        )
     else:
         client.sync(client.action("label", "p9", "relevant", annotator="Cy"))
         client.get("/api/sessions/otters/agreement", params={"annotator": "Ada" * (look != "adjudication")})

@@ -347,7 +347,8 @@ class Session:
             self._refresh()
             name = self._state.spelling(annotator)
             shown = self._state.annotator(name).independent
-            new = [post for post in posts if self._state.indices[post] not in shown]
+            indices = {self._state.indices[post]: post for post in posts}  # near-duplicates share one
+            new = [post for index, post in indices.items() if index not in shown]
             if new:
                 with self._file.writing():
                     self._file.add([Event("reveal", name, post) for post in new])

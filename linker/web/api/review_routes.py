@@ -18,7 +18,7 @@ from starlette.responses import Response
 
 from linker.annotation.formats import read, write
 from linker.annotation.formats.label_format import LabelFormat
-from linker.annotation.session.events import Event
+from linker.annotation.session.events import Event, name_key
 from linker.annotation.session.review import Dispute
 from linker.common.errors import DataError, LinkerError
 from linker.data.labels.values import LabelValue
@@ -62,9 +62,19 @@ def review_routes(sessions: Sessions) -> APIRouter:
         return AsciiJsonResponse(agreement_view(served, body.annotator))
 
     @router.get("/export")
-    def export(key: str, format: str = "csv", resolved: bool = False) -> Response:
+    def export(
+        key: str,
+        format: str = "csv",
+        resolved: bool = False,
+        annotator: Annotated[str, Query(max_length=200)] = "",
+    ) -> Response:
         served, form = sessions.get(key), LabelFormat.by_name(format)
         records = served.session.labeled(resolved or form.one_per_post, form.marks_machines)
+        if annotator.strip():  # who reads the file sees the labels of others
+            others = [
+                one for one in records if one.value and name_key(one.annotator or "") != name_key(annotator)
+            ]
+            served.session.reveal(annotator, [record.post.id for record in others])
         stem = re.sub(r"[^A-Za-z0-9_-]+", "-", key) + ("-resolved" if resolved else "-labels")
 
         def write_labels(path: Path) -> Path:

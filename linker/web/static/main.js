@@ -138,7 +138,7 @@ async function viewOf(name) {
     if (about.projects) about = await reached(() => ask("/api/about")); // there may be new ones
     return new RankView(about.sources, about.models);
   }
-  if (name === "project") return new ProjectView(current, sessionOf, annotator, about.projects);
+  if (name === "project") return new ProjectView(current, sessionOf, annotator, askName, about.projects);
   return new NewProjectView(await reached(() => ask("/api/projects")), (key, problem) => {
     pending = problem;
     location.hash = `#project/${encodeURIComponent(key)}`;

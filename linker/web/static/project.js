@@ -25,12 +25,14 @@ export class ProjectView {
    * @param key  of the project
    * @param desk  a function: key → session, once posts can be labeled
    * @param annotator  a function: who decides where people disagree
+   * @param askName  a function: ask for that name, which looks at the labels of others are recorded under
    * @param hasProject  false: a session without a project, of which there are labels only
    */
-  constructor(key, desk, annotator, hasProject) {
+  constructor(key, desk, annotator, askName, hasProject) {
     this.key = key;
     this.desk = desk;
     this.annotator = annotator;
+    this.askName = askName;
     this.hasProject = hasProject;
     this.path = `/api/projects/${encodeURIComponent(key)}`;
     this.head = el("div");
@@ -67,7 +69,7 @@ export class ProjectView {
       return;
     }
     const session = await this.desk(this.key);
-    this.review = new Review(session, this.annotator);
+    this.review = new Review(session, this.annotator, this.askName);
     this.figures = el("div", { class: "stack wide-gap" });
     this.parts.replaceChildren(this.figures, ...(project ? [this.people(project)] : []), this.review.node, this.exports(), this.imports(), ...(project ? [this.settings(project)] : []));
     this.drawFigures();
@@ -134,13 +136,21 @@ export class ProjectView {
   exports() {
     const resolved = el("input", { id: "export-resolved", type: "checkbox", onchange: () => draw() });
     const links = el("div", { class: "buttons" });
+    const address = (format) => `/api/sessions/${encodeURIComponent(this.key)}/export?${new URLSearchParams({ format, resolved: resolved.checked, annotator: this.annotator() })}`;
     const draw = () => links.replaceChildren(...Object.entries(FORMATS).map(([format, name]) => el("a", {
-      class: "button", download: true, id: `export-${format}`,
-      href: `/api/sessions/${encodeURIComponent(this.key)}/export?${new URLSearchParams({ format, resolved: resolved.checked })}`,
+      class: "button", download: true, id: `export-${format}`, href: address(format),
+      onclick: async (event) => {
+        const link = event.target;
+        link.href = address(format);
+        if (this.annotator()) return;
+        event.preventDefault();
+        await this.askName();
+        link.click();
+      },
     }, name)));
     draw();
     return panel("Export labels", el("p", { class: "check" }, resolved, el("label", { for: "export-resolved" }, "One label per post: the decided one, or the majority's")), links,
-      el("p", { class: "muted" }, "An export shows the labels of all people. If you label yourself, export after you have finished."));
+      el("p", { class: "muted" }, "An export shows the labels of all people: what you label after it counts in no agreement."));
   }
 
   imports() {

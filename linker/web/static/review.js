@@ -11,9 +11,10 @@ const percent = (value) => `${whole(100 * value)} %`;
 const share = (one) => (one.count ? `${percent(one.hits / one.count)} (${percent(one.low)} to ${percent(one.high)})` : "not known");
 
 export class Review {
-  constructor(session, annotator) {
+  constructor(session, annotator, askName) {
     this.session = session;
     this.annotator = annotator;
+    this.askName = askName;
     this.labels = new LabelSet(session);
     this.path = `/api/sessions/${encodeURIComponent(session.key)}`;
     this.figures = el("div");
@@ -24,7 +25,13 @@ export class Review {
 
   async load() {
     try {
-      this.show(await ask(`${this.path}/agreement?annotator=${encodeURIComponent(this.annotator())}`));
+      const agreement = () => ask(`${this.path}/agreement?annotator=${encodeURIComponent(this.annotator())}`);
+      let answer = await agreement();
+      if (answer.total && !this.annotator()) { // who reads what others disagree on is recorded
+        await this.askName();
+        answer = await agreement();
+      }
+      this.show(answer);
     } catch (failure) {
       this.count.textContent = `The agreement cannot be computed: ${failure.message}`;
     }
@@ -61,7 +68,7 @@ export class Review {
       el("div", { class: "row-end" }, el("span", { class: "muted" }, post.resolved ? "Decided" : `Counts as ${post.holds ? "relevant" : "not relevant"} now`),
         this.labels.segments(current, async (choice) => {
           try {
-            this.show(await ask(`${this.path}/resolve`, { annotator: this.annotator() || "owner", post: post.id, id: newId(), choice: null, ...this.labels.action(choice) }));
+            this.show(await ask(`${this.path}/resolve`, { annotator: this.annotator(), post: post.id, id: newId(), choice: null, ...this.labels.action(choice) }));
             say(`Decided: ${choice.name}`);
           } catch (failure) {
             this.count.textContent = failure.message;
