@@ -175,7 +175,8 @@ class EmbeddingModel(EncoderModel):
         """
         row: dict[str, int] = {}
         rows = [row.setdefault(post.text, len(row)) for post in posts]
-        distinct = [Post("", text) for text in row]
+        distinct = posts if len(row) == len(posts) else [Post("", text) for text in row]
+        del row
         vectors = self.encode(map(self.post_tokens, distinct), "encoding posts", len(distinct))
         if self.rounds_posts:
             for start in range(0, len(vectors), _ROUNDED_AT_ONCE):

@@ -35,13 +35,16 @@ class Ranker:
         model: the model that scores the posts.
         name: its name in messages and files.
         reference: where the model was loaded from; calibrations are checked against it.
+        once: whether it answers a single question, so that embeddings are not kept for another.
     """
 
-    def __init__(self, model: Model, name: str = "model", reference: ModelReference | None = None) -> None:
+    def __init__(
+        self, model: Model, name: str = "model", reference: ModelReference | None = None, once: bool = False
+    ) -> None:
         self.model = model
         self.name = name
         self._reference = reference
-        self._embeddings = EmbeddingCache()
+        self._embeddings = EmbeddingCache(0) if once else EmbeddingCache()
 
     def __repr__(self) -> str:
         return f"Ranker({self.name!r})"

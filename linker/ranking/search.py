@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from linker.data.types import Article
     from linker.ranking.data_frames import Frame
 
-# Articles that are scored together: few, because a corpus has many posts.
-_ARTICLES = 8
+#: Articles that are scored together: few, because a corpus has many posts.
+ARTICLES_AT_ONCE = 8
 # Bound on the roundings while bounds are combined, relative to the largest.
 _ROUNDING = 2.0**-19
 # Of more posts than this share, exact scores of all posts take less time.
@@ -84,8 +84,8 @@ def search(
 def mean_scores(model: Model, table: PostTable, articles: Sequence[Article]) -> np.ndarray:
     """Return the mean raw score of every post over the articles, each scored by itself: float32, one per post."""
     total = np.zeros(len(table))
-    for start in range(0, len(articles), _ARTICLES):
-        of_articles = model.score_table(table, articles[start : start + _ARTICLES])
+    for start in range(0, len(articles), ARTICLES_AT_ONCE):
+        of_articles = model.score_table(table, articles[start : start + ARTICLES_AT_ONCE])
         total += of_articles.sum(axis=0, dtype=np.float64)
     return (total / len(articles)).astype(np.float32)
 

@@ -53,8 +53,9 @@ def rank(
         status.say(f"no --model given: ranking with `{BEST}`, the bundled model")
 
     from linker.ranking.ranker import Ranker
+    from linker.ranking.search import ARTICLES_AT_ONCE
 
-    ranker = Ranker(reference.load(), reference.file_name)
+    ranker = Ranker(reference.load(), reference.file_name, once=len(articles) <= ARTICLES_AT_ONCE)
     status.step(f"scoring {len(candidates):,} posts")
     ranking = ranker.answer(articles, candidates, request)
     options.show(ranking, request)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from linker.data.post_filter import Filter
     from linker.models.features.text_encoder import TextEncoder
 
-_MOST_BYTES = 256 << 20
 #: Posts whose texts are in memory at a time: as many as 16 bits count, so that postings are small.
 _BLOCK = 1 << 16
 
@@ -122,12 +121,16 @@ class MemoryTable(PostTable):
 
 
 class EmbeddingCache:
-    """Embeddings of the texts that were encoded last, at most 256 MiB for each encoder; safe for several threads.
+    """Embeddings of the texts that were encoded last; safe for several threads.
 
     Those of encoders that can still be trained are not kept: their weights may change.
+
+    Args:
+        most_bytes: those of each encoder that take more are not kept either.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most_bytes: int = 256 << 20) -> None:
+        self._most_bytes = most_bytes
         self._kept: dict[int, tuple[TextEncoder, dict[str, int], np.ndarray]] = {}
         self._lock = threading.Lock()
 
@@ -147,6 +150,6 @@ class EmbeddingCache:
             self._kept.pop(id(encoder), None)  # before others take memory
             del vectors
             made = encoder.post_vectors(posts)
-            if made.nbytes <= _MOST_BYTES and not encoder.trainable:
+            if made.nbytes <= self._most_bytes and not encoder.trainable:
                 self._kept[id(encoder)] = encoder, {post.text: row for row, post in enumerate(posts)}, made
             return made
