@@ -7,12 +7,13 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import signal
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from types import FrameType
 from typing import IO, Any
 
@@ -110,6 +111,14 @@ def real_path(path: str | Path) -> Path:
     `Path.resolve` raises a RuntimeError for a loop before Python 3.13.
     """
     return Path(os.path.realpath(path))
+
+
+def local_name(path: str) -> str:
+    """Return the name of a file if its path says where on this machine it is; else an empty string."""
+    path = path.removeprefix("file://")
+    if re.match(r"[A-Za-z]:[\\/]|\\\\", path):
+        return PureWindowsPath(path).name
+    return PurePosixPath(path).name if re.match(r"/|~[^/\s]*/|\.\./", path) else ""
 
 
 def is_network_drive(path: Path, mounts: Path = Path("/proc/self/mounts")) -> bool:

@@ -72,8 +72,8 @@ class Post:
         split: value of the column `split`; None: that of the first article.
         extra: all other fields of the row, as read, such as `lang` or the number of likes; ignored when posts are
             compared.
-        source: where the post was read, `file:line` as shown to the user; empty: unknown. Ignored when posts are
-            compared.
+        source: where the post was read, `file:line`, of a file by its absolute path the name; empty: unknown. Ignored
+            when posts are compared.
     """
 
     id: str

@@ -149,7 +149,7 @@ def _push(tally: Tally, place: Path, name: str, chance: random.Random) -> None:
 
 
 def _tables(tally: Tally, place: Path) -> None:
-    """Write every table of every command from values and names that are formulas; no cell is one."""
+    """Write all formats from values and names that are formulas; no cell is one, and no file has a path."""
     bad = [dict.fromkeys(_FORMULAS, value) for value in _FORMULAS]
     posts = [
         {
@@ -162,35 +162,40 @@ def _tables(tally: Tally, place: Path) -> None:
         }
         for n, (value, names) in enumerate(zip(_FORMULAS, bad))
     ]
+    (place / "out").mkdir()
     write_rows(place / "posts.jsonl", posts)
     write_rows(place / "articles.jsonl", [{"id": "=2+3", "title": "=1+1", "text": "The ferry sank."}])
     write_rows(
         place / "labels.jsonl",
         [{"post_id": post["id"], "label": "not", "annotator": "=me", "note": post["text"]} for post in posts],
     )
-    about = "--article articles.jsonl --posts posts.jsonl --model bm25"
-    commands = [f"rank {about} --copies --out rank.{ending}" for ending in ("csv", "tsv", "xlsx")]
+    about = f"--article {place}/articles.jsonl --posts {place}/posts.jsonl --model bm25"
+    endings = ["csv", "tsv", "xlsx", "jsonl", "json", "html"]
+    commands = [f"rank {about} --copies --out out/rank.{ending}" for ending in endings]
     commands += [f"annotate start job {about}", "annotate import job labels.jsonl"]
-    commands += [f"annotate export job --out job.{ending}" for ending in ("csv", "xlsx", "asreview")]
-    commands += ["corpus build posts.jsonl --out corpus --model distilled"]
-    commands += [
-        f"corpus search corpus --article articles.jsonl --out corpus.{ending}" for ending in ("csv", "xlsx")
-    ]
+    endings = ["csv", "xlsx", "asreview", "jsonl"]
+    commands += [f"annotate export job --out out/job.{ending}" for ending in endings]
+    commands += [f"corpus build {place}/posts.jsonl --out corpus --model distilled"]
+    search = "corpus search corpus --article articles.jsonl --out"
+    commands += [f"{search} out/corpus.{ending}" for ending in ("csv", "xlsx")]
     pairs = about.replace("--article ", "--articles ")
-    commands.append(f"annotate simulate {pairs} --seeds 1 --workers 1 --strategy random --out simulation")
+    commands.append(f"annotate simulate {pairs} --seeds 1 --workers 1 --strategy random --out out/simulation")
     for command in commands:
         done = run_linker(place, *command.split())
         tally.without(Ended(done.returncode, done.stdout, done.stderr).fault((0,)), command)
-    tables = [path for path in place.rglob("*") if path.suffix in (".csv", ".tsv", ".asreview", ".xlsx")]
-    tally.check(len(tables) >= 10, f"{len(tables)} tables were written")
-    for path in tables:
-        if path.suffix == ".xlsx":
+    written = {path: path.suffix for path in (place / "out").rglob("*") if path.is_file()}
+    tally.check(len(written) >= 14, f"{len(written)} files were written")
+    for path, ending in written.items():
+        content = [path.read_bytes()]
+        if ending == ".xlsx":
             with zipfile.ZipFile(path) as sheets:
+                content = [sheets.read(name) for name in sheets.namelist()]
                 tally.check(b"<f" not in sheets.read("xl/worksheets/sheet1.xml"), f"{path.name}: a formula")
-        else:
-            text, tab = path.read_text(encoding="utf-8-sig"), "\t" if path.suffix == ".tsv" else ","
+        elif ending in (".csv", ".tsv", ".asreview"):
+            text, tab = path.read_text(encoding="utf-8-sig"), "\t" if ending == ".tsv" else ","
             cells = [
                 cell for row in csv.reader(text.splitlines(keepends=True), delimiter=tab) for cell in row
             ]
             formulas = [cell for cell in cells if re.match(r"\s*([=＝]|[+\-@].*[(|])", cell)]
             tally.check(cells and not formulas, f"{path.name}: {formulas[:3]}")
+        tally.check(not any(str(place).encode() in part for part in content), f"{path.name}: a path")

@@ -12,7 +12,7 @@ from typing import IO, Literal
 
 from linker.common.console import info, warn
 from linker.common.errors import DataError
-from linker.common.files import atomic_write, json_text
+from linker.common.files import atomic_write, json_text, local_name
 from linker.data.files.streams import shown_name
 
 OnError = Literal["strict", "skip"]
@@ -44,6 +44,7 @@ class InputFile:
 
     Attributes:
         shown: name of the file in messages.
+        name: its name in results, which may be published: not where on this machine it is.
         lines: number of lines read.
         bytes: number of bytes read, compressed as in the file.
         posts: number of records made of it.
@@ -57,6 +58,7 @@ class InputFile:
 
     def __init__(self, path: str, bad_lines: BadLines | None = None) -> None:
         self.path, self.shown, self._bad_lines = path, shown_name(path), bad_lines
+        self.name = local_name(self.shown) or self.shown
         self.lines = self.bytes = self.posts = self.other_texts = 0
         self.reasons: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()

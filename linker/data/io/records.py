@@ -254,7 +254,7 @@ def _records(rows: Iterable[FileRow], parse: Parse[Record], once: bool = True) -
     for file, columns, row in rows:
         shown = file.shown
         try:
-            record = parse(row.values, columns, f"{shown}:{row.line}", ids)
+            record = parse(row.values, columns, f"{file.name}:{row.line}", ids)
             if once:
                 place = names.setdefault(shown, len(names)) << 64 | row.line
                 new = place << 64 | hash(getattr(record, "text", None)) & _HASH

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from linker.common.errors import ModelError
-from linker.common.files import json_text, read_json_object, real_path
+from linker.common.files import json_text, local_name, read_json_object, real_path
 from linker.models.files.archive import CARD, CONFIG, MANIFEST, METRICS, check_manifest, walk
 from linker.models.files.hub import check_contents, hub_errors
 from linker.version import __version__
@@ -129,7 +129,7 @@ def _public(value: Any, paths: re.Pattern[str]) -> Any:
         return [_public(item, paths) for item in value]
     if not isinstance(value, str):
         return value
-    return paths.sub(_last, value) if paths.fullmatch(value) else _file_name(value) or paths.sub(_last, value)
+    return paths.sub(_last, value) if paths.fullmatch(value) else local_name(value) or paths.sub(_last, value)
 
 
 def _last(match: re.Match[str]) -> str:
@@ -139,16 +139,8 @@ def _last(match: re.Match[str]) -> str:
 
 def _public_text(text: str, config: Any) -> str:
     """Return a text with the names of files in place of the paths of this machine that a config has."""
-    paths = {value: name for value in walk(config) if isinstance(value, str) and (name := _file_name(value))}
+    paths = {value: name for value in walk(config) if isinstance(value, str) and (name := local_name(value))}
     longest_first = "|".join(map(re.escape, sorted(paths, key=len, reverse=True)))
     # Not within other words: an address may hold the path.
     whole = rf"(?<![\w.:/~-])(?:{longest_first})(?![\w/-])"
     return re.sub(whole, lambda match: paths[match[0]], text) if paths else text
-
-
-def _file_name(value: str) -> str:
-    """Return the name of a file if a value says where on this machine it is; else an empty string."""
-    value = value.removeprefix("file://")
-    if re.match(r"[A-Za-z]:[\\/]|\\\\", value):
-        return PureWindowsPath(value).name
-    return PurePosixPath(value).name if re.match(r"/|~[^/\s]*/|\.\./", value) else ""

@@ -167,7 +167,7 @@ def test_text_files_with_a_header_between_tabs_are_tables(
     path = tmp_path / "posts.txt"
     path.write_bytes(content.replace("\n", "\r\n").encode(encoding))
     assert [(post.source, post.text) for post in read_posts(str(path))] == [
-        (f"{path}:{line}", text) for line, text in posts
+        (f"posts.txt:{line}", text) for line, text in posts
     ]
 
 
@@ -213,13 +213,13 @@ def test_ten_megabyte_line(tmp_path: Path) -> None:
     assert [len(post.text) for post in read_posts(str(path))] == [len(text), 5]
 
 
-def test_lines_are_where_posts_come_from(tmp_path: Path) -> None:
+def test_lines_are_where_posts_come_from_and_tell_no_folder_of_this_machine(tmp_path: Path) -> None:
     text = tmp_path / "posts.txt"
     text.write_text("one\ntwo\n")
     table = tmp_path / "posts.csv"
     table.write_text('text\n"one\nmore"\ntwo\n')
     both = read_posts([str(text), str(table)], PostColumns(id=None))
-    assert [post.source for post in both] == [f"{text}:1", f"{text}:2", f"{table}:2", f"{table}:4"]
+    assert [post.source for post in both] == ["posts.txt:1", "posts.txt:2", "posts.csv:2", "posts.csv:4"]
     assert [post.id for post in both][2:] == [content_id(None, None, None, "one more"), f"{both[1].id}-2"]
 
 

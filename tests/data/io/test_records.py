@@ -123,7 +123,7 @@ def test_blank_lines_are_left_out_and_counted(
     number = above.count("\n") + 3 + first.count("\n")
     assert f"{number} blank lines left out" in capsys.readouterr().err
     line = f"{above}{header}".count("\n") + 1
-    assert [post.source for post in posts] == [f"{path}:{line}", f"{path}:{line + first.count(chr(10)) + 3}"]
+    assert [post.source for post in posts] == [f"{name}:{line}", f"{name}:{line + first.count(chr(10)) + 3}"]
 
 
 def test_strict_lists_twenty_and_counts_all(tmp_path: Path) -> None:
