@@ -135,10 +135,14 @@ def make_distilled(run: str, out: Path, dim: int) -> None:
         "model": {
             "type": "ensemble",
             "fusion": "sum",
-            "parts": [part, {"type": "tfidf", "stop_words": "by_language", "min_words": 2}],
-            "weights": [1, 2],
+            "parts": [
+                part,
+                {"type": "tfidf", "stop_words": "by_language", "min_words": 2},
+                {"type": "tfidf", "terms": "characters", "min_words": 8},
+            ],
+            "weights": [1, 2, 0],
             "languages": ["en"],
-            "other_weights": [0.1, 2],
+            "other_weights": [0.1, 1, 1],
         },
     }
     model = build(Model, config)

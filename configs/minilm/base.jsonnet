@@ -36,11 +36,13 @@ defaults.training {
         },
         { type: 'tfidf', stop_words: 'by_language', min_words: 3 },
         'bundled_word_vectors',
+        { type: 'tfidf', terms: 'characters', min_words: 8 },
       ],
-      weights: [1, 1, 0.1],
-      // For articles in other languages, shared words lead (decision 170). Null if your links are not in English.
+      weights: [1, 1, 0.1, 0],
+      // For articles in other languages, shared words and their parts lead (decision 170). Null if your links are not in
+      // English.
       languages: ['en'],
-      other_weights: [0.2, 1, 0],
+      other_weights: [0.2, 0.5, 0, 0.5],
     },
   },
   miner: 'all_pairs',

@@ -1,5 +1,6 @@
 // A model for posts and articles in about fifty languages: six of the twelve layers of a multilingual MiniLM, fine-tuned first to
-// imitate the whole of it and then on links in your languages; beside it TF-IDF without the function words of each article's language.
+// imitate the whole of it and then on links in your languages; beside it TF-IDF of words, without the function words of each
+// article's language, and of characters.
 //   linker train configs/students/multilingual.jsonnet --data TEXTS
 //   linker train configs/minilm/multilingual.jsonnet --data DIR -o start=runs/students/multilingual
 // TEXTS is a file or a folder of texts in your languages, DIR holds articles.jsonl and posts.jsonl (or .csv, .parquet ..., also
@@ -15,8 +16,9 @@ best {
         layers: [0, 2, 4, 6, 8, 11],
       },
       { type: 'tfidf', stop_words: 'by_language', min_words: 3 },
+      { type: 'tfidf', terms: 'characters', min_words: 8 },
     ],
-    weights: [1, 1],
+    weights: [1, 0.5, 0.5],
     // No warning, and the same weights for all articles.
     languages: null,
     other_weights: null,

@@ -41,7 +41,7 @@ def encoders(model: Model) -> Mapping[str, TextEncoder]:
 
 def word_lists(model: Model) -> Sequence[str]:
     """Return the lists of stop words without which a model counts words, but for those of other languages."""
-    counted = (words for feature in model.features() for words in feature.stop_words_for(()))
+    counted = (words for feature in model.suited_to(()).features() for words in feature.stop_words_for(()))
     return list(dict.fromkeys([ENGLISH, *counted]))
 
 

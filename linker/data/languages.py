@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, lru_cache
 
@@ -38,8 +39,21 @@ _WORD_LISTS = {
 
 
 def language_of(article: Article) -> str | None:
-    """Identify the language of an article: its ISO 639-1 code; None: unknown, as of most headlines alone."""
-    return _identified(article.full_text[:_MOST_CHARACTERS], _LEAST_BYTES_OF_AN_ARTICLE)
+    """Return the ISO 639-1 code of an article's language; None: unknown, as of many headlines."""
+    return article.language or _identified(article.full_text[:_MOST_CHARACTERS], _LEAST_BYTES_OF_AN_ARTICLE)
+
+
+def among_posts(articles: Sequence[Article], of_posts: Counter[str]) -> Sequence[Article]:
+    """Return the articles; those of unknown language count as in the language of most posts, if most are in one.
+
+    Args:
+        articles: the articles.
+        of_posts: languages of some of the posts, from `languages_of`.
+    """
+    language, count = next(iter(of_posts.most_common(1)), ("", 0))
+    if count * 2 <= of_posts.total():
+        return articles
+    return [replace(article, language=language_of(article) or language) for article in articles]
 
 
 def languages_of(posts: Sequence[Post]) -> Counter[str]:

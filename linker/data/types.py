@@ -29,6 +29,7 @@ class Article:
             articles of a story together, and training can sample them as hard negatives.
         split: value of the column `split` (such as `train`, `dev`, `test`); None: not assigned.
         source: where the article was read, as shown to the user; empty: unknown. Ignored when articles are compared.
+        language: ISO 639-1 code of its language; None: that of the text, see `language_of`.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Article:
     story: str | None = None
     split: str | None = None
     source: str = field(default="", compare=False)
+    language: str | None = None
 
     @property
     def full_text(self) -> str:

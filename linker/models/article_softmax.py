@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 
 import numpy as np
 from typing_extensions import override
@@ -87,6 +88,12 @@ class ArticleSoftmaxModel(Model):
     @override
     def submodels(self) -> Sequence[Model]:
         return [self.model] if self.time is None else [self.model, self.time]
+
+    @override
+    def suited_to(self, articles: Sequence[Article]) -> Model:
+        suited = copy(self)
+        suited.model = self.model.suited_to(articles)
+        return suited
 
     @override
     def combine(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import Literal
 
 import numpy as np
@@ -88,6 +89,19 @@ class EnsembleModel(Model):
             return ScoreScale("any")
         widths = [weight * scale.width for weight, scale in zip(self.weights, scales) if weight > 0]
         return ScoreScale("similarity", width=sum(widths))
+
+    @override
+    def suited_to(self, articles: Sequence[Article]) -> Model:
+        """Return the ensemble of the models that have a weight for any of the articles, if some have none."""
+        of_each = self.weights_for(articles) or [self.weights]
+        used = [i for i in range(len(self._submodels)) if any(weights[i] for weights in of_each)]
+        if len(used) in (0, len(self._submodels)):
+            return self
+        suited = copy(self)
+        suited._submodels = [self._submodels[i].suited_to(articles) for i in used]
+        suited.weights = [self.weights[i] for i in used]
+        suited.other_weights = self.other_weights and [self.other_weights[i] for i in used]
+        return suited
 
     @override
     def combine(

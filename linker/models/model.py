@@ -10,6 +10,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from linker.config import Registrable
+from linker.data.languages import among_posts
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.features.content_words import shortened
 from linker.models.features.feature import TEXT, Contributions, Embedding, Feature, Share, loss_by_word
@@ -53,6 +54,14 @@ class Model(Registrable):
         if not of_submodels and type(self).score is Model.score:
             raise NotImplementedError(f"{type(self).__name__} has neither features() nor score()")
         return list(of_submodels) or [Text(self)]
+
+    def suited_to(self, articles: Sequence[Article]) -> Model:
+        """Return the model without parts that do not count for any of these articles; by default the model itself.
+
+        Args:
+            articles: the articles; none: all in the languages that the model was trained on.
+        """
+        return self
 
     def combine(
         self, scores: Mapping[Feature, np.ndarray], articles: Sequence[Article], together: bool = False
@@ -122,11 +131,13 @@ class Model(Registrable):
         Returns:
             float32, articles × posts, finite.
         """
+        articles = among_posts(articles, table.languages(None))
+        model = self.suited_to(articles)
         scores = {
             feature: feature.scores_together(table, articles) if together else feature.scores(table, articles)
-            for feature in self.features()
+            for feature in model.features()
         }
-        return self.combine(scores, articles, together)
+        return model.combine(scores, articles, together)
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Score all pairs of articles and posts.

@@ -18,7 +18,7 @@ from linker.data.types import Article, Post
 from linker.models.features.feature import WORDS, Contributions, Feature
 from linker.models.features.postings import Postings, Segment, query_words, tfidf_idf
 from linker.models.features.table import PostTable
-from linker.models.features.words import StopWords, lexical_words
+from linker.models.features.words import CHARACTERS, StopWords, lexical_words, runs_of
 from linker.models.model import Model
 from linker.models.score_scale import ScoreScale
 from linker.modules.kernels.scoring import TfidfArrays, available, tfidf
@@ -42,6 +42,8 @@ class TfidfModel(Model):
     Args:
         stop_words: `english` removes English function words, `none` keeps all words, `by_language` removes those of
             the article's language from the article and the posts (English ones if it is unknown).
+        terms: what is matched. `characters`: every four adjacent characters of a word, function words included, so that
+            other forms of a word match (decision 170).
         min_words: length that the vector of a post has at least, as a number of words that occur in one text only, ≥ 0;
             at 0, scores are cosines.
     """
@@ -49,10 +51,13 @@ class TfidfModel(Model):
     keys_without_weights = frozenset({"min_words"})
 
     def __init__(
-        self, stop_words: StopWords | Literal["by_language"] = "english", min_words: int = 0
+        self,
+        stop_words: StopWords | Literal["by_language"] = "english",
+        min_words: int = 0,
+        terms: Literal["words", "characters"] = "words",
     ) -> None:
         at_least(0, min_words=min_words)
-        self.stop_words: StopWords | Literal["by_language"] = stop_words
+        self.stop_words = CHARACTERS if terms == "characters" else stop_words
         self.min_words = min_words
 
     @override
@@ -113,10 +118,21 @@ class TfidfWords(Feature):
         for post in posts:
             mean: defaultdict[str, float] = defaultdict(float)
             for query in queries:
-                for word, part in query.terms(post.text).items():
+                for word, part in self._by_word(post.text, query.terms(post.text)).items():
                     mean[word] += part / len(articles)
             found.append(dict(mean))
         return found
+
+    def _by_word(self, text: str, parts: dict[str, float]) -> dict[str, float]:
+        """Return the parts of words; those of characters are added up in the words that contain them."""
+        if self.stop_words != CHARACTERS:
+            return parts
+        words = lexical_words(text, "none")
+        times = Counter(run for word in words for run in runs_of(word))
+        by_word: defaultdict[str, float] = defaultdict(float)
+        for word in words:
+            by_word[word] += sum(parts.get(run, 0.0) / times[run] for run in runs_of(word))
+        return {word: part for word, part in by_word.items() if part}
 
     def _queries(self, table: PostTable, articles: Sequence[Article]) -> list[TfidfQuery]:
         return [

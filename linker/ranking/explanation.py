@@ -74,7 +74,8 @@ class Explainer:
     def __init__(
         self, model: Model, table: PostTable, articles: Sequence[Article], encode: bool = True
     ) -> None:
-        self._model, self._table, self._articles, self._encode = model, table, articles, encode
+        self._model = model.suited_to(articles)
+        self._table, self._articles, self._encode = table, articles, encode
 
     def __call__(self, rows: np.ndarray, posts: Sequence[Post]) -> list[Explanation] | None:
         """Explain the scores of the posts in some rows; None if the model cannot be explained."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from linker.common.console import warn
-from linker.data.languages import language_name, language_of
+from linker.data.languages import among_posts, language_name, language_of
 from linker.data.types import Article
 from linker.models.model import Model, all_submodels
 
@@ -38,7 +38,8 @@ def language_warning(model: Model, articles: Sequence[Article], of_posts: Counte
     if not stated:
         return None
     known = set(stated[0].languages or ())
-    of_articles = Counter(language for article in articles if (language := language_of(article)))
+    counted = among_posts(articles, of_posts)
+    of_articles = Counter(language for article in counted if (language := language_of(article)))
     foreign = _without(of_articles, known)
     others = _without(of_posts, known)
     notable = others.total() >= _NOTABLE * max(of_posts.total(), 1)
@@ -47,7 +48,9 @@ def language_warning(model: Model, articles: Sequence[Article], of_posts: Counte
     found = []
     if foreign:
         count = "article" if len(articles) == 1 else f"{foreign.total()} of {len(articles)} articles"
-        found.append(f"{count}: {_listed(map(language_name, foreign))}")
+        guessed = any(language_of(article) is None for article in articles)
+        by = " (as most posts: the text is too short to tell)" if guessed else ""
+        found.append(f"{count}: {_listed(map(language_name, foreign))}{by}")
     if notable:
         found.append(f"posts: {_shares(others, of_posts.total())}")
     if foreign and any(part.adapts_to_languages for part in stated):

@@ -11,6 +11,7 @@ import numpy as np
 from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.labeled_thresholds import LabeledThresholds
 from linker.common.errors import ModelError
+from linker.data.languages import among_posts
 from linker.models.elapsed_time import user_scale, without_dates
 from linker.models.features.feature import Feature
 from linker.models.features.table import PostTable
@@ -109,9 +110,11 @@ class QueryScores:
     def __init__(
         self, model: Model, table: PostTable, articles: Sequence[Article], request: RankRequest, name: str
     ) -> None:
-        self._model, self._table, self._articles, self._name = model, table, articles, name
-        self.query = without_dates(articles) if request.ignore_dates else articles
+        self._table, self._articles, self._name = table, articles, name
         self.passing = table.passing(request.filter) if request.filter else None
+        dated = without_dates(articles) if request.ignore_dates else articles
+        self.query = among_posts(dated, table.languages(None))
+        self._model = model.suited_to(self.query)
         self.scale = user_scale(model, table, self.query)
 
     @cached_property

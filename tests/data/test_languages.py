@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker.data.languages import function_words, language_name, language_of, languages_of
+from linker.data.languages import among_posts, function_words, language_name, language_of, languages_of
 from linker.data.types import Article, Post
 
 pytest.importorskip("pycld2", reason="has no wheel for this platform")
@@ -34,6 +36,13 @@ def test_the_language_of_an_article() -> None:
     ]:
         assert language_of(Article("a", text)) == language
         assert language_of(Article("a", "", text)) == language
+
+
+def test_an_unknown_language_counts_as_that_of_most_posts() -> None:
+    headlines = [Article("a", "", "Tokyo ’20"), Article("b", GERMAN)]
+    unknown, german = among_posts(headlines, Counter(es=6, en=5))
+    assert (language_of(unknown), language_of(german)) == ("es", "de")
+    assert among_posts(headlines, Counter(es=5, en=5)) == among_posts(headlines, Counter()) == headlines
 
 
 def test_english_slang_is_no_other_language() -> None:

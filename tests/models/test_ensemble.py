@@ -126,6 +126,15 @@ def test_articles_in_other_languages_have_other_weights(fusion: Fusion) -> None:
     np.testing.assert_array_equal(both.score(articles, POSTS), plain.score(articles, POSTS))
 
 
+def test_a_part_without_weight_for_an_article_is_not_scored() -> None:
+    pytest.importorskip("pycld2", reason="has no wheel for this platform")
+    parts: list[Model] = [Fixed(random_scores(1)), Fixed(np.full((1, 1), np.nan))]
+    model = EnsembleModel(parts, [1, 0], "sum", languages=["en"], other_weights=[0, 1])
+    np.testing.assert_array_equal(model.score([ENGLISH], POSTS), parts[0].score([ENGLISH], POSTS))
+    assert model.suited_to([GERMAN]).submodels() == parts[1:]
+    assert model.suited_to([ENGLISH, GERMAN]).submodels() == parts
+
+
 def test_wrong_other_weights_are_refused() -> None:
     parts: list[Model] = [Fixed(random_scores(1))]
     with pytest.raises(ConfigError, match="2 other_weights for 1 parts"):

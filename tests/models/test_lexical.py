@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import Literal
 
 import bm25s
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from linker.data.types import Article, Post
 from linker.models.bm25 import BM25Model
@@ -122,11 +125,27 @@ def shared_terms(
     return found
 
 
-def test_shared_terms_add_up_to_scores_with_min_words() -> None:
-    model = TfidfModel(min_words=4)
+def test_characters_score_as_scikit_learn_does() -> None:
+    articles = [Article("a", "Die Lokführer streiken: kein Zug, nirgends")]
+    texts = [
+        "Lokführerstreik!",
+        "kein einziger Zug fährt",
+        "Streik streik STREIK der Lokführer, im Nu",
+        "ein Hund",
+    ]
+    vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=(4, 4), sublinear_tf=True, min_df=2)
+    vectors = vectorizer.fit_transform([" ".join(re.findall(r"\w+", t)) for t in [articles[0].text, *texts]])
+    scores = TfidfModel(terms="characters").score(articles, [Post(t, t) for t in texts])
+    np.testing.assert_allclose(scores[0], (vectors[1:] @ vectors[0].T).toarray()[:, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize("terms", ["words", "characters"])
+def test_shared_terms_add_up_to_scores_with_min_words(terms: Literal["words", "characters"]) -> None:
+    model = TfidfModel(min_words=4, terms=terms)
     scores = model.score_independently(ARTICLES[:1], POSTS)[0]
-    for score, terms in zip(scores, shared_terms(model, ARTICLES[:1], POSTS, POSTS)):
-        assert sum(terms.values()) == pytest.approx(score, abs=1e-6)
+    for score, parts in zip(scores, shared_terms(model, ARTICLES[:1], POSTS, POSTS)):
+        assert sum(parts.values()) == pytest.approx(score, abs=1e-6)
+        assert set(parts) <= set(WORDS)
 
 
 def test_min_words_below_zero_are_refused() -> None:

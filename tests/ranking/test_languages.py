@@ -37,6 +37,9 @@ def test_what_was_found_what_it_means_and_what_to_do() -> None:
         f"lead the ranking. For other languages, train a multilingual model: linker train {RECIPE} --data DIR"
     )
     assert (ROOT / RECIPE).is_file()
+    headline = Article("h", "", "Tokyo ’20")
+    guessed = language_warning(model(["en"], [0.5]), [headline], languages_of(posts(*["de"] * 5, "en")))
+    assert guessed == sentence.replace("; ", " (as most posts: the text is too short to tell); ", 1)
 
 
 def test_posts_alone_are_reason_enough_from_15_percent_on() -> None:

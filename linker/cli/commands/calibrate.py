@@ -37,7 +37,7 @@ def calibrate(
     linked = data.read(columns, reading.on_error)
     # Articles are scored independently, as in `linker rank`.
     scorer = reference.load()
-    words = word_statistics(scorer.features(), linked.articles, linked.posts)
+    words = word_statistics(scorer.suited_to(linked.articles).features(), linked.articles, linked.posts)
     # With these counts of words, as later, when the calibration is used.
     scores = scorer.score_table(MemoryTable(linked.posts, words), linked.articles)
     calibration = fit(

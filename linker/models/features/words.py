@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
@@ -32,6 +33,9 @@ ENGLISH = frozenset(
 
 
 StopWords = Literal["english", "none"]
+#: In the place of stop words: all words, each as its runs of four characters.
+CHARACTERS = "characters"
+_RUN = 4
 
 # Scripts whose words are not separated, Thai, Lao, Burmese, Khmer, Japanese, Chinese; and Hangul, whose words carry
 # particles.
@@ -62,8 +66,11 @@ def lexical_words(text: str, stop_words: str = "english") -> list[str]:
     Args:
         text: a text.
         stop_words: `english` removes English function words, `none` keeps all words. The ISO 639-1 code of another
-            language removes its function words, and separates words at apostrophes (l'eau).
+            language removes its function words, and separates words at apostrophes (l'eau). `characters` gives every
+            four adjacent characters of a word with a space before and after it.
     """
+    if stop_words == CHARACTERS:
+        return [run for word in lexical_words(text, "none") for run in runs_of(word)]
     text = plain(text)
     if "@" in text or "://" in text or "www." in text:  # a search takes longer
         text = _LINK_OR_MENTION.sub(" ", text)
@@ -86,6 +93,13 @@ def lexical_words(text: str, stop_words: str = "english") -> list[str]:
         return words
     removed = ENGLISH if stop_words == "english" else function_words(stop_words)
     return [word for word in words if word not in removed]
+
+
+@lru_cache(maxsize=1 << 16)
+def runs_of(word: str) -> tuple[str, ...]:
+    """Return every four adjacent characters of a word with a space before and after it; the whole of a shorter one."""
+    spaced = f" {word} "
+    return tuple(spaced[i : i + _RUN] for i in range(max(1, len(spaced) - _RUN + 1)))
 
 
 def _pairs(match: re.Match[str]) -> str:
