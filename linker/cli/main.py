@@ -75,12 +75,23 @@ def linker(
     """Rank social-media posts by whether they discuss a given news article."""
 
 
+def _open_closed_streams() -> None:
+    """Open the null device for standard streams that are closed, before a file takes their number."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+
 def main() -> None:
     """Run the command line.
 
     Exit codes: 0; 2 for invalid input or usage, with a message on standard error; 130 after Ctrl-C, 143 after SIGTERM;
     1 with a traceback for a defect of linker.
     """
+    _open_closed_streams()
     # Results are UTF-8 in every locale, because posts contain emojis.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="replace")
