@@ -64,7 +64,7 @@ def calibrate(
         edges=edges.astype(np.float64),
         relevant=_shares(samples @ relevant),
         others=_shares(samples @ others),
-        reliability=reliability_of(probabilities, relevance.ravel()),
+        reliability=reliability_of(probabilities, relevance.ravel(), of_article),
         scale=scale,
         words=words or {},
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from linker.common.errors import LinkerError
+from linker.common.stats import effective_counts, proportion_interval
 
 _FOLDS = 5
 
@@ -23,7 +23,7 @@ class Bin:
         count: number of pairs, 1 or more.
         predicted: mean probability.
         observed: share of relevant pairs.
-        observed_low: lower end of the 95 % Wilson interval of `observed`.
+        observed_low: lower end of the 95 % interval of `observed`, for other articles.
         observed_high: upper end.
     """
 
@@ -139,8 +139,19 @@ def smoothed_rates(relevant: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     return np.asarray(rates[np.maximum(np.cumsum(filled) - 1, 0)])
 
 
-def reliability_of(probabilities: np.ndarray, relevant: np.ndarray, bins: int = 10) -> Reliability:
-    """Compare probabilities with the truth in equal-width bins, without empty bins."""
+def reliability_of(
+    probabilities: np.ndarray, relevant: np.ndarray, groups: np.ndarray, bins: int = 10
+) -> Reliability:
+    """Compare probabilities with the truth in equal-width bins, without empty bins.
+
+    Pairs of an article are alike: intervals are of as many independent pairs as say as much (`effective_counts`).
+
+    Args:
+        probabilities: float, one per pair, in [0, 1].
+        relevant: bool, one per pair.
+        groups: int, article of each pair.
+        bins: number of bins.
+    """
     edges = np.linspace(0, 1, bins + 1)
     bin_of = np.minimum(np.searchsorted(edges, probabilities, side="right") - 1, bins - 1)
     filled = []
@@ -149,14 +160,7 @@ def reliability_of(probabilities: np.ndarray, relevant: np.ndarray, bins: int = 
         count, hits = int(inside.sum()), int(relevant[inside].sum())
         predicted = float(probabilities[inside].mean())
         low, high = edges[number : number + 2].round(12).tolist()
-        filled.append(Bin(low, high, count, predicted, hits / count, *wilson_interval(hits, count)))
+        interval = proportion_interval(*effective_counts(relevant[inside], groups[inside], alike=False))
+        filled.append(Bin(low, high, count, predicted, hits / count, *interval))
     error = sum(b.count * abs(b.predicted - b.observed) for b in filled) / len(probabilities)
     return Reliability(filled, error, float(np.mean((probabilities - relevant.astype(float)) ** 2)))
-
-
-def wilson_interval(hits: int, count: int, z: float = 1.959963984540054) -> tuple[float, float]:
-    """Return the Wilson interval of a share (Wilson 1927), 95 % by default."""
-    share, square = hits / count, z * z / count
-    middle = share + square / 2
-    reach = z * math.sqrt(share * (1 - share) / count + square / (4 * count))
-    return max(0.0, (middle - reach) / (1 + square)), min(1.0, (middle + reach) / (1 + square))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 from sklearn.metrics import brier_score_loss
 
 from linker.calibration.probabilities import (
@@ -11,15 +12,15 @@ from linker.calibration.probabilities import (
     isotonic,
     platt,
     reliability_of,
-    wilson_interval,
 )
 from linker.common.errors import LinkerError
+from linker.common.stats import effective_counts, proportion_interval
 
 
 def test_bins_by_hand() -> None:
     probabilities = np.array([0.0, 0.05, 0.1, 0.55, 0.95, 1.0])
     relevant = np.array([False, True, False, True, True, True])
-    numbers = reliability_of(probabilities, relevant)
+    numbers = reliability_of(probabilities, relevant, np.arange(6))
     bins = numbers.bins
     assert [(one.low, one.high, one.count) for one in bins] == [
         (0, 0.1, 2),
@@ -33,11 +34,34 @@ def test_bins_by_hand() -> None:
     assert numbers.calibration_error == pytest.approx(1.55 / 6)
 
 
-@pytest.mark.parametrize(
-    ("hits", "count", "low", "high"), [(8, 10, 0.4902, 0.9433), (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0)]
-)
-def test_wilson_intervals(hits: int, count: int, low: float, high: float) -> None:
-    assert wilson_interval(hits, count) == pytest.approx((low, high), abs=1e-4)
+@pytest.mark.parametrize("count", [1, 2, 5, 9, 20, 60, 300])
+def test_intervals_of_proportions_hold_the_truth_as_often_as_they_say(count: int) -> None:
+    hits = np.arange(count + 1)
+    low, high = np.array([proportion_interval(number, count) for number in hits.tolist()]).T
+    # Coverage is least just beside the bounds.
+    true = np.unique(np.concatenate([low - 1e-9, high + 1e-9, np.geomspace(0.01 / count, 0.5, 50)]))
+    true = true[(true > 0) & (true < 1)][:, None]
+    held = (binom.pmf(hits, count, true) * ((low <= true) & (true <= high))).sum(axis=1)
+    assert held.min() >= 0.93
+    assert (held[np.minimum(true, 1 - true)[:, 0] * count > 8] < 0.98).all()  # not where one kind is rare
+
+
+def test_pairs_that_go_with_their_article_count_for_fewer() -> None:
+    rng, share = np.random.default_rng(0), 0.1
+    held: list[list[bool]] = []
+    articles, alone = np.repeat(np.arange(30), 40), np.arange(1200)
+    for _ in range(200):
+        relevant = rng.random(1200) < rng.beta(0.5, 4.5, 30)[articles]
+        held.append([])
+        for groups in (articles, alone):
+            low, high = proportion_interval(*effective_counts(relevant, groups, alike=False))
+            held[-1].append(low <= share <= high)
+    right, wrong = np.mean(held, axis=0)
+    assert right > 0.9
+    assert wrong < 0.6
+    relevant = np.arange(1200) < 200
+    assert effective_counts(relevant, articles, alike=True) == pytest.approx((5, 30))
+    assert effective_counts(relevant[:5], np.zeros(5), alike=False) == (1, 1)
 
 
 def test_scores_become_probabilities_that_hold() -> None:
@@ -47,7 +71,7 @@ def test_scores_become_probabilities_that_hold() -> None:
     relevant = generator.random(len(scores)) < truth
     found = cross_validated_probabilities(40 + 3 * scores, relevant, np.arange(len(scores)))
     assert np.abs(found - truth).mean() < 0.02
-    numbers = reliability_of(found, relevant)
+    numbers = reliability_of(found, relevant, np.arange(len(scores)))
     assert numbers.calibration_error < 0.02
     assert numbers.brier_score == pytest.approx(brier_score_loss(relevant, found))
     assert sum(one.count for one in numbers.bins) == 20_000

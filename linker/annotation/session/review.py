@@ -10,7 +10,7 @@ from linker.annotation.pool import Pool
 from linker.annotation.session.agreement import cohen_kappa, krippendorff_alpha
 from linker.annotation.session.events import Event
 from linker.annotation.session.state import SessionState
-from linker.calibration.probabilities import wilson_interval
+from linker.common.stats import proportion_interval
 from linker.data.types import Post
 
 
@@ -40,7 +40,7 @@ class Share:
     Attributes:
         hits: number of posts that count.
         count: number of posts in all.
-        low: lower bound of Wilson's 95 % interval, 0 to 1; 0 without posts.
+        low: lower bound of the 95 % interval, 0 to 1; 0 without posts.
         high: upper bound; 1 without posts.
     """
 
@@ -52,7 +52,7 @@ class Share:
     @classmethod
     def of(cls, hits: int, count: int) -> Share:
         """Return the share with its interval."""
-        return cls(hits, count, *(wilson_interval(hits, count) if count else (0.0, 1.0)))
+        return cls(hits, count, *(proportion_interval(hits, count) if count else (0.0, 1.0)))
 
 
 @dataclass(frozen=True)
