@@ -14,6 +14,7 @@ import numpy as np
 from linker.calibration.probabilities import platt, rising
 from linker.calibration.thresholds import Share, Thresholds
 from linker.common.errors import DataError
+from linker.common.stats import effective_counts
 from linker.data.labels.records import SampledLabels
 from linker.models.score_scale import UNSCALED, ScoreScale
 
@@ -151,34 +152,49 @@ class LabeledThresholds(Thresholds):
             return _counted(precision, hits / size), _counted(recall, hits / int(self._relevant.sum()))
         if not self._has_sample:
             return Share(precision, note=self.no_interval), Share(recall, note=self.no_interval)
-        rng = np.random.default_rng(_SEED)
+        rng, parts = np.random.default_rng(_SEED), (slice(labeled), slice(labeled, None))
+        kept, left = (self._relevant[part][self._random[part]] for part in parts)
         # Lower and upper bounds of the relevant posts: (frames, samples).
-        low, high = np.stack([self._bounds(0, size, frame, rng) for frame in self._frames], axis=1)
-        low_left, high_left = np.stack(
-            [self._bounds(size, len(self), frame, rng) for frame in self._frames], axis=1
-        )
+        low, high = self._bounds(0, size, rng)
+        low_left, high_left = self._bounds(size, len(self), rng, (not kept.any(), False))
         lows, highs = low / np.maximum(low + high_left, 1), high / np.maximum(high + low_left, 1)
         if labeled == size:
             return _counted(precision, hits / size), Share.of(recall, lows, highs)
+        if left.all() or not left.any():
+            low, high = self._bounds(0, size, rng, (not left.any(), bool(left.all())))
         return Share.of(precision, low / size, high / size), Share.of(recall, lows, highs)
 
     def _bounds(
-        self, start: int, stop: int, frame: np.ndarray, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Sample lower and upper bounds of the relevant posts among the ranks from start to stop."""
+        self, start: int, stop: int, rng: np.random.Generator, alone: tuple[bool, bool] = (False, False)
+    ) -> np.ndarray:
+        """Sample lower and upper bounds of the relevant posts among the ranks from start to stop.
+
+        There is an interval only if the sample has a relevant label and an irrelevant one. Where all labels of a kind
+        are on this side (`alone`: relevant, irrelevant), few of them are more than their share, since without them
+        there would be no interval: then the bound is that of a binomial distribution without zero.
+
+        Returns:
+            Lower and upper bounds: 2 × frames × samples.
+        """
         first, last = (int(rank) for rank in np.searchsorted(self._at, [start, stop]))
         side = slice(first, last)
-        relevant, random = self._relevant[side], self._random[side]
-        # Posts that could be drawn and were not: without a label, or labeled later.
-        later = frame[side] & ~random
-        least, unlabeled = int(relevant[later].sum()), stop - start - (last - first)
-        hits, labels = _effective(relevant[random], self._draws[side][random])
+        relevant, random, unlabeled = self._relevant[side], self._random[side], stop - start - (last - first)
+        hits, labels = effective_counts(relevant[random], self._draws[side][random], alike=True)
         bounds = []
-        for more in (_PRIOR, 1 - _PRIOR):
-            share = rng.beta(hits + more, labels - hits + 1 - more, _DRAWS)
-            others = rng.binomial(unlabeled + int(later.sum()), share)
-            bounds.append(int(relevant.sum()) - least + np.clip(others, least, least + unlabeled))
-        return bounds[0], bounds[1]
+        for frame in self._frames:
+            # Posts that could be drawn and were not: without a label, or labeled later.
+            later = frame[side] & ~random
+            least = int(relevant[later].sum())
+            for more in (_PRIOR, 1 - _PRIOR):
+                if not alone[more > 0.5]:
+                    share = rng.beta(hits + more, labels - hits + 1 - more, _DRAWS)
+                elif more < 0.5:
+                    share = _without_zero(hits, labels, rng)
+                else:
+                    share = 1 - _without_zero(labels - hits, labels, rng)
+                others = rng.binomial(unlabeled + int(later.sum()), share)
+                bounds.append(int(relevant.sum()) - least + np.clip(others, least, least + unlabeled))
+        return np.stack([bounds[::2], bounds[1::2]])
 
     def _needed(self, target: float) -> str:
         # A sample with this many relevant posts, all of them kept, is enough.
@@ -218,18 +234,10 @@ def _counted(value: float, true: float) -> Share:
     return Share(value, min(value, true), max(value, true))
 
 
-def _effective(relevant: np.ndarray, draws: np.ndarray) -> tuple[float, float]:
-    """Return how many relevant labels, of how many, say as much as these, where near-duplicates were drawn as one.
+def _without_zero(hits: float, labels: float, rng: np.random.Generator) -> np.ndarray:
+    """Sample lower bounds of a share, given that there is a hit."""
+    from scipy.special import betainc  # takes a while to import
 
-    The effective size of a sample of clusters (Korn and Graubard 1998, Survey Methodology 24:193).
-    """
-    _, cluster = np.unique(draws, return_inverse=True)
-    sizes, hits = np.bincount(cluster).astype(float), np.bincount(cluster, relevant)
-    labels, positives = float(sizes.sum()), float(hits.sum())
-    if labels == len(sizes):
-        return positives, labels
-    share = positives / labels
-    size = labels**2 / (sizes**2).sum()
-    if 0 < share < 1:
-        size = min(size, share * (1 - share) * labels**2 / ((hits - share * sizes) ** 2).sum())
-    return share * size, size
+    share, least = np.geomspace(1e-9, 1, 1000), min(hits, 1)
+    reached = betainc(hits + _PRIOR, labels - hits + 1 - _PRIOR, share)
+    return np.interp(rng.random(_DRAWS), reached / betainc(least, labels - least + 1, share), share)

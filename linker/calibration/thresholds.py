@@ -202,9 +202,8 @@ class Thresholds:
             raise LinkerError(f"recall>={target:g}: recall has no lower bound here; {self.basis}")
 
         def bound(end: int) -> float:
-            if not confident or end == len(self):
-                return float(self._recall(end))
-            return self.at(self._score_keeping(end)).recall.low or 0.0
+            recall = float(self._recall(end))
+            return self._shares(end, 1, recall)[1].low or 0 if confident and end < len(self) else recall
 
         end = self._ends[bisect_left(self._ends.tolist(), target - _ROUNDING, key=bound)]
         threshold = self.at(self._score_keeping(int(end)))

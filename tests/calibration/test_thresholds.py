@@ -74,6 +74,21 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(kind: str, how: str
     assert np.mean(widths) < 0.5
 
 
+@pytest.mark.parametrize("rare", [True, False])
+def test_intervals_that_need_a_label_of_a_rare_kind_hold_where_there_is_one(rare: bool) -> None:
+    rng, held = np.random.default_rng(1), list[bool]()
+    scores, relevant = np.arange(1000, 0, -1, dtype=np.float32), (np.arange(1000) % 500 == 7) == rare
+    while len(held) < 150:
+        labeled = rng.choice(1000, 20, replace=False)
+        if len(set(relevant[labeled].tolist())) == 2:
+            random = np.ones(20, dtype=bool)
+            kept = LabeledThresholds(scores, labeled, relevant[labeled], random=random, before=~random).at(
+                201
+            )
+            held.append((kept.precision.low or 0) <= relevant[:800].mean() <= (kept.precision.high or 0))
+    assert np.mean(held) >= 0.93
+
+
 @pytest.mark.parametrize(
     ("drawn", "words"),
     [

@@ -78,16 +78,16 @@ class World:
 
 def _recall_rule(world: World, target: float = 0.9) -> Draws:
     """Label until the stopping rule stops."""
-    rule, draws, queue = RecallRule(target), Draws(), list(world.strategy)
-    while True:
-        posts = np.array([post for post, _ in draws], dtype=np.int64)
-        labels = Labels(posts, world.relevant[posts], np.array([flag for _, flag in draws], dtype=bool))
+    rule, queue = RecallRule(target), list(world.strategy)
+    posts, at_random = np.zeros(_POSTS, dtype=np.int64), np.zeros(_POSTS, dtype=bool)
+    for count in range(_POSTS + 1):
+        labels = Labels(posts[:count], world.relevant[posts[:count]], at_random[:count])
         decision = rule.decide(labels, _POSTS)
         if decision.stop:
-            return draws
-        post = queue[int(world.rng.integers(len(queue)))] if decision.draw_at_random else queue[0]
-        queue.remove(post)
-        draws.append((post, decision.draw_at_random))
+            break
+        at_random[count] = decision.draw_at_random
+        posts[count] = queue.pop(int(world.rng.integers(len(queue))) if decision.draw_at_random else 0)
+    return list(zip(posts[:count].tolist(), at_random[:count].tolist()))
 
 
 def _until_relevant(world: World, count: int = 20) -> Draws:
