@@ -201,11 +201,13 @@ class Thresholds:
         if confident and self.no_interval:
             raise LinkerError(f"recall>={target:g}: recall has no lower bound here; {self.basis}")
 
-        def bound(end: int) -> float:
-            recall = float(self._recall(end))
-            return self._shares(end, 1, recall)[1].low or 0 if confident and end < len(self) else recall
+        def low(end: int) -> float:
+            return self._shares(end, 1, float(self._recall(end)))[1].low or 0 if end < len(self) else 1
 
-        end = self._ends[bisect_left(self._ends.tolist(), target - _ROUNDING, key=bound)]
+        index = int(np.searchsorted(self._recall(self._ends), target - _ROUNDING))
+        if confident:
+            index = bisect_left(self._ends.tolist(), target - _ROUNDING, index, key=low)
+        end = self._ends[index]
         threshold = self.at(self._score_keeping(int(end)))
         if target == 1:
             return threshold

@@ -64,7 +64,7 @@ CAMPAIGNS = {
     "kill fetching": Campaign(kills.crawls, 1, 20),
     "signals": Campaign(signals.signals, 1, 20),
     "damaged files": Campaign(fuzz.files, 300, 10_000),
-    "intervals": Campaign(intervals.intervals, 20, 2_000),
+    "intervals": Campaign(intervals.intervals, 40, 2_000),
     "environments": Campaign(environments.commands, 1, 99),
     "pages": Campaign(pages.extraction, 1, 3),
     "web pages": Campaign(web_pages.web_pages, 1, 2),
