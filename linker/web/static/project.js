@@ -150,7 +150,7 @@ export class ProjectView {
     }, name)));
     draw();
     return panel("Export labels", el("p", { class: "check" }, resolved, el("label", { for: "export-resolved" }, "One label per post: the decided one, or the majority's")), links,
-      el("p", { class: "muted" }, "An export shows the labels of all people: what you label after it counts in no agreement."));
+      el("p", { class: "muted" }, "An export shows the labels of all people. If you label a post after you exported labels of others on it, your label counts in no agreement."));
   }
 
   imports() {
