@@ -61,10 +61,8 @@ def effective_counts(relevant: np.ndarray, groups: np.ndarray, alike: bool) -> t
     share = positives / trials
     size = trials**2 / (sizes**2).sum() if alike or many == 1 else trials
     if spread := float(((hits - share * sizes) ** 2).sum()):
-        variance = spread / trials**2
-        if not alike:
-            from scipy.special import stdtrit  # takes a while to import
+        from scipy.special import stdtrit  # takes a while to import
 
-            variance *= many / (many - 1) * (stdtrit(many - 1, 0.975) / 1.96) ** 2
-        size = min(size, share * (1 - share) / variance)
+        width = stdtrit(many - 1, 0.975) / 1.96  # of t, since the spread is an estimate of few groups
+        size = min(size, share * (1 - share) * trials**2 / spread * (many - 1) / many / width**2)
     return share * size, size

@@ -132,8 +132,9 @@ def randomization_test(differences: np.ndarray, resamples: int = 10_000, seed: i
     """Two-sided paired randomization (permutation) test, as Smucker, Allan and Carterette 2007 advise for
     retrieval.
 
-    If two models were equal, their values on an article could be swapped, so every difference could as well
-    have the other sign. Exact up to 15 articles: then all patterns of signs are tried.
+    Null hypothesis: on each article, the values of the models could be swapped, so every difference could as well have
+    the other sign; not that means are equal while differences are skewed. Exact up to 15 articles: then all patterns of
+    signs are tried.
 
     Args:
         differences: articles (or posts) × metrics, the value of one model minus that of the other.
@@ -227,8 +228,10 @@ def swapped_p_values(
 ) -> dict[str, float]:
     """Two-sided p-values of the metrics of `linker.evaluation.metrics.pairwise`, by a randomization test.
 
-    If two models were equal, their scores of an article could be swapped. Both are compared by ranks among all their
-    pairs, so that their scores have the same range.
+    Null hypothesis: on each article, the scores of the models could be swapped, but for the scales that they are on. So
+    both are compared by ranks among all their pairs. Ranks take location and width of a scale from these articles, like
+    two parameters of a fit, and swapped differences are too small by a factor of √(1 − 2/articles), as its residuals
+    are; the observed difference is reduced likewise. Without that, up to 7.6 % of p-values of equal models were ≤ 0.05.
 
     Args:
         scores: articles × posts, by one model.
@@ -254,7 +257,10 @@ def swapped_p_values(
         for flips in (swaps, ~swaps)
     )
     differences = {metric: np.abs(first[metric] - second[metric]) for metric in first}
-    return {metric: float((of >= of[0] - 1e-12).mean()) for metric, of in differences.items()}
+    shrunk = max(0, 1 - 2 / len(scores)) ** 0.5
+    # R-precision has few values: of swaps, the next lower one counts.
+    least = {metric: of[of <= shrunk * of[0] + 1e-12].max(initial=0) for metric, of in differences.items()}
+    return {metric: float((of >= least[metric] - 1e-12).mean()) for metric, of in differences.items()}
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

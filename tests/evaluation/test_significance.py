@@ -46,21 +46,23 @@ def test_randomization_test_keeps_its_level(count: int) -> None:
     assert 0.055 >= (p_values <= 0.05).mean() >= (0.025 if count > 5 else 0)
 
 
-@pytest.mark.parametrize(("count", "runs"), [(5, 50), (8, 50)])
-def test_swaps_keep_the_level_of_metrics_over_all_pairs(count: int, runs: int) -> None:
+@pytest.mark.parametrize("count", [8, 10])
+def test_swaps_keep_the_level_of_metrics_over_all_pairs(count: int) -> None:
     random, ids = np.random.default_rng(count), ([*map(str, range(count))], [*map(str, range(20))])
     rejected = []
-    for _ in range(runs):
+    for _ in range(500):
         relevance = random.random((count, 20)) < 0.2
         relevance[:, 0] = True
-        lifts = random.lognormal(sigma=1, size=(2, count, 1))
-        first, second = random.normal(size=(2, count, 20)) + relevance * lifts
+        levels = random.lognormal(
+            sigma=1, size=(2, count, 1)
+        )  # how high a model scores all posts of an article
+        first, second = random.normal(size=(2, count, 20)) + relevance + levels
         p_values = swapped_p_values(first, 100 * second, relevance, *ids)
         rejected.append([p <= 0.05 for p in p_values.values()])
-        assert swapped_p_values(second, first, relevance, *ids) == pytest.approx(p_values)
-    assert (np.mean(rejected, axis=0) <= 0.12).all()
+    assert swapped_p_values(second, first, relevance, *ids) == pytest.approx(p_values)
+    assert (np.mean(rejected, axis=0) <= 0.065).all()
     better = swapped_p_values(relevance * 1.0, first, relevance, *ids)
-    assert better["AUC"] == 2.0 ** (1 - count)
+    assert 2.0 ** (1 - count) <= better["AUC"] <= 0.05
 
 
 def test_the_seed_decides() -> None:
