@@ -160,9 +160,10 @@ def randomization_test(differences: np.ndarray, resamples: int = 10_000, seed: i
     return as_far / (resamples + 1)
 
 
-def bootstrap_weights(articles: int, resamples: int, seed: int = 0) -> np.ndarray:
+def bootstrap_weights(articles: int, resamples: int, seed: int | np.random.Generator = 0) -> np.ndarray:
     """How often each article is drawn (with replacement) into each sample: resamples × articles."""
-    return _drawn(np.random.default_rng(seed), articles, resamples)
+    shares = np.full(articles, 1 / articles)
+    return np.random.default_rng(seed).multinomial(articles, shares, size=resamples)
 
 
 def mean_intervals(values: np.ndarray, resamples: int, seed: int = 0) -> np.ndarray:
@@ -185,16 +186,12 @@ def mean_intervals(values: np.ndarray, resamples: int, seed: int = 0) -> np.ndar
     errors = np.empty((resamples, values.shape[1]))
     step = _samples_at_once(count)
     for start in range(0, resamples, step):
-        weights = _drawn(random, count, min(step, resamples - start))
+        weights = bootstrap_weights(count, min(step, resamples - start), random)
         means = weights @ values / count
         spread = np.sqrt(np.maximum(weights @ values**2 / count - means**2, 0))
         # A sample of equal values has no spread, and says nothing.
         errors[start : start + step] = np.divide(means, spread, out=np.zeros_like(means), where=spread > 1e-9)
     return np.asarray(middle - values.std(axis=0) * np.quantile(errors, (0.975, 0.025), axis=0))
-
-
-def _drawn(random: np.random.Generator, count: int, samples: int) -> np.ndarray:
-    return random.multinomial(count, np.full(count, 1 / count), size=samples)
 
 
 def _samples_at_once(count: int) -> int:
