@@ -33,7 +33,7 @@ def proportion_interval(hits: float, count: float) -> tuple[float, float]:
 
     Args:
         hits: 0 to `count`; need not be whole, see `effective_counts`.
-        count: number of independent trials, above 0.
+        count: number of independent trials; of none, the interval is 0 to 1.
     """
     from scipy.special import betaincinv  # takes a while to import
 

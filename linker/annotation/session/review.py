@@ -52,7 +52,7 @@ class Share:
     @classmethod
     def of(cls, hits: int, count: int) -> Share:
         """Return the share with its interval."""
-        return cls(hits, count, *(proportion_interval(hits, count) if count else (0.0, 1.0)))
+        return cls(hits, count, *proportion_interval(hits, count))
 
 
 @dataclass(frozen=True)
