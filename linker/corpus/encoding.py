@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from linker.corpus.indexes.near_duplicates import SIGNATURES, signed
 from linker.corpus.indexes.vectors import VECTORS, packed
+from linker.data.languages import languages_of
 from linker.data.types import Post
 from linker.models.features.postings import postings_of
 from linker.models.features.text_encoder import TextEncoder
@@ -26,7 +28,14 @@ def encoded(model: Model, posts: Sequence[Post]) -> dict[str, dict[str, np.ndarr
         posts: the posts.
     """
     texts = [post.text for post in posts]
-    files = {name: packed(encoder.post_vectors(posts)) for name, encoder in encoders(model).items()}
+    # What else an article in another language reads is stored when there is one.
+    suited = [model.suited_to((), languages) for languages in (Counter[str](), languages_of(posts))]
+    read = {feature.encoder for part in suited for feature in part.features()}
+    files = {
+        name: packed(encoder.post_vectors(posts))
+        for name, encoder in encoders(model).items()
+        if encoder in read
+    }
     files[SIGNATURES] = signed(texts)
     for stop_words in word_lists(model):
         files[words_file(stop_words)] = postings_of(texts, stop_words)
@@ -41,7 +50,8 @@ def encoders(model: Model) -> Mapping[str, TextEncoder]:
 
 def word_lists(model: Model) -> Sequence[str]:
     """Return the lists of stop words without which a model counts words, but for those of other languages."""
-    counted = (words for feature in model.suited_to(()).features() for words in feature.stop_words_for(()))
+    features = model.suited_to((), Counter()).features()
+    counted = (words for feature in features for words in feature.stop_words_for(()))
     return list(dict.fromkeys([ENGLISH, *counted]))
 
 

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from functools import cache, lru_cache
 
 from linker.common.errors import DataError
-from linker.data.characters import folded, plain
+from linker.data.characters import folded, is_latin, plain
 from linker.data.types import Article, Post
 
 #: Shorter texts, such as headlines full of names, are identified too unreliably to score an article by.
@@ -43,17 +43,28 @@ def language_of(article: Article) -> str | None:
     return article.language or _identified(article.full_text[:_MOST_CHARACTERS], _LEAST_BYTES_OF_AN_ARTICLE)
 
 
+def language_of_most(of_posts: Counter[str]) -> str | None:
+    """Return the language of more than half of the posts that were counted by `languages_of`; None: there is none."""
+    language, count = next(iter(of_posts.most_common(1)), ("", 0))
+    return language if count * 2 > of_posts.total() else None
+
+
 def among_posts(articles: Sequence[Article], of_posts: Counter[str]) -> Sequence[Article]:
-    """Return the articles; those of unknown language count as in the language of most posts, if most are in one.
+    """Return the articles; one of unknown language counts as in the language of most posts, if its script is theirs.
 
     Args:
         articles: the articles.
         of_posts: languages of some of the posts, from `languages_of`.
     """
-    language, count = next(iter(of_posts.most_common(1)), ("", 0))
-    if count * 2 <= of_posts.total():
+    language = language_of_most(of_posts)
+    if language is None:
         return articles
-    return [replace(article, language=language_of(article) or language) for article in articles]
+    return [
+        article
+        if language_of(article) or is_latin(article.full_text) != (_script(language) == "Latn")
+        else replace(article, language=language)
+        for article in articles
+    ]
 
 
 def languages_of(posts: Sequence[Post]) -> Counter[str]:
@@ -125,6 +136,16 @@ def function_words(code: str) -> frozenset[str]:
     from bm25s import stopwords  # imports numba if installed, which takes seconds
 
     return frozenset(map(folded, getattr(stopwords, f"STOPWORDS_{_WORD_LISTS[code]}", ())))
+
+
+@cache
+def _script(code: str) -> str:
+    """Return the script that a language is usually written in, such as `Latn`; empty if it is not known."""
+    from babel.core import get_global
+
+    return next(
+        (part for part in get_global("likely_subtags").get(code, "").split("_") if len(part) == 4), ""
+    )
 
 
 @cache

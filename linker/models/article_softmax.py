@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
 
@@ -90,9 +91,9 @@ class ArticleSoftmaxModel(Model):
         return [self.model] if self.time is None else [self.model, self.time]
 
     @override
-    def suited_to(self, articles: Sequence[Article]) -> Model:
+    def suited_to(self, articles: Sequence[Article], of_posts: Counter[str]) -> Model:
         suited = copy(self)
-        suited.model = self.model.suited_to(articles)
+        suited.model = self.model.suited_to(articles, of_posts)
         return suited
 
     @override

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from typing import Literal
@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from linker.common.errors import ConfigError
 from linker.common.stats import zscore
-from linker.data.languages import language_of
+from linker.data.languages import language_of, language_of_most
 from linker.data.types import Article
 from linker.models.features.feature import Contributions, Feature, Share
 from linker.models.model import Model
@@ -38,13 +38,14 @@ class EnsembleModel(Model):
         languages: ISO 639-1 codes of the languages that the models were trained on; None: all, or unknown. Commands
             warn if articles or posts are in others.
         other_weights: the weights for articles that are in another language than these (decision 170); None: `weights`.
+        cross_weights: the weights for articles that are in another language than most posts; None: the article decides.
 
     Raises:
         ConfigError: if `parts` is empty, the numbers of models and weights differ, or there are other weights and no
             languages.
     """
 
-    keys_without_weights = frozenset({"weights", "fusion", "languages", "other_weights"})
+    keys_without_weights = frozenset({"weights", "fusion", "languages", "other_weights", "cross_weights"})
 
     def __init__(
         self,
@@ -53,19 +54,25 @@ class EnsembleModel(Model):
         fusion: Fusion = "zscore",
         languages: list[str] | None = None,
         other_weights: list[float] | None = None,
+        cross_weights: list[float] | None = None,
     ) -> None:
         if not parts:
             raise ConfigError("ensemble: `parts` is empty; give at least one model")
-        for name, given in (("weights", weights), ("other_weights", other_weights)):
+        for name, given in (
+            ("weights", weights),
+            ("other_weights", other_weights),
+            ("cross_weights", cross_weights),
+        ):
             if given is not None and len(given) != len(parts):
                 raise ConfigError(
                     f"ensemble: {len(given)} {name} for {len(parts)} parts; give one weight per part"
                 )
-        if other_weights is not None and not languages:
+        if (other_weights or cross_weights) and not languages:
             raise ConfigError("ensemble: `other_weights` without `languages`; state the models' languages")
         self._submodels = parts
         self.weights = weights or [1.0] * len(parts)
-        self.languages, self.other_weights = languages, other_weights
+        self.languages, self.other_weights, self.cross_weights = languages, other_weights, cross_weights
+        self._of_posts: Counter[str] = Counter()
         self.fusion: Fusion = fusion
         self.adapts_to_languages = other_weights is not None
 
@@ -91,17 +98,19 @@ class EnsembleModel(Model):
         return ScoreScale("similarity", width=sum(widths))
 
     @override
-    def suited_to(self, articles: Sequence[Article]) -> Model:
-        """Return the ensemble of the models that have a weight for any of the articles, if some have none."""
-        of_each = self.weights_for(articles) or [self.weights]
-        used = [i for i in range(len(self._submodels)) if any(weights[i] for weights in of_each)]
-        if len(used) in (0, len(self._submodels)):
-            return self
+    def suited_to(self, articles: Sequence[Article], of_posts: Counter[str]) -> Model:
+        """Return the ensemble of the models that have a weight for some of the articles among these posts."""
         suited = copy(self)
-        suited._submodels = [self._submodels[i].suited_to(articles) for i in used]
-        suited.weights = [self.weights[i] for i in used]
-        suited.other_weights = self.other_weights and [self.other_weights[i] for i in used]
-        return suited
+        suited._of_posts = of_posts
+        typical = Article("any", "", language=language_of_most(of_posts))
+        of_each = suited.weights_for(articles or [typical])
+        used = [i for i in range(len(self._submodels)) if any(weights[i] for weights in of_each)]
+        suited._submodels = [self._submodels[i].suited_to(articles, of_posts) for i in used]
+        suited.weights, suited.other_weights, suited.cross_weights = (
+            weights and [weights[i] for i in used]
+            for weights in (self.weights, self.other_weights, self.cross_weights)
+        )
+        return suited if used else self
 
     @override
     def combine(
@@ -152,7 +161,7 @@ class EnsembleModel(Model):
         return self.fusion == "sum" and min(weights, default=0) >= 0 and all_separable
 
     def weights_for(self, articles: Sequence[Article]) -> list[list[float]]:
-        """Return the weights of the models for each article, by its language.
+        """Return the weights of the models for each article, by its language and those of the posts.
 
         Args:
             articles: the articles.
@@ -160,10 +169,19 @@ class EnsembleModel(Model):
         Returns:
             One list per article, with a weight per model.
         """
+        return [self._weights_for(article) for article in articles]
+
+    def _weights_for(self, article: Article) -> list[float]:
         if self.other_weights is None or self.languages is None:
-            return [self.weights] * len(articles)
-        known = {None, *self.languages}  # an unknown language changes nothing
-        return [self.weights if language_of(a) in known else self.other_weights for a in articles]
+            return self.weights
+        language, of_most = language_of(article), language_of_most(self._of_posts)
+        in_known = sum(self._of_posts[known] for known in self.languages) * 2 >= self._of_posts.total()
+        if language is None or language in self.languages:  # an unknown language counts as a known one
+            if in_known or self.cross_weights is None:
+                return self.weights
+            return self.cross_weights if of_most else self.other_weights
+        differs = of_most not in (None, language)
+        return self.cross_weights if differs and self.cross_weights else self.other_weights
 
     def _fused(self, scores: Sequence[np.ndarray], articles: Sequence[Article]) -> np.ndarray:
         comparable = _FUSIONS[self.fusion]

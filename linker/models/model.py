@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,11 +56,12 @@ class Model(Registrable):
             raise NotImplementedError(f"{type(self).__name__} has neither features() nor score()")
         return list(of_submodels) or [Text(self)]
 
-    def suited_to(self, articles: Sequence[Article]) -> Model:
-        """Return the model without parts that do not count for any of these articles; by default the model itself.
+    def suited_to(self, articles: Sequence[Article], of_posts: Counter[str]) -> Model:
+        """Return the model without parts that do not count for these articles and posts; by default the model itself.
 
         Args:
-            articles: the articles; none: all in the languages that the model was trained on.
+            articles: the articles; none: all in the language of most posts.
+            of_posts: languages of some of the posts, from `languages_of`; none: those that the model was trained on.
         """
         return self
 
@@ -131,8 +133,9 @@ class Model(Registrable):
         Returns:
             float32, articles × posts, finite.
         """
-        articles = among_posts(articles, table.languages(None))
-        model = self.suited_to(articles)
+        languages = table.languages(None)
+        articles = among_posts(articles, languages)
+        model = self.suited_to(articles, languages)
         scores = {
             feature: feature.scores_together(table, articles) if together else feature.scores(table, articles)
             for feature in model.features()

@@ -74,7 +74,7 @@ class Explainer:
     def __init__(
         self, model: Model, table: PostTable, articles: Sequence[Article], encode: bool = True
     ) -> None:
-        self._model = model.suited_to(articles)
+        self._model = model.suited_to(articles, table.languages(None))
         self._table, self._articles, self._encode = table, articles, encode
 
     def __call__(self, rows: np.ndarray, posts: Sequence[Post]) -> list[Explanation] | None:

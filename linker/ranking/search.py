@@ -113,8 +113,9 @@ class QueryScores:
         self._table, self._articles, self._name = table, articles, name
         self.passing = table.passing(request.filter) if request.filter else None
         dated = without_dates(articles) if request.ignore_dates else articles
-        self.query = among_posts(dated, table.languages(None))
-        self._model = model.suited_to(self.query)
+        languages = table.languages(None)  # not of those that pass: a filter changes no score
+        self.query = among_posts(dated, languages)
+        self._model = model.suited_to(self.query, languages)
         self.scale = user_scale(model, table, self.query)
 
     @cached_property

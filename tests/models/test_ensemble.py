@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -131,8 +132,27 @@ def test_a_part_without_weight_for_an_article_is_not_scored() -> None:
     parts: list[Model] = [Fixed(random_scores(1)), Fixed(np.full((1, 1), np.nan))]
     model = EnsembleModel(parts, [1, 0], "sum", languages=["en"], other_weights=[0, 1])
     np.testing.assert_array_equal(model.score([ENGLISH], POSTS), parts[0].score([ENGLISH], POSTS))
-    assert model.suited_to([GERMAN]).submodels() == parts[1:]
-    assert model.suited_to([ENGLISH, GERMAN]).submodels() == parts
+    assert model.suited_to([GERMAN], Counter()).submodels() == parts[1:]
+    assert model.suited_to([ENGLISH, GERMAN], Counter()).submodels() == parts
+
+
+def test_the_languages_of_the_posts_choose_the_weights() -> None:
+    pytest.importorskip("pycld2", reason="has no wheel for this platform")
+    parts: list[Model] = [Fixed(random_scores(number)) for number in range(3)]
+    model = EnsembleModel(parts, [1, 0, 0], "sum", ["en"], other_weights=[0, 1, 0], cross_weights=[0, 0, 1])
+    headline = Article("h", "Tokyo ’20")
+    for article, posts, used in [
+        (ENGLISH, {}, 0),
+        (ENGLISH, {"en": 5, "zh": 5}, 0),
+        (ENGLISH, {"en": 1, "zh": 5}, 2),
+        (ENGLISH, {"fr": 2, "de": 2, "en": 3}, 1),  # most are in no single language
+        (headline, {"zh": 9}, 2),
+        (GERMAN, {"de": 9, "en": 8}, 1),
+        (GERMAN, {"de": 3, "fr": 3, "en": 4}, 1),
+        (GERMAN, {"en": 9, "de": 8}, 2),
+    ]:
+        assert model.suited_to([article], Counter(posts)).submodels() == [parts[used]]
+    assert model.suited_to([], Counter(de=9)).submodels() == [parts[1]]
 
 
 def test_wrong_other_weights_are_refused() -> None:

@@ -31,13 +31,15 @@ def calibrate(
     reference = resolve_model(model)
 
     from linker.calibration.calibrate import calibrate as fit
+    from linker.data.languages import languages_of
     from linker.models.features.feature import word_statistics
     from linker.models.features.memory_table import MemoryTable
 
     linked = data.read(columns, reading.on_error)
     # Articles are scored independently, as in `linker rank`.
     scorer = reference.load()
-    words = word_statistics(scorer.suited_to(linked.articles).features(), linked.articles, linked.posts)
+    suited = scorer.suited_to(linked.articles, languages_of(linked.posts))
+    words = word_statistics(suited.features(), linked.articles, linked.posts)
     # With these counts of words, as later, when the calibration is used.
     scores = scorer.score_table(MemoryTable(linked.posts, words), linked.articles)
     calibration = fit(
