@@ -171,7 +171,7 @@ def test_a_wheel_without_the_library_fits_all_platforms_and_takes_one_by_the_rul
     setup(copy, "bdist_wheel", CXX="/nonexistent/c++")
     (pure,) = (copy / "dist").iterdir()
     assert pure.name.endswith("-py3-none-any.whl")
-    assert pure.stat().st_size <= 34_000_000, "with a library of 1 MB, at most 35 MB"
+    assert pure.stat().st_size <= 69_000_000, "with a library of 1 MB, at most 70 MB"
     assert not [name for name in zipfile.ZipFile(pure).namelist() if "cpp" in name or name.endswith(".so")]
     (tmp_path / "liblinker.so").write_bytes(b"a library")
     wheel = script._add_library(pure, tmp_path / "liblinker.so", "one_x86_64.two_x86_64", tmp_path)

@@ -59,7 +59,7 @@ def build_pool(
             same.append(posts[place])
     distinct = [posts[place] for place in copies]
     table, first = MemoryTable(posts, embeddings=embeddings), np.array([*copies])
-    encoder = embedding_submodel(model)
+    encoder = embedding_submodel(model.suited_to(articles, table.languages(None)))
     vectors = None if encoder is None else table.post_vectors(encoder)[first]
     article_vectors = None if encoder is None else encoder.article_vectors(articles)
     scores = mean_scores(model, table, articles)[first]

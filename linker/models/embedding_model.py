@@ -149,7 +149,15 @@ class EmbeddingModel(EncoderModel):
             )
             mixed = (1 - self.title_weight) * wholes[titled] + self.title_weight * titles
             wholes[titled] = unit_length(mixed) if self.similarity == "cosine" else mixed
-        return wholes
+        return self._of_articles(wholes)
+
+    def _of_articles(self, vectors: np.ndarray) -> np.ndarray:
+        """Return the embeddings of articles from those of their texts, by default the same."""
+        return vectors
+
+    def _of_posts(self, vectors: np.ndarray) -> np.ndarray:
+        """Return the embeddings of posts from those of their texts, by default the same."""
+        return vectors
 
     def _untitled_vectors(self, articles: Sequence[Article]) -> np.ndarray:
         """Embed articles without extra weight for titles: the mean over `article_prefixes`, if there are any."""
@@ -177,7 +185,9 @@ class EmbeddingModel(EncoderModel):
         rows = [row.setdefault(post.text, len(row)) for post in posts]
         distinct = posts if len(row) == len(posts) else [Post("", text) for text in row]
         del row
-        vectors = self.encode(map(self.post_tokens, distinct), "encoding posts", len(distinct))
+        vectors = self._of_posts(
+            self.encode(map(self.post_tokens, distinct), "encoding posts", len(distinct))
+        )
         if self.rounds_posts:
             for start in range(0, len(vectors), _ROUNDED_AT_ONCE):
                 some = vectors[start : start + _ROUNDED_AT_ONCE]

@@ -106,10 +106,9 @@ class EnsembleModel(Model):
         of_each = suited.weights_for(articles or [typical])
         used = [i for i in range(len(self._submodels)) if any(weights[i] for weights in of_each)]
         suited._submodels = [self._submodels[i].suited_to(articles, of_posts) for i in used]
-        suited.weights, suited.other_weights, suited.cross_weights = (
-            weights and [weights[i] for i in used]
-            for weights in (self.weights, self.other_weights, self.cross_weights)
-        )
+        suited.weights = [self.weights[i] for i in used]
+        suited.other_weights = self.other_weights and [self.other_weights[i] for i in used]
+        suited.cross_weights = self.cross_weights and [self.cross_weights[i] for i in used]
         return suited if used else self
 
     @override

@@ -37,7 +37,7 @@ def language_warning(model: Model, articles: Sequence[Article], of_posts: Counte
     stated = [part for part in all_submodels(model) if part.languages]
     if not stated:
         return None
-    known = set(stated[0].languages or ())
+    known = {language for part in stated for language in part.languages or ()}
     counted = among_posts(articles, of_posts)
     of_articles = Counter(language for article in counted if (language := language_of(article)))
     foreign = _without(of_articles, known)
@@ -57,8 +57,9 @@ def language_warning(model: Model, articles: Sequence[Article], of_posts: Counte
         effect = "words that article and posts share lead the ranking"
     else:
         effect = "it misses posts in other languages unless they share names or other words"
+    names = _listed(map(language_name, sorted(known))) if len(known) <= _SHOWN else f"{len(known)} languages"
     return (
-        f"{'; '.join(found)}. The model was trained on {_listed(map(language_name, sorted(known)))}: {effect}. "
+        f"{'; '.join(found)}. The model was trained on {names}: {effect}. "
         f"For other languages, train a multilingual model: linker train {RECIPE} --data DIR"
     )
 

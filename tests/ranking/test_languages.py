@@ -81,9 +81,11 @@ def test_the_command_warns_in_one_line_outside_english_only(tmp_path: Path) -> N
     german = tmp_path / "german.txt"
     german.write_text(read_articles(str(TEXTS / "german" / "articles.jsonl"))[0].full_text, encoding="utf-8")
     german_posts = TEXTS / "german" / "posts.jsonl"
-    warnings = [line for line in rank(german, german_posts).splitlines() if line.startswith("warning")]
-    assert len(warnings) == 1
-    assert "article: German; posts: 100 % German" in warnings[0]
-    assert "warning" not in rank(ROOT / "data" / "article.html", ROOT / "data" / "posts.jsonl")
-    assert "warning" in rank(ROOT / "data" / "article.html", german_posts)
-    assert "warning" not in rank(german, german_posts, "--model", "bm25")
+    english, distilled = ROOT / "data" / "article.html", ("--model", "distilled")
+    found = rank(german, german_posts, *distilled).splitlines()
+    (warning,) = (line for line in found if line.startswith("warning"))
+    assert "article: German; posts: 100 % German" in warning
+    assert "warning" not in rank(english, ROOT / "data" / "posts.jsonl", *distilled)
+    assert "warning" in rank(english, german_posts, *distilled)
+    for model in ("bm25", "best"):  # knows words only; knows German
+        assert "warning" not in rank(german, german_posts, "--model", model)

@@ -11,6 +11,7 @@ from linker.annotation.build_pool import build_pool, by_id
 from linker.annotation.pool import Pool
 from linker.common.console import info
 from linker.common.errors import DataError
+from linker.data.languages import languages_of
 from linker.data.types import Article, LinkedPosts
 from linker.models.features.memory_table import EmbeddingCache
 from linker.models.model import Model, embedding_submodel
@@ -78,7 +79,8 @@ def tasks_of(linked: LinkedPosts, model: Model) -> Iterator[Task]:
         raise DataError("no post is relevant; link posts to articles by article_id, or give labels")
     if without := sum(not ids for ids in relevant.values()):
         info(f"{without:,} of {len(groups):,} tasks have no relevant post; left out")
-    embeddings, encoder = EmbeddingCache(), embedding_submodel(model)
+    suited = model.suited_to(linked.articles, languages_of(linked.posts))
+    embeddings, encoder = EmbeddingCache(), embedding_submodel(suited)
     if encoder is not None:  # tasks share their posts
         unique = {post.text: post for post in by_id(linked.posts)}
         embeddings.post_vectors(encoder, [*unique.values()])

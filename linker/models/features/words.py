@@ -67,7 +67,7 @@ def lexical_words(text: str, stop_words: str = "english") -> list[str]:
         text: a text.
         stop_words: `english` removes English function words, `none` keeps all words. The ISO 639-1 code of another
             language removes its function words, and separates words at apostrophes (l'eau). `characters` gives every
-            four adjacent characters of a word with a space before and after it.
+            four adjacent characters of a word with an underscore before and after it.
     """
     if stop_words == CHARACTERS:
         return [run for word in lexical_words(text, "none") for run in runs_of(word)]
@@ -97,8 +97,8 @@ def lexical_words(text: str, stop_words: str = "english") -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def runs_of(word: str) -> tuple[str, ...]:
-    """Return every four adjacent characters of a word with a space before and after it; the whole of a shorter one."""
-    spaced = f" {word} "
+    """Return every four adjacent characters of `_word_`; the whole of a shorter one."""
+    spaced = f"_{word}_"  # no word contains one
     return tuple(spaced[i : i + _RUN] for i in range(max(1, len(spaced) - _RUN + 1)))
 
 

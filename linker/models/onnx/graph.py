@@ -64,13 +64,14 @@ def bert_graph(
     weights: Mapping[str, np.ndarray],
     ranges: Ranges,
     pooling: Literal["mean", "cls"],
-    embeddings: Path,
+    embeddings: Path | None,
 ) -> bytes:
-    """Return the graph: token ids to pooled embeddings.
+    """Return the graph: token ids, or their embeddings, to pooled embeddings.
 
-    The input is `input_ids` (int64, texts × tokens), of texts that all have the same number of tokens; the output is
-    `embeddings` (float32, texts × dim), not normalized. Without padding an embedding depends on its text only, and
-    attention needs no mask. Inside, tokens come before texts: heads are then multiplied where they are (decision 168).
+    The input is `input_ids` (int64, texts × tokens), or `words_vectors` (float32, tokens × texts × dim), of texts that
+    all have the same number of tokens; the output is `embeddings` (float32, texts × dim), not normalized. Without
+    padding an embedding depends on its text only, and attention needs no mask. Inside, tokens come before texts: heads
+    are then multiplied where they are (decision 168).
 
     Args:
         config: of the network, as in its `config.json`.
@@ -78,13 +79,14 @@ def bert_graph(
         ranges: of the inputs of its linear layers.
         pooling: of the token embeddings.
         embeddings: safetensors file with the embedding matrices in int8 with scales by rows; the graph refers to it and
-            must be written beside it.
+            must be written beside it; None: `words_vectors` are the input.
     """
     from onnx import numpy_helper, parser
 
     dim, layers, epsilon = (config[key] for key in ("hidden_size", "num_hidden_layers", "layer_norm_eps"))
     width = dim // config["num_attention_heads"]
-    nodes = _TOKENS + f"layer0_x = LayerNormalization <epsilon = {epsilon}> (summed, norm_weight, norm_bias)"
+    nodes = (_TOKENS if embeddings else "") + _places(embeddings is not None)
+    nodes += f"layer0_x = LayerNormalization <epsilon = {epsilon}> (summed, norm_weight, norm_bias)"
     constants = {
         "by_head": np.array([0, -1, width]),
         "by_text": np.array([0, -1, dim]),
@@ -100,11 +102,16 @@ def bert_graph(
     pool = "Gather <axis = 0> (#, zero)" if pooling == "cls" else "ReduceMean <axes = [0], keepdims = 0> (#)"
     model = parser.parse_model(
         '<ir_version: 9, opset_import: ["": 17, "com.microsoft": 1], producer_name: "linker">'
-        f"bert (int64[texts, tokens] input_ids) => (float[texts, {dim}] embeddings) {{"
+        f"bert ({_INPUT if embeddings else f'float[tokens, texts, {dim}] words_vectors'}) => "
+        f"(float[texts, {dim}] embeddings) {{"
         f"{nodes} embeddings = {pool.replace('#', f'layer{layers}_x')} }}"
     )
+    if embeddings is None:
+        for name, kind in (("positions", "position"), ("kinds", "token_type")):
+            constants[name] = weights[f"embeddings.{kind}_embeddings.weight"]
     tensors = [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
-    model.graph.initializer.extend([*tensors, *_stored_embeddings(embeddings)])
+    stored = _stored_embeddings(embeddings) if embeddings else ()
+    model.graph.initializer.extend([*tensors, *stored])
     return model.SerializeToString()
 
 
@@ -118,23 +125,33 @@ def _embedded(name: str, numbers: str) -> str:
     """
 
 
+_INPUT = "int64[texts, tokens] input_ids"
 _TOKENS = f"""
+    ids = Transpose <perm = [1, 0]> (input_ids)
+    {_embedded("words", "ids")}
+"""
+
+
+def _places(in_int8: bool) -> str:
+    """Return nodes that add the embeddings of positions and token types, in int8 or float32, to those of tokens."""
+    of_places = (("positions", "numbers"), ("kinds", "kind"))
+    rows = [
+        _embedded(*each) if in_int8 else "{0}_vectors = Gather ({0}, {1})".format(*each) for each in of_places
+    ]
+    return f"""
     zero = Constant <value_int = 0> ()
     one = Constant <value_int = 1> ()
     kind = Constant <value_ints = [0]> ()
     second_axis = Constant <value_ints = [1]> ()
     last_axis = Constant <value_ints = [2]> ()
-    ids = Transpose <perm = [1, 0]> (input_ids)
-    shape = Shape (ids)
+    shape = Shape (words_vectors)
     count = Gather (shape, zero)
     numbers = Range (zero, count, one)
-    {_embedded("words", "ids")}
-    {_embedded("positions", "numbers")}
-    {_embedded("kinds", "kind")}
+    {" ".join(rows)}
     of_places = Add (positions_vectors, kinds_vectors)
     places = Unsqueeze (of_places, second_axis)
     summed = Add (words_vectors, places)
-"""
+    """
 
 
 def _layer_nodes(n: str, following: str, alpha: float, epsilon: float) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from safetensors.numpy import load_file
 from typing_extensions import override
 
 from linker.common.concurrency import in_threads, threads
@@ -16,9 +19,15 @@ from linker.data.token_axis import length_buckets
 from linker.data.tokenizers.normalization import Normalization, normalized
 from linker.data.vocabulary import EncodedText
 from linker.models.embedding_model import EmbeddingModel, Similarity, unit_length
+from linker.models.files.archive import MANIFEST, check_manifest
 from linker.models.model import Model
+from linker.models.onnx.token_embeddings import FILE as WORDS
+from linker.models.onnx.token_embeddings import TokenEmbeddings
 
 FOLDER, TOKENIZER, GRAPH = "transformer", "tokenizer.json", "model.onnx"
+#: Mean embeddings of articles and of posts, which are subtracted, so that unrelated texts are near 0: float32, (dim,).
+MEANS = "means.safetensors"
+_READING = threading.RLock()
 # Texts of one length that are encoded together: activations then fit the caches.
 _TOKENS_TOGETHER = 512
 
@@ -27,9 +36,9 @@ _TOKENS_TOGETHER = 512
 class OnnxTransformerModel(EmbeddingModel):
     """A `transformer` for scoring only: int8 matrix products in ONNX Runtime instead of torch.
 
-    Loads the folder of a `transformer` that `linker model export` wrote. Activations are quantized with fixed ranges,
-    so an embedding does not depend on the texts encoded with it. Configs never name it: commands that score use it for
-    a `transformer` with `precision: 'int8'`.
+    Loads the folder of a `transformer` that `linker model export` wrote, when the first text is encoded. Activations
+    are quantized with fixed ranges, so an embedding does not depend on the texts encoded with it. Configs of yours
+    never name it: commands that score use it for a `transformer` with `precision: 'int8'`.
 
     Args:
         max_article_tokens: see `transformer`.
@@ -39,6 +48,8 @@ class OnnxTransformerModel(EmbeddingModel):
         title_weight: see `transformer`.
         article_prefixes: see `transformer`.
         embedding_precision: see `transformer`.
+        prefix: put before each text, such as `query: `.
+        languages: ISO 639-1 codes of the languages that the network was trained on; None: unknown.
     """
 
     tokens_per_chunk = 65_536
@@ -52,75 +63,96 @@ class OnnxTransformerModel(EmbeddingModel):
         title_weight: float = 0.0,
         article_prefixes: list[int] | None = None,
         embedding_precision: Literal["float32", "int8"] = "float32",
+        prefix: str = "",
+        languages: list[str] | None = None,
     ) -> None:
+        self.prefix, self.languages = prefix, languages
         self.rounds_posts = embedding_precision == "int8"
         self._set_limits(max_article_tokens, max_post_tokens, similarity, title_weight, article_prefixes)
         self.normalization: Normalization = normalization
         self._tokenizers: dict[int, Any] = {}
         self._folder = Path()
-        self._session: Any = None
+        self._checked = False
+        self._sent: dict[str, bytes] = {}
+        self._opened: Any = None
+        self._words: TokenEmbeddings | None = None
+        self._means: dict[str, np.ndarray] = {}
         self._threads = 1
 
     @override
     def load_state(self, folder: Path) -> None:
-        """Read the graph and the tokenizer.
+        """Remember the folder; the graph and the tokenizer are read when the first text is encoded.
 
         Raises:
-            ModelError: if a file is missing or damaged.
+            ModelError: if a file is missing.
         """
-        import tokenizers
-
-        folder = folder / FOLDER
+        self._folder = folder / FOLDER
         for name in (GRAPH, TOKENIZER):
-            if not (folder / name).is_file():
-                raise ModelError(f"{folder / name}: file not found; copy the model folder again")
-        self._open(folder)
-        try:
-            for limit in {self.max_article_tokens, self.max_post_tokens, *self.article_prefixes}:
-                tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER))
-                tokenizer.no_padding()
-                tokenizer.enable_truncation(limit)
-                self._tokenizers[limit] = tokenizer
-        except Exception as error:  # the package raises a class of its own, derived from Exception only
-            raise _damaged(folder, error) from error
+            if not (self._folder / name).is_file():
+                raise ModelError(f"{self._folder / name}: file not found; copy the model folder again")
 
     @override
     def _tokens(self, text: str, limit: int) -> EncodedText:
-        ids = self._tokenizers[limit].encode(normalized(text, self.normalization)).ids
+        ids = self._tokenizer(limit).encode(self.prefix + normalized(text, self.normalization)).ids
         return EncodedText(np.array(ids or [0], dtype=np.int32), ())
 
+    def _tokenizer(self, limit: int) -> Any:
+        with _READING:
+            if limit not in self._tokenizers:
+                import tokenizers
+
+                with self._files() as folder, _damage(self._folder):
+                    tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER))
+                tokenizer.no_padding()
+                tokenizer.enable_truncation(limit)
+                self._tokenizers[limit] = tokenizer
+            return self._tokenizers[limit]
+
+    @property
+    def _session(self) -> Any:
+        """Return the session of the graph, which is read when it is needed."""
+        with _READING:
+            if self._opened is None:
+                with self._files() as folder:
+                    self._open(folder)
+            return self._opened
+
     def _open(self, folder: Path) -> None:
-        """Open the graph of a folder."""
+        """Read the graph of a folder, and what is looked up outside of it."""
         import onnxruntime
 
-        self._folder = folder
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4
         # Batches run side by side: their operations are too small to be divided.
         options.intra_op_num_threads = 1
         self._threads = threads()
-        try:
-            self._session = onnxruntime.InferenceSession(
+        with _damage(self._folder):
+            self._words = TokenEmbeddings.load(folder) if (folder / WORDS).is_file() else None
+            self._means = load_file(folder / MEANS) if (folder / MEANS).is_file() else {}
+            self._opened = onnxruntime.InferenceSession(
                 str(folder / GRAPH), options, providers=["CPUExecutionProvider"]
             )
-        except Exception as error:  # the package raises classes of its own, derived from Exception only
-            raise _damaged(folder, error) from error
+
+    @contextmanager
+    def _files(self) -> Iterator[Path]:
+        """Yield a folder with the files."""
+        if not self._sent:
+            # A part with a manifest of its own is checked when it is used: the model's names that manifest only.
+            if not self._checked and (self._folder.parent / MANIFEST).is_file():
+                check_manifest(self._folder.parent)
+            self._checked = True
+            yield self._folder
+            return
+        with tempfile.TemporaryDirectory(prefix="linker-") as folder:
+            for name, content in self._sent.items():
+                (Path(folder) / name).write_bytes(content)
+            yield Path(folder)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the model with the files of its graph in place of the session, for workers on other machines."""
-        names = [GRAPH, *(path.name for path in self._folder.glob("*.safetensors"))]
-        files = {name: (self._folder / name).read_bytes() for name in names} if self._session else {}
-        return self.__dict__ | {"_session": None, "_files": files}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        files: dict[str, bytes] = state.pop("_files")
-        self.__dict__.update(state)
-        if files:
-            with tempfile.TemporaryDirectory(prefix="linker-") as folder:
-                for name, content in files.items():
-                    (Path(folder) / name).write_bytes(content)
-                self._open(Path(folder))
-            self._folder = state["_folder"]  # the files of the temporary folder are gone
+        """Return the model with its files, for workers on other machines."""
+        paths = [self._folder / GRAPH, self._folder / TOKENIZER, *self._folder.glob("*.safetensors")]
+        sent = self._sent or {path.name: path.read_bytes() for path in paths if path.is_file()}
+        return self.__dict__ | {"_opened": None, "_words": None, "_tokenizers": {}, "_sent": sent}
 
     @property
     @override
@@ -129,19 +161,39 @@ class OnnxTransformerModel(EmbeddingModel):
 
     @override
     def _embedded(self, collated: Sequence[EncodedText]) -> np.ndarray:
+        session = self._session
         vectors = np.empty((len(collated), self.output_dim), dtype=np.float32)
         lengths = [len(text.ids) for text in collated]
 
         def run(bucket: Sequence[int]) -> None:
             ids = np.array([collated[i].ids for i in bucket], dtype=np.int64)  # (texts, tokens)
-            vectors[bucket] = self._session.run(None, {"input_ids": ids})[0]
+            words = (
+                {"input_ids": ids} if self._words is None else {"words_vectors": self._words.vectors(ids.T)}
+            )
+            vectors[bucket] = session.run(None, words)[0]
 
         buckets = list(length_buckets(lengths, _TOKENS_TOGETHER, equal=True))
         in_threads(run, buckets[::-1], self._threads)  # the longest first
         return unit_length(vectors) if self.similarity == "cosine" else vectors
 
+    @override
+    def _of_articles(self, vectors: np.ndarray) -> np.ndarray:
+        return self._centered(vectors, "articles")
 
-def _damaged(folder: Path, error: Exception) -> ModelError:
-    """Return the error for a folder that cannot be loaded, in one line."""
-    reason = str(error).strip().split("\n")[0]
-    return ModelError(f"{folder}: cannot be loaded ({reason}); copy the model folder again")
+    @override
+    def _of_posts(self, vectors: np.ndarray) -> np.ndarray:
+        return self._centered(vectors, "posts")
+
+    def _centered(self, vectors: np.ndarray, side: str) -> np.ndarray:
+        mean = self._means.get(side)
+        return vectors if mean is None else unit_length(vectors - mean)
+
+
+@contextmanager
+def _damage(folder: Path) -> Iterator[None]:
+    """Raise a ModelError of one line for whatever reading the files of a folder raises."""
+    try:
+        yield
+    except Exception as error:  # the packages raise classes of their own, derived from Exception only
+        reason = str(error).strip().split("\n")[0]
+        raise ModelError(f"{folder}: cannot be loaded ({reason}); copy the model folder again") from error

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import save
 
 from linker.common.errors import ModelError
 from linker.config import build, resolve
@@ -21,12 +22,15 @@ from linker.models.files.archive import load_model, save_model
 from linker.models.files.resolve import resolve_model
 from linker.models.model import Model, embedding_submodel
 from linker.models.pretrained import BEST, FOLDERS
+from linker.models.siamese.transformer import TransformerModel
 from tests.helpers.encoders import encoder
 from tests.helpers.forked import run_linker
 from tests.helpers.tiny_transformers import tiny
 
 pytest.importorskip("onnx", reason="the extra onnx writes graphs")
-from linker.models.onnx.export import export_model
+from linker.models.onnx.export import export_model, ranges_of
+from linker.models.onnx.graph import bert_graph
+from linker.models.onnx.token_embeddings import TokenEmbeddings
 from linker.models.onnx.transformer import OnnxTransformerModel
 
 DATA = Path(__file__).parents[3] / "data"
@@ -68,6 +72,45 @@ def test_embeddings_are_close_to_those_of_the_network(tmp_path: Path, settings: 
     cosines = (expected * found).sum(axis=1)
     assert cosines.min() > 0.95
     assert cosines.mean() > 0.99
+
+
+def test_token_embeddings_in_four_bits() -> None:
+    matrix = np.array([[-8, 7, 3, -1] * 8 + [0.0] * 32, [0.5, -1, 0.25, 0] * 16], dtype=np.float32)
+    found = TokenEmbeddings.of(matrix).vectors(np.array([[1], [0], [1]]))
+    assert found.shape == (3, 1, 64)
+    np.testing.assert_array_equal(found[1, 0], matrix[0])  # whole steps of a block are exact
+    np.testing.assert_array_equal(found[0, 0], found[2, 0])
+    np.testing.assert_allclose(found[0, 0], matrix[1], atol=1 / 16)
+    random = np.random.default_rng(0).normal(size=(9, 96)).astype(np.float32)
+    rounded = TokenEmbeddings.of(random).vectors(np.arange(9))
+    np.testing.assert_array_equal(TokenEmbeddings.of(rounded).vectors(np.arange(9)), rounded)
+    assert np.abs(rounded - random).max() < np.abs(random).max() / 7
+
+
+def test_token_embeddings_outside_the_graph_prefix_and_means(tmp_path: Path) -> None:
+    network = load_model(trained(tmp_path))
+    assert isinstance(network, TransformerModel)
+    folder = tmp_path / "part/transformer"
+    folder.mkdir(parents=True)
+    weights = {name: weight.numpy() for name, weight in network.network.state_dict().items()}
+    TokenEmbeddings.of(weights["embeddings.word_embeddings.weight"]).save(folder)
+    ranges = ranges_of(network, TEXTS)
+    (folder / "model.onnx").write_bytes(
+        bert_graph(network.network.config.to_dict(), weights, ranges, "mean", None)
+    )
+    shutil.copy(tmp_path / "model/transformer/tokenizer.json", folder)
+    model = OnnxTransformerModel(prefix="the cat: ")
+    model.load_state(folder.parent)
+    found = model.post_vectors(posts(TEXTS))
+    expected = network.post_vectors(posts([f"the cat: {text}" for text in TEXTS]))
+    assert (expected * found).sum(axis=1).mean() > 0.95
+    means = {"articles": found.mean(axis=0), "posts": np.zeros_like(found[0])}
+    (folder / "means.safetensors").write_bytes(save(means))
+    centered = pickle.loads(pickle.dumps(model))
+    np.testing.assert_allclose(centered.post_vectors(posts(TEXTS)), found, atol=1e-6)
+    (article,) = centered.article_vectors([Article("a", TEXTS[0])])
+    moved = model.article_vectors([Article("a", TEXTS[0])])[0] - means["articles"]
+    np.testing.assert_allclose(article, moved / np.linalg.norm(moved), atol=1e-6)
 
 
 def test_an_embedding_does_not_depend_on_the_other_texts(tmp_path: Path) -> None:
