@@ -201,7 +201,7 @@ def make_multilingual(source: str, out: Path, texts: Sequence[str], links: Seque
     number = len(ensemble["parts"])
     ensemble["parts"].append(MULTILINGUAL)
     ensemble["weights"] = [*ensemble["weights"][:number], 0]
-    ensemble |= {"other_weights": [0, 0.5, 0, 0.5, 1], "cross_weights": [0, 0.1, 0, 0.1, 1]}
+    ensemble |= {"other_weights": [0, 0.27, 0, 0.81, 0.9], "cross_weights": [0, 0.13, 0, 0.13, 1.3]}
     write_json(out / CONFIG, config)
     network = TransformerModel(source)
     network.prepare(LinkedPosts([], []))
