@@ -37,12 +37,14 @@ defaults.training {
         { type: 'tfidf', stop_words: 'by_language', min_words: 3 },
         'bundled_word_vectors',
         { type: 'tfidf', terms: 'characters', min_words: 8 },
+        'bundled_multilingual',
       ],
-      weights: [1, 1, 0.1, 0],
-      // For articles in other languages, shared words and their parts lead (decision 170). Null if your links are not in
-      // English.
+      weights: [1, 1, 0.1, 0, 0],
+      // Of articles in other languages, and where most posts are in another language than the article (decision 170).
+      // Null if your links are not in English.
       languages: ['en'],
-      other_weights: [0.2, 0.5, 0, 0.5],
+      other_weights: [0, 0.27, 0, 0.81, 0.9],
+      cross_weights: [0, 0.13, 0, 0.13, 1.3],
     },
   },
   miner: 'all_pairs',

@@ -22,5 +22,6 @@ best {
     // No warning, and the same weights for all articles.
     languages: null,
     other_weights: null,
+    cross_weights: null,
   } },
 }

@@ -137,9 +137,9 @@ class OnnxTransformerModel(EmbeddingModel):
     def _files(self) -> Iterator[Path]:
         """Yield a folder with the files."""
         if not self._sent:
-            # A part with a manifest of its own is checked when it is used: the model's names that manifest only.
-            if not self._checked and (self._folder.parent / MANIFEST).is_file():
-                check_manifest(self._folder.parent)
+            # A network with a manifest of its own is checked when it is used; its model names only the manifest.
+            if not self._checked and (self._folder / MANIFEST).is_file():
+                check_manifest(self._folder)
             self._checked = True
             yield self._folder
             return

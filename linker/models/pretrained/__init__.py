@@ -14,3 +14,6 @@ _HERE = Path(__file__).parent
 
 #: Name of a bundled model → its folder.
 FOLDERS = {BEST: _HERE / BEST, DISTILLED: _HERE / BEST / "part-2" / DISTILLED}
+
+#: The part of `best` for other languages than English.
+MULTILINGUAL = _HERE / BEST / "part-4" / "multilingual"

@@ -1,9 +1,10 @@
-"""The bundled word vectors as a submodel of other models."""
+"""Bundled models as parts of others: their word vectors, and their network for many languages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -14,23 +15,24 @@ from linker.models.embedding_model import EmbeddingModel
 from linker.models.features.feature import Feature
 from linker.models.files.archive import load_model
 from linker.models.model import Model, embedding_submodel
-from linker.models.pretrained import DISTILLED, FOLDERS
+from linker.models.pretrained import DISTILLED, FOLDERS, MULTILINGUAL
 from linker.models.score_scale import ScoreScale
 
 
-@Model.register("bundled_word_vectors")
-class BundledWordVectorsModel(Model):
-    """Cosine of averaged word vectors, those of the bundled model `distilled`.
+class BundledPart(Model):
+    """Cosine of embeddings by a model that comes with linker.
 
-    Adds whole words, above all names, to the word pieces of a transformer at the cost of a table lookup (decision 132).
-    It is not trained. A model folder keeps a copy of the vectors, so that it does not change with linker.
+    It is not trained. A model folder keeps a copy of it, so that it does not change with linker.
 
     Attributes:
+        origin: the folder in this version of linker; a copy has its name.
         vectors: the model that embeds and compares the texts.
     """
 
+    origin: ClassVar[Path]
+
     def __init__(self) -> None:
-        self._read(FOLDERS[DISTILLED])
+        self._read(self.origin)
 
     @override
     def features(self) -> Sequence[Feature]:
@@ -45,7 +47,7 @@ class BundledWordVectorsModel(Model):
         return self.vectors.score_scale()
 
     def save_state(self, folder: Path) -> None:
-        """Copy the model folder `distilled` into `folder`.
+        """Copy the folder of the bundled model into `folder`.
 
         Raises:
             ModelError: if the folder was removed since it was read, for example by an update of linker.
@@ -56,12 +58,12 @@ class BundledWordVectorsModel(Model):
                 f"{self._folder}: was removed since it was read; restore it or install linker again"
             )
         for file in files:
-            with atomic_write(folder / DISTILLED / file.relative_to(self._folder), "wb") as copy:
+            with atomic_write(folder / self.origin.name / file.relative_to(self._folder), "wb") as copy:
                 copy.write(file.read_bytes())
 
     @override
     def load_state(self, folder: Path) -> None:
-        self._read(folder / DISTILLED)
+        self._read(folder / self.origin.name)
 
     def _read(self, folder: Path) -> None:
         model = embedding_submodel(load_model(folder, for_scoring=True))
@@ -69,4 +71,24 @@ class BundledWordVectorsModel(Model):
             raise ModelError(f"{folder}: the model has no embeddings; copy the model folder again")
         if isinstance(model, EmbeddingModel):
             model.rounds_posts = True
-        self._folder, self.vectors = folder, model
+        self._folder, self.vectors, self.languages = folder, model, model.languages
+
+
+@Model.register("bundled_word_vectors")
+class BundledWordVectorsModel(BundledPart):
+    """Cosine of averaged word vectors, those of the bundled model `distilled`.
+
+    Adds whole words, above all names, to the word pieces of a transformer at the cost of a table lookup (decision 132).
+    """
+
+    origin = FOLDERS[DISTILLED]
+
+
+@Model.register("bundled_multilingual")
+class BundledMultilingualModel(BundledPart):
+    """Cosine of embeddings by multilingual-e5-small, for texts in some ninety languages (decision 170).
+
+    Paper: Wang et al. 2024, https://arxiv.org/abs/2402.05672
+    """
+
+    origin = MULTILINGUAL

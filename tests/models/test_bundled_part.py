@@ -12,6 +12,7 @@ from linker import load
 from linker.common.errors import ModelError
 from linker.config import build, resolve
 from linker.data.types import Article, LinkedPosts, Post
+from linker.models.bundled_part import BundledWordVectorsModel
 from linker.models.embedding_model import eight_bits
 from linker.models.files.archive import load_model, save_model
 from linker.models.model import Model, embedding_submodel
@@ -61,7 +62,7 @@ def test_a_model_folder_has_a_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_copy_of_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     moved = tmp_path / "moved"
     shutil.copytree(FOLDERS["distilled"], moved)
-    monkeypatch.setitem(FOLDERS, "distilled", moved)
+    monkeypatch.setattr(BundledWordVectorsModel, "origin", moved)
     model = build(Model, "bundled_word_vectors")
     shutil.rmtree(moved)
     with pytest.raises(ModelError, match="was removed since it was read"):
