@@ -23,9 +23,7 @@ from linker.data.types import LinkedPosts, Post
 from linker.evaluation.evaluate import evaluate
 from linker.evaluation.metrics.ranking import per_article
 from linker.evaluation.significance import mean_intervals
-from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.elapsed_time import without_dates
-from linker.models.ensemble import EnsembleModel
 from linker.models.files.archive import load_model
 from linker.models.model import Model
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS
@@ -76,23 +74,6 @@ def _best() -> Model:
     return load_model(FOLDERS[BEST], for_scoring=True)
 
 
-def _ensemble(model: Model) -> EnsembleModel:
-    assert isinstance(model, ArticleSoftmaxModel)
-    assert isinstance(model.model, EnsembleModel)
-    return model.model
-
-
-def _in_english() -> Model:
-    """Load `best` as it scores English articles."""
-    model = _best()
-    ensemble = _ensemble(model)
-    ensemble.other_weights = None
-    for part in ensemble.submodels():
-        if isinstance(part, TfidfModel):
-            part.stop_words = "english"
-    return model
-
-
 SET_MODELS: dict[str, Callable[[], Model]] = {
     "`best`": _best,
     "`distilled`": lambda: load_model(FOLDERS[DISTILLED], for_scoring=True),
@@ -104,7 +85,6 @@ MODELS: dict[str, Callable[[], Model]] = {
     "TF-IDF, no stop words": lambda: TfidfModel("none"),
     "TF-IDF, stop words of the language": lambda: TfidfModel("by_language"),
     "MiniLM": sentence_transformer,
-    "`best` as for English articles": _in_english,
     "`best`": _best,
 }
 
