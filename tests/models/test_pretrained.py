@@ -44,23 +44,13 @@ def test_on_invented_stories_it_is_above_bm25(name: str) -> None:
 
 def test_best_finds_posts_in_other_languages() -> None:
     pytest.importorskip("pycld2", reason="has no wheel for this platform")
-    about = [
-        "Lokführer streiken schon wieder, ab Mittwoch kein Zug",
-        "火车又停运三天？司机罢工关我什么事",
-        "tres días sin tren por la huelga",
-    ]
-    others = [
-        "Rezept für Apfelkuchen mit Zimt",
-        "今天天气真好，去公园散步吧",
-        "mi equipo ha perdido otra vez",
-    ]
+    about = ["Lokführer streiken, Mittwoch kein Zug", "火车又停运三天？司机罢工", "huelga: días sin tren"]
+    others = ["Rezept für Apfelkuchen mit Zimt", "今天天气真好，去公园散步吧", "mi equipo ha perdido"]
     posts = [Post(str(number), text) for number, text in enumerate([*about, *others])]
     english = "The train drivers will stop work for three days from Wednesday, their union said."
     ranked = load("best").rank(Article("a", english), posts)
     assert {one.post.id for one in ranked[: len(about)]} == {"0", "1", "2"}
-    german = (
-        "Die Lokführer legen von Mittwoch an für drei Tage die Arbeit nieder, teilte ihre Gewerkschaft mit."
-    )
+    german = "Die Lokführer legen von Mittwoch an für drei Tage die Arbeit nieder, sagt ihre Gewerkschaft."
     best, *rest = load("best").rank(Article("a", german), posts)
     assert (best.post.id, best.score > 50) == ("0", True)
     assert all(one.score < 50 for one in rest)

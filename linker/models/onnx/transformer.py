@@ -25,8 +25,9 @@ from linker.models.onnx.token_embeddings import FILE as WORDS
 from linker.models.onnx.token_embeddings import TokenEmbeddings
 
 FOLDER, TOKENIZER, GRAPH = "transformer", "tokenizer.json", "model.onnx"
-#: Mean embeddings of articles and of posts, which are subtracted, so that unrelated texts are near 0: float32, (dim,).
-MEANS = "means.safetensors"
+#: Linear maps of the embeddings of articles and of posts: `articles.mean`, which is subtracted first, so that unrelated
+#: texts are near 0, float32, (dim,); `articles.matrix`, float32, dim × dim; and the same of `posts`.
+HEADS = "heads.safetensors"
 _READING = threading.RLock()
 # Texts of one length that are encoded together: activations then fit the caches.
 _TOKENS_TOGETHER = 512
@@ -76,7 +77,7 @@ class OnnxTransformerModel(EmbeddingModel):
         self._sent: dict[str, bytes] = {}
         self._opened: Any = None
         self._words: TokenEmbeddings | None = None
-        self._means: dict[str, np.ndarray] = {}
+        self._heads: dict[str, np.ndarray] = {}
         self._threads = 1
 
     @override
@@ -128,7 +129,7 @@ class OnnxTransformerModel(EmbeddingModel):
         self._threads = threads()
         with _damage(self._folder):
             self._words = TokenEmbeddings.load(folder) if (folder / WORDS).is_file() else None
-            self._means = load_file(folder / MEANS) if (folder / MEANS).is_file() else {}
+            self._heads = load_file(folder / HEADS) if (folder / HEADS).is_file() else {}
             self._opened = onnxruntime.InferenceSession(
                 str(folder / GRAPH), options, providers=["CPUExecutionProvider"]
             )
@@ -178,15 +179,18 @@ class OnnxTransformerModel(EmbeddingModel):
 
     @override
     def _of_articles(self, vectors: np.ndarray) -> np.ndarray:
-        return self._centered(vectors, "articles")
+        return self._mapped(vectors, "articles")
 
     @override
     def _of_posts(self, vectors: np.ndarray) -> np.ndarray:
-        return self._centered(vectors, "posts")
+        return self._mapped(vectors, "posts")
 
-    def _centered(self, vectors: np.ndarray, side: str) -> np.ndarray:
-        mean = self._means.get(side)
-        return vectors if mean is None else unit_length(vectors - mean)
+    def _mapped(self, vectors: np.ndarray, side: str) -> np.ndarray:
+        if not self._heads:
+            return vectors
+        centered = vectors - self._heads[f"{side}.mean"]
+        # Unlike a product by BLAS, a row does not depend on the others.
+        return unit_length(np.einsum("nd,ed->ne", centered, self._heads[f"{side}.matrix"]))
 
 
 @contextmanager

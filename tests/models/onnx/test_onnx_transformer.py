@@ -86,7 +86,7 @@ def test_token_embeddings_in_four_bits() -> None:
     np.testing.assert_array_equal(again.vectors(np.arange(9)), rounded.vectors(np.arange(9)))
 
 
-def test_token_embeddings_outside_the_graph_prefix_and_means(tmp_path: Path) -> None:
+def test_token_embeddings_outside_the_graph_prefix_and_heads(tmp_path: Path) -> None:
     network = load_model(trained(tmp_path))
     assert isinstance(network, TransformerModel)
     folder = tmp_path / "part/transformer"
@@ -103,13 +103,17 @@ def test_token_embeddings_outside_the_graph_prefix_and_means(tmp_path: Path) -> 
     found = model.post_vectors(posts(TEXTS))
     expected = network.post_vectors(posts([f"the cat: {text}" for text in TEXTS]))
     assert (expected * found).sum(axis=1).mean() > 0.95
-    means = {"articles": found.mean(axis=0), "posts": np.zeros_like(found[0])}
-    (folder / "means.safetensors").write_bytes(save(means))
-    centered = pickle.loads(pickle.dumps(model))
-    np.testing.assert_allclose(centered.post_vectors(posts(TEXTS)), found, atol=1e-6)
-    (article,) = centered.article_vectors([Article("a", TEXTS[0])])
-    moved = model.article_vectors([Article("a", TEXTS[0])])[0] - means["articles"]
-    np.testing.assert_allclose(article, moved / np.linalg.norm(moved), atol=1e-6)
+    chance, zeros, eye = np.random.default_rng(0), np.zeros_like(found[0]), np.eye(16, dtype=np.float32)
+    heads = {
+        "articles.mean": found.mean(axis=0),
+        "articles.matrix": chance.normal(size=(16, 16)).astype(np.float32),
+    }
+    (folder / "heads.safetensors").write_bytes(save(heads | {"posts.mean": zeros, "posts.matrix": eye}))
+    mapped = pickle.loads(pickle.dumps(model))
+    np.testing.assert_allclose(mapped.post_vectors(posts(TEXTS)), found, atol=1e-6)
+    (article,), (plain,) = (each.article_vectors([Article("a", TEXTS[0])]) for each in (mapped, model))
+    expected = heads["articles.matrix"] @ (plain - heads["articles.mean"])
+    np.testing.assert_allclose(article, expected / np.linalg.norm(expected), atol=1e-6)
 
 
 def test_an_embedding_does_not_depend_on_the_other_texts(tmp_path: Path) -> None:

@@ -1,0 +1,103 @@
+"""Train the linear heads of the multilingual part of `best` on links; `scripts/make_pretrained.py` runs it.
+
+A head maps the embeddings of articles, another one those of posts: the mean is subtracted, and a matrix near the
+identity is learned by InfoNCE with the other posts and articles of the same source as negatives. Trained on ten of
+eleven sources, the heads raise MAP on the eleventh by 1.2 points on average, TF-IDF included
+(benchmarks/quality/results/choices.md).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize, softplus
+
+from linker.data import read_articles, read_posts
+from linker.data.types import LinkedPosts, Post
+from linker.models.embedding_model import EmbeddingModel
+
+_ARTICLES, _POSTS = 1_500, 3_000
+_STEPS, _SOURCES_PER_STEP = 250, 4
+_ARTICLES_PER_STEP, _NEGATIVES, _POSITIVES = 64, 600, 200
+_RATE, _DECAY, _TEMPERATURE = 1e-3, 0.02, 0.07
+_NEVER = -1e9
+
+
+class Source(NamedTuple):
+    """Embeddings of the articles and posts of a source, before the heads.
+
+    Attributes:
+        articles: float32, articles × dim.
+        posts: float32, posts × dim.
+        relevance: bool, articles × posts.
+    """
+
+    articles: Tensor
+    posts: Tensor
+    relevance: Tensor
+
+
+def read_source(model: EmbeddingModel, folder: Path) -> Source:
+    """Embed up to 1,500 articles of a folder that posts discuss, and about 3,000 of their posts."""
+    (articles_file,), (posts_file,) = (list(folder.glob(f"{name}.*")) for name in ("articles", "posts"))
+    chance = random.Random(0)
+    of_each: dict[str, list[Post]] = {}
+    for post in read_posts(str(posts_file)):
+        for article in post.article_ids:
+            of_each.setdefault(article, []).append(post)
+    articles = [article for article in read_articles(str(articles_file)) if article.id in of_each]
+    articles = chance.sample(articles, min(_ARTICLES, len(articles)))
+    most = max(1, _POSTS // len(articles))
+    chosen = (chance.sample(of_each[a.id], min(most, len(of_each[a.id]))) for a in articles)
+    posts = [*{post.id: post for some in chosen for post in some}.values()]
+    vectors = model.article_vectors(articles), model.post_vectors(posts)
+    return Source(*map(torch.from_numpy, (*vectors, LinkedPosts(articles, posts).relevance())))
+
+
+def trained_heads(sources: Sequence[Source]) -> dict[str, np.ndarray]:
+    """Return the tensors of the file of heads, see `linker.models.onnx.transformer`."""
+    generator = torch.Generator().manual_seed(0)
+    means = [torch.stack([source[side].mean(dim=0) for source in sources]).mean(dim=0) for side in (0, 1)]
+    changes = [torch.zeros(len(mean), len(mean)) for mean in means]
+    parameters = [tensor.requires_grad_() for tensor in (*means, *changes)]
+    optimizer = torch.optim.Adam(parameters, lr=_RATE)
+    for _ in range(_STEPS):
+        chosen = torch.randperm(len(sources), generator=generator)[:_SOURCES_PER_STEP].tolist()
+        losses = [_loss(sources[number], means, changes, generator) for number in chosen]
+        decay = _DECAY * torch.stack([(change**2).sum() for change in changes]).sum()
+        loss = torch.stack(losses).mean() + decay
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    heads = {}
+    for side, mean, change in zip(("articles", "posts"), means, changes):
+        heads[f"{side}.mean"] = mean.detach().numpy()
+        # Embeddings are rows: v + v A is (1 + Aᵀ) v.
+        heads[f"{side}.matrix"] = np.ascontiguousarray((torch.eye(len(mean)) + change.T).detach().numpy())
+    return heads
+
+
+def _loss(source: Source, means: list[Tensor], changes: list[Tensor], generator: torch.Generator) -> Tensor:
+    rows = torch.randperm(len(source.articles), generator=generator)[:_ARTICLES_PER_STEP]
+    others = torch.randperm(len(source.posts), generator=generator)[:_NEGATIVES]
+    positives = source.relevance[rows].any(dim=0).nonzero()[:, 0]
+    positives = positives[torch.randperm(len(positives), generator=generator)[:_POSITIVES]]
+    columns = torch.unique(torch.cat([others, positives]))
+    relevant = source.relevance[rows][:, columns]  # (articles, posts)
+    mapped = []
+    for vectors, mean, change in zip((source.articles[rows], source.posts[columns]), means, changes):
+        centered = vectors - mean
+        mapped.append(normalize(centered + centered @ change, dim=-1))
+    logits = mapped[0] @ mapped[1].T / _TEMPERATURE  # (articles, posts)
+    negatives = logits.masked_fill(relevant, _NEVER)
+    of_articles = softplus(torch.logsumexp(negatives, dim=1, keepdim=True) - logits) * relevant
+    of_posts = softplus(torch.logsumexp(negatives, dim=0, keepdim=True) - logits) * relevant
+    linked = relevant.any(dim=1)
+    mean_of_articles = (of_articles.sum(dim=1) / relevant.sum(dim=1).clamp(min=1))[linked].mean()
+    return mean_of_articles + 0.5 * of_posts.sum() / relevant.sum().clamp(min=1)
