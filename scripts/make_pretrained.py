@@ -20,6 +20,7 @@ of the vocabulary.
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import shutil
 import tempfile
@@ -212,7 +213,12 @@ def make_multilingual(source: str, out: Path, texts: Sequence[str], links: Seque
     ranges = ranges_of(network, [MULTILINGUAL_CONFIG["prefix"] + text for text in texts])
     graph = bert_graph(network.network.config.to_dict(), weights, ranges, "mean", None)
     (folder / GRAPH).write_bytes(graph)
-    shutil.copy(Path(source) / TOKENIZER, folder / TOKENIZER)
+    # Scores of pieces are float32: further digits say nothing and cannot be compressed.
+    tokenizer = json.loads((Path(source) / TOKENIZER).read_text(encoding="utf-8"))
+    pieces = [[piece, float(str(np.float32(score)))] for piece, score in tokenizer["model"]["vocab"]]
+    tokenizer["model"]["vocab"] = pieces
+    written = json.dumps(tokenizer, ensure_ascii=False, separators=(",", ":"))
+    (folder / TOKENIZER).write_text(written, encoding="utf-8")
     for name in (HEADS, MANIFEST):  # of a former run
         (folder / name).unlink(missing_ok=True)
     model = build(Model, MULTILINGUAL_CONFIG)

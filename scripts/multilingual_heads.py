@@ -77,9 +77,10 @@ def trained_heads(sources: Sequence[Source]) -> dict[str, np.ndarray]:
         optimizer.step()
     heads = {}
     for side, mean, change in zip(("articles", "posts"), means, changes):
-        heads[f"{side}.mean"] = mean.detach().numpy()
         # Embeddings are rows: v + v A is (1 + Aᵀ) v.
-        heads[f"{side}.matrix"] = np.ascontiguousarray((torch.eye(len(mean)) + change.T).detach().numpy())
+        matrix = torch.eye(len(mean)) + change.T
+        for name, tensor in (("mean", mean), ("matrix", matrix)):
+            heads[f"{side}.{name}"] = np.ascontiguousarray(tensor.detach().to(torch.float16).numpy())
     return heads
 
 

@@ -26,7 +26,7 @@ from linker.models.onnx.token_embeddings import TokenEmbeddings
 
 FOLDER, TOKENIZER, GRAPH = "transformer", "tokenizer.json", "model.onnx"
 #: Linear maps of the embeddings of articles and of posts: `articles.mean`, which is subtracted first, so that unrelated
-#: texts are near 0, float32, (dim,); `articles.matrix`, float32, dim × dim; and the same of `posts`.
+#: texts are near 0, (dim,); `articles.matrix`, dim × dim; and the same of `posts`; of any float type.
 HEADS = "heads.safetensors"
 _READING = threading.RLock()
 # Texts of one length that are encoded together: activations then fit the caches.
@@ -129,7 +129,8 @@ class OnnxTransformerModel(EmbeddingModel):
         self._threads = threads()
         with _damage(self._folder):
             self._words = TokenEmbeddings.load(folder) if (folder / WORDS).is_file() else None
-            self._heads = load_file(folder / HEADS) if (folder / HEADS).is_file() else {}
+            heads = load_file(folder / HEADS) if (folder / HEADS).is_file() else {}
+            self._heads = {name: values.astype(np.float32) for name, values in heads.items()}
             self._opened = onnxruntime.InferenceSession(
                 str(folder / GRAPH), options, providers=["CPUExecutionProvider"]
             )
@@ -162,7 +163,6 @@ class OnnxTransformerModel(EmbeddingModel):
 
     @override
     def _embedded(self, collated: Sequence[EncodedText]) -> np.ndarray:
-        session = self._session
         vectors = np.empty((len(collated), self.output_dim), dtype=np.float32)
         lengths = [len(text.ids) for text in collated]
 
@@ -171,7 +171,7 @@ class OnnxTransformerModel(EmbeddingModel):
             words = (
                 {"input_ids": ids} if self._words is None else {"words_vectors": self._words.vectors(ids.T)}
             )
-            vectors[bucket] = session.run(None, words)[0]
+            vectors[bucket] = self._session.run(None, words)[0]
 
         buckets = list(length_buckets(lengths, _TOKENS_TOGETHER, equal=True))
         in_threads(run, buckets[::-1], self._threads)  # the longest first
