@@ -1,6 +1,6 @@
 """Train the linear heads of the multilingual part of `best` on links; `scripts/make_pretrained.py` runs it.
 
-A head maps the embeddings of articles, another one those of posts: the mean is subtracted, and a matrix near the
+One head maps embeddings of articles, the other embeddings of posts: the mean is subtracted, and a matrix near the
 identity is learned by InfoNCE with the other posts and articles of the same source as negatives. Trained on ten of
 eleven sources, the heads raise MAP on the eleventh by 1.2 points on average, TF-IDF included
 (benchmarks/quality/results/choices.md).

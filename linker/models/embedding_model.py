@@ -152,11 +152,11 @@ class EmbeddingModel(EncoderModel):
         return self._of_articles(wholes)
 
     def _of_articles(self, vectors: np.ndarray) -> np.ndarray:
-        """Return the embeddings of articles from those of their texts, by default the same."""
+        """Return the embeddings of articles from the embeddings of their texts, by default the same."""
         return vectors
 
     def _of_posts(self, vectors: np.ndarray) -> np.ndarray:
-        """Return the embeddings of posts from those of their texts, by default the same."""
+        """Return the embeddings of posts from the embeddings of their texts, by default the same."""
         return vectors
 
     def _untitled_vectors(self, articles: Sequence[Article]) -> np.ndarray:

@@ -160,7 +160,7 @@ class EnsembleModel(Model):
         return self.fusion == "sum" and min(weights, default=0) >= 0 and all_separable
 
     def weights_for(self, articles: Sequence[Article]) -> list[list[float]]:
-        """Return the weights of the models for each article, by its language and those of the posts.
+        """Return the weights of the models for each article, by its language and the languages of the posts.
 
         Args:
             articles: the articles.

@@ -61,7 +61,7 @@ class Model(Registrable):
 
         Args:
             articles: the articles; none: all in the language of most posts.
-            of_posts: languages of some of the posts, from `languages_of`; none: those that the model was trained on.
+            of_posts: languages of some of the posts, from `languages_of`; none: the languages of its training.
         """
         return self
 

@@ -124,7 +124,7 @@ class TfidfWords(Feature):
         return found
 
     def _by_word(self, text: str, parts: dict[str, float]) -> dict[str, float]:
-        """Return the parts of words; those of characters are added up in the words that contain them."""
+        """Return the parts of words; parts of characters are added up in the words that contain them."""
         if self.stop_words != CHARACTERS:
             return parts
         words = lexical_words(text, "none")

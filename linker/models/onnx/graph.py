@@ -133,7 +133,7 @@ _TOKENS = f"""
 
 
 def _places(in_int8: bool) -> str:
-    """Return nodes that add the embeddings of positions and token types, in int8 or float32, to those of tokens."""
+    """Return nodes that add the embeddings of positions and token types, in int8 or float32, to token embeddings."""
     of_places = (("positions", "numbers"), ("kinds", "kind"))
     rows = [
         _embedded(*each) if in_int8 else "{0}_vectors = Gather ({0}, {1})".format(*each) for each in of_places
