@@ -9,9 +9,11 @@ from __future__ import annotations
 import base64
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nbformat
 from nbclient import NotebookClient
+from traitlets.config import Config
 
 from linker.common.files import atomic_write
 
@@ -23,14 +25,20 @@ PICTURES = ROOT / "docs/images/notebooks"
 def run(notebook: Path, timeout: int = 3600) -> nbformat.NotebookNode:
     """Run a notebook in its own folder and return it with its outputs."""
     content = nbformat.read(notebook, as_version=4)
-    NotebookClient(
-        content,
-        timeout=timeout,
-        kernel_name="python3",
-        resources={"metadata": {"path": str(notebook.parent)}},
-        record_timing=False,
-        coalesce_streams=True,
-    ).execute()
+    with TemporaryDirectory() as folder:
+        config = Config()
+        if sys.platform != "win32":  # another process may take a port between its choice and its use
+            config.KernelManager.transport = "ipc"
+            config.KernelManager.connection_file = str(Path(folder, "kernel.json"))
+        NotebookClient(
+            content,
+            timeout=timeout,
+            kernel_name="python3",
+            resources={"metadata": {"path": str(notebook.parent)}},
+            record_timing=False,
+            coalesce_streams=True,
+            config=config,
+        ).execute()
     # The kernel's description differs between Python versions.
     content.metadata["language_info"] = {"name": "python"}
     for cell in content.cells:
