@@ -26,7 +26,7 @@ export async function ask(path, body, seconds = SECONDS) {
   } catch {
     throw new Failure("the server cannot be reached", 0);
   }
-  if (response.status === 401 && path !== "/api/login") {
+  if (response.status === 401 && path !== "api/login") {
     await signIn();
     return ask(path, body, seconds);
   }
@@ -41,7 +41,7 @@ export async function tokenOfAddress() {
   const match = /^#token=([\w-]+)$/.exec(location.hash);
   if (!match) return;
   history.replaceState(null, "", location.pathname);
-  await ask("/api/login", { token: match[1] }).catch(() => {});
+  await ask("api/login", { token: match[1] }).catch(() => {});
 }
 
 /** Send a file as it is. */
@@ -82,7 +82,7 @@ function signIn() {
     const submit = async (event) => {
       event.preventDefault();
       try {
-        await ask("/api/login", { token: byId("token").value });
+        await ask("api/login", { token: byId("token").value });
       } catch (failure) {
         byId("token-problem").textContent = failure.message;
         byId("token").select();

@@ -136,7 +136,7 @@ export class NewProjectView {
     let project = null;
     try {
       step("Reading the article…");
-      project = await ask("/api/projects", {
+      project = await ask("api/projects", {
         title: this.title.value, question: this.question.value, guidelines: this.guidelines.value, model: this.model.value, target: Number(this.target.value),
         articles: [...this.articles.querySelectorAll("textarea")].map((one) => one.value),
         published: [...this.articles.querySelectorAll("input")].map((one) => one.value),
@@ -154,7 +154,7 @@ export class NewProjectView {
 
 /** Send the files of a project, and let the server begin with them. */
 export async function upload(key, files, step) {
-  const path = `/api/projects/${encodeURIComponent(key)}`;
+  const path = `api/projects/${encodeURIComponent(key)}`;
   for (const file of files) {
     step(`Uploading ${file.name}…`);
     await send(`${path}/files?${new URLSearchParams({ name: file.name })}`, file);

@@ -31,7 +31,7 @@ const annotator = () => about?.name ?? kept(WHO) ?? "";
 async function start() {
   drawTheme();
   await tokenOfAddress();
-  about = await reached(() => ask("/api/about"));
+  about = await reached(() => ask("api/about"));
   byId("version").textContent = `linker ${about.version}`;
   drawSessions();
   byId("who").textContent = annotator() || "Name";
@@ -122,9 +122,9 @@ async function openDesk(key) {
 
 /** What the server says of a session; the list of sessions grows with new projects. */
 async function sessionOf(key) {
-  const session = await reached(() => ask(`/api/sessions/${encodeURIComponent(key)}`));
+  const session = await reached(() => ask(`api/sessions/${encodeURIComponent(key)}`));
   if (!about.sessions.some((one) => one.key === key)) {
-    about = await reached(() => ask("/api/about"));
+    about = await reached(() => ask("api/about"));
     drawSessions();
   }
   return session;
@@ -133,13 +133,13 @@ async function sessionOf(key) {
 async function viewOf(name) {
   if (OF_SESSION.includes(name)) return desk[name];
   if (name === "start") return new StartView(about);
-  if (name === "search") return new SearchView(await reached(() => ask("/api/corpus")));
+  if (name === "search") return new SearchView(await reached(() => ask("api/corpus")));
   if (name === "rank") {
-    if (about.projects) about = await reached(() => ask("/api/about")); // there may be new ones
+    if (about.projects) about = await reached(() => ask("api/about")); // there may be new ones
     return new RankView(about.sources, about.models);
   }
   if (name === "project") return new ProjectView(current, sessionOf, annotator, askName, about.projects);
-  return new NewProjectView(await reached(() => ask("/api/projects")), (key, problem) => {
+  return new NewProjectView(await reached(() => ask("api/projects")), (key, problem) => {
     pending = problem;
     location.hash = `#project/${encodeURIComponent(key)}`;
   });
@@ -258,8 +258,8 @@ async function changeName() {
 byId("who").addEventListener("click", changeName);
 byId("help-who").addEventListener("click", changeName);
 byId("sign-out").addEventListener("click", async () => {
-  await ask("/api/logout", {});
-  location.replace("/");
+  await ask("api/logout", {});
+  location.replace("./");
 });
 byId("session").addEventListener("change", (event) => {
   location.hash = `#${[...OF_SESSION, "project"].includes(view) ? view : "label"}/${encodeURIComponent(event.target.value)}`;

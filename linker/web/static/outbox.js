@@ -22,7 +22,7 @@ export class Outbox {
     this.annotator = annotator;
     this.heard = heard;
     this.prefix = `linker:${session.uid}:`;
-    this.path = `/api/sessions/${encodeURIComponent(session.key)}`;
+    this.path = `api/sessions/${encodeURIComponent(session.key)}`;
     this.pause = FIRST_PAUSE;
     this.running = false;
     this.again = false;

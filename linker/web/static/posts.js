@@ -13,7 +13,7 @@ export class PostsView {
     this.outbox = outbox;
     this.labels = new LabelSet(session);
     this.annotator = annotator;
-    this.path = `/api/sessions/${encodeURIComponent(session.key)}/posts`;
+    this.path = `api/sessions/${encodeURIComponent(session.key)}/posts`;
     this.given = new Map();
     this.asked = 0;
     const later = () => {

@@ -34,7 +34,7 @@ export class ProjectView {
     this.annotator = annotator;
     this.askName = askName;
     this.hasProject = hasProject;
-    this.path = `/api/projects/${encodeURIComponent(key)}`;
+    this.path = `api/projects/${encodeURIComponent(key)}`;
     this.head = el("div");
     this.parts = el("div", { class: "stack wide-gap" });
     this.node = el("div", { class: "page" }, this.head, this.parts);
@@ -125,7 +125,7 @@ export class ProjectView {
 
   people(project) {
     const links = project.people.map((person, i) => {
-      const address = `${location.origin}/#token=${person.token}`;
+      const address = `${location.origin}${location.pathname}#token=${person.token}`;
       return el("li", {}, el("label", { for: `link-${i}` }, person.name), copied(address, `Link of ${person.name}`, `link-${i}`));
     });
     return panel("People", links.length ? el("ul", { class: "rows links" }, links) : el("p", { class: "muted" }, "No people are named: visitors enter their own name. Add people under Settings to give each a link."),
@@ -136,7 +136,7 @@ export class ProjectView {
   exports() {
     const resolved = el("input", { id: "export-resolved", type: "checkbox", onchange: () => draw() });
     const links = el("div", { class: "buttons" });
-    const address = (format) => `/api/sessions/${encodeURIComponent(this.key)}/export?${new URLSearchParams({ format, resolved: resolved.checked, annotator: this.annotator() })}`;
+    const address = (format) => `api/sessions/${encodeURIComponent(this.key)}/export?${new URLSearchParams({ format, resolved: resolved.checked, annotator: this.annotator() })}`;
     const draw = () => links.replaceChildren(...Object.entries(FORMATS).map(([format, name]) => el("a", {
       class: "button", download: true, id: `export-${format}`, href: address(format),
       onclick: async (event) => {
@@ -170,7 +170,7 @@ export class ProjectView {
       button.disabled = true;
       try {
         const query = new URLSearchParams({ name: file.name, format: format.value, annotator: who.value, machine: machine.checked });
-        const answer = await send(`/api/sessions/${encodeURIComponent(this.key)}/import?${query}`, file);
+        const answer = await send(`api/sessions/${encodeURIComponent(this.key)}/import?${query}`, file);
         status.textContent = `${counted(answer.read, "label")} read, ${whole(answer.new)} of them new. ${answer.summary}`;
         files.clear();
         await this.load();

@@ -52,7 +52,7 @@ export class RankView {
     this.problem.textContent = "";
     try {
       const body = { article: this.article.value, published: this.published.value, source: this.source.value, posts: this.pasted.value, top: Number(this.top.value), model: this.model.value };
-      this.show(await ask("/api/rank", body, SECONDS));
+      this.show(await ask("api/rank", body, SECONDS));
       // On phones the ranking is below the screen.
       if (this.results.getBoundingClientRect().top > window.innerHeight) this.results.scrollIntoView();
     } catch (failure) {

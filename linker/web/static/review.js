@@ -16,7 +16,7 @@ export class Review {
     this.annotator = annotator;
     this.askName = askName;
     this.labels = new LabelSet(session);
-    this.path = `/api/sessions/${encodeURIComponent(session.key)}`;
+    this.path = `api/sessions/${encodeURIComponent(session.key)}`;
     this.figures = el("div");
     this.list = el("ul", { class: "rows list disputes" });
     this.count = el("p", { class: "muted", role: "status" });

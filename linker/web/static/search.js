@@ -75,7 +75,7 @@ export class SearchView {
   }
 
   page(offset) {
-    return ask("/api/corpus/search", { ...this.query, top: PAGE, offset, explain: true }, SECONDS);
+    return ask("api/corpus/search", { ...this.query, top: PAGE, offset, explain: true }, SECONDS);
   }
 
   add(answer) {
@@ -86,7 +86,7 @@ export class SearchView {
 
   exportButton(format, text) {
     const button = el("button", { type: "button", onclick: () => this.busy(button, "Writing…",
-      () => download("/api/corpus/export", { ...this.query, format }, `posts.${format}`, SECONDS)) }, text);
+      () => download("api/corpus/export", { ...this.query, format }, `posts.${format}`, SECONDS)) }, text);
     return button;
   }
 

@@ -29,7 +29,7 @@ export class StartView {
     }
     let answer;
     try {
-      answer = await ask("/api/projects");
+      answer = await ask("api/projects");
     } catch (failure) {
       this.hint.textContent = `The projects cannot be listed: ${failure.message}`;
       return;
