@@ -3,11 +3,109 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
 
 Post = TypeVar("Post", bound=Hashable)
+# Of the interval: bootstrap samples; posts, and those with a label other than the most frequent one, from which on it
+# holds α in 93 % of samples or more (in 81 % with 20 posts of which two are relevant).
+_RESAMPLES, _LEAST_UNITS, _LEAST_OTHERS = 1_000, 20, 5
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Agreement of several annotators on posts or other units, of labels without an order.
+
+    Attributes:
+        units: number of units with two or more labels; the others say nothing.
+        percent: share of the pairs of labels of a unit that are the same, 0 to 1, mean over the units; NaN without any.
+        alpha: Krippendorff's α; NaN if undefined.
+        interval: its 95 % interval, by a bootstrap over the units; None: see `why_no_interval`.
+        why_no_interval: what is missing for one; empty: nothing is.
+    """
+
+    units: int
+    percent: float
+    alpha: float
+    interval: tuple[float, float] | None
+    why_no_interval: str
+
+    @classmethod
+    def of(cls, table: np.ndarray, seed: int = 13) -> Agreement:
+        """Return the agreement in a table of labels.
+
+        Args:
+            table: int, units × annotators: each label as a number from 0, see `label_table`; −1 where there is none.
+            seed: the same seed gives the same interval.
+        """
+        counts, units = _patterns(table)
+        size = int(units.sum())
+        pairs = counts.sum(axis=1) * (counts.sum(axis=1) - 1)
+        same = (counts * (counts - 1)).sum(axis=1)
+        alpha = float(_alphas(units[None], counts)[0])
+        usual = counts[:, (units @ counts).argmax()] if size else np.zeros(0)
+        others = int(units[usual < counts.sum(axis=1)].sum())
+        interval, why = None, ""
+        if size < _LEAST_UNITS:
+            why = f"fewer than {_LEAST_UNITS} posts have several labels"
+        elif (same == pairs).all():
+            why = "no two labels of a post differ"
+        elif others < _LEAST_OTHERS:
+            why = f"fewer than {_LEAST_OTHERS} posts have another label than the most frequent one"
+        else:
+            samples = np.random.default_rng(seed).multinomial(size, units / size, size=_RESAMPLES)
+            low, high = np.nanquantile(_alphas(samples, counts), (0.025, 0.975))
+            interval = float(low), float(high)
+        return cls(size, float(units @ (same / pairs) / size) if size else math.nan, alpha, interval, why)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the figures as JSON; undefined ones are None."""
+        return {
+            "posts": self.units,
+            "percent": finite(self.percent),
+            "alpha": finite(self.alpha),
+            "interval": self.interval,
+            "why_no_interval": self.why_no_interval,
+        }
+
+
+def label_table(annotators: Iterable[Mapping[Post, Hashable]]) -> np.ndarray:
+    """Return the labels of annotators (post → label) as a table, int64, posts × annotators; −1 where there is none."""
+    given = list(annotators)
+    posts = {post: row for row, post in enumerate(dict.fromkeys(post for labels in given for post in labels))}
+    values = sorted({value for labels in given for value in labels.values()}, key=str)
+    codes = {value: code for code, value in enumerate(values)}
+    table = np.full((len(posts), len(given)), -1)
+    for column, labels in enumerate(given):
+        rows = [posts[post] for post in labels]
+        table[rows, column] = [codes[value] for value in labels.values()]
+    return table
+
+
+def finite(value: float) -> float | None:
+    """Return a number as JSON has it: None for NaN."""
+    return None if math.isnan(value) else value
+
+
+def _patterns(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct rows of counts (how often a unit has each label) of two labels or more, and their numbers."""
+    values = range(int(table.max(initial=-1)) + 1)
+    counts = np.stack([(table == value).sum(axis=1) for value in values], axis=1) if values else table[:, :0]
+    patterns, units = np.unique(counts[counts.sum(axis=1) > 1], axis=0, return_counts=True)
+    return patterns, units
+
+
+def _alphas(samples: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return Krippendorff's α of samples (samples × patterns: how many units have each row of `counts`)."""
+    labels = counts.sum(axis=1)
+    differing = (labels**2 - (counts**2).sum(axis=1)) / np.maximum(labels - 1, 1)
+    number = samples @ labels
+    expected = number**2 - ((samples @ counts) ** 2).sum(axis=1)
+    defined = np.where(expected > 0, expected, np.nan)
+    return np.asarray(1 - (number - 1) * (samples @ differing) / defined)
 
 
 def cohen_kappa(first: Mapping[Post, bool], second: Mapping[Post, bool]) -> float:
@@ -31,17 +129,5 @@ def krippendorff_alpha(annotators: Iterable[Mapping[Post, Hashable]]) -> float:
     1 is full agreement, 0 what chance would give. Labels may be missing. NaN if undefined: no post with two labels, or
     all labels of such posts are the same.
     """
-    units: dict[Post, Counter[Hashable]] = {}
-    for labels in annotators:
-        for post, value in labels.items():
-            units.setdefault(post, Counter())[value] += 1
-    pairable = [counts for counts in units.values() if counts.total() > 1]
-    totals: Counter[Hashable] = sum(pairable, Counter())
-    expected = totals.total() ** 2 - sum(count**2 for count in totals.values())
-    if not expected:
-        return math.nan
-    observed = sum(
-        (counts.total() ** 2 - sum(count**2 for count in counts.values())) / (counts.total() - 1)
-        for counts in pairable
-    )
-    return 1 - (totals.total() - 1) * observed / expected
+    counts, units = _patterns(label_table(annotators))
+    return float(_alphas(units[None], counts)[0])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from linker.annotation.pool import Pool
-from linker.annotation.session.agreement import cohen_kappa, krippendorff_alpha
+from linker.annotation.session.agreement import Agreement, cohen_kappa, label_table
 from linker.annotation.session.events import Event
 from linker.annotation.session.state import SessionState
 from linker.common.stats import proportion_interval
@@ -86,16 +86,14 @@ class Review:
     """What the owner of a session looks at. Skips do not count, nor do changes after a look at the labels of others.
 
     Attributes:
-        posts: number of posts labeled by two or more annotators.
-        alpha: Krippendorff's α over these, of relevant or not; NaN if undefined.
+        agreement: of all people, in relevant or not.
         kappas: pair of annotators → Cohen's κ; NaN if undefined.
         machines: agreement of each machine with people.
         disputes: posts on whose relevance people disagree.
         revised: number of labels that were changed after a look at those of others; they count as they were before.
     """
 
-    posts: int
-    alpha: float
+    agreement: Agreement
     kappas: dict[tuple[str, str], float]
     machines: list[MachineAgreement]
     disputes: list[Dispute]
@@ -127,8 +125,7 @@ def review_of(state: SessionState, pool: Pool) -> Review:
         if len(set(values)) > 1
     ]
     return Review(
-        sum(len(values) > 1 for values in by_post.values()),
-        krippendorff_alpha(votes.values()),
+        Agreement.of(label_table(votes.values())),
         {(a, b): cohen_kappa(votes[a], votes[b]) for a, b in combinations(votes, 2)},
         [_machine_agreement(name, labels, state) for name, labels in state.machines.items()],
         disputes,

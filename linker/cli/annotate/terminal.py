@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from linker.annotation.session.agreement import Agreement, finite
 from linker.annotation.session.assignment import Suggestion
 from linker.annotation.session.review import Dispute, MachineAgreement, Review, Share
 from linker.annotation.session.session import Session
@@ -78,12 +79,14 @@ def status_text(session: Session, status: Status) -> str:
 def agreement_text(review: Review) -> str:
     """Return the inter-annotator agreement, that of machines with people, and every disagreement."""
     lines = [line for machine in review.machines for line in _machine_lines(machine)]
-    if not review.posts:
+    agreement = review.agreement
+    if not agreement.units:
         lines.append("no post has the labels of two annotators; start a session with --overlap for that")
         return "\n".join(lines)
     lines += [
-        f"posts with two labels or more   {review.posts:,}",
-        f"Krippendorff's α                {_figure(review.alpha)}",
+        f"posts with two labels or more   {agreement.units:,}",
+        f"percent agreement               {agreement.percent:.1%}",
+        f"Krippendorff's α                {_figure(agreement.alpha)}  ({_interval(agreement)})",
         *(
             f"Cohen's κ                       {_figure(kappa)}  {printable(' and '.join(pair))}"
             for pair, kappa in review.kappas.items()
@@ -122,17 +125,16 @@ def _machine_lines(machine: MachineAgreement) -> list[str]:
 def agreement_record(review: Review) -> dict[str, Any]:
     """Return the agreement as JSON values; undefined values are null."""
     return {
-        "posts": review.posts,
+        **review.agreement.as_json(),
         "revised": review.revised,
-        "alpha": _number(review.alpha),
         "kappas": [
-            {"annotators": list(pair), "kappa": _number(kappa)} for pair, kappa in review.kappas.items()
+            {"annotators": list(pair), "kappa": finite(kappa)} for pair, kappa in review.kappas.items()
         ],
         "disagreements": [
             {"post": dispute.post.id, "labels": _votes(dispute), "holds": dispute.holds}
             for dispute in review.disputes
         ],
-        "machines": [{**asdict(one), "kappa": _number(one.kappa)} for one in review.machines],
+        "machines": [{**asdict(one), "kappa": finite(one.kappa)} for one in review.machines],
     }
 
 
@@ -140,8 +142,11 @@ def _figure(value: float) -> str:
     return "not defined" if math.isnan(value) else f"{value:.3f}"
 
 
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
+def _interval(agreement: Agreement) -> str:
+    if agreement.interval is None:
+        return f"no interval: {agreement.why_no_interval}"
+    low, high = agreement.interval
+    return f"95 % interval {low:.3f} to {high:.3f}"
 
 
 VALUE_KEYS: dict[str, LabelValue] = {"y": "relevant", "n": "not", "s": "skip"}

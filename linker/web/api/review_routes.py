@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +17,7 @@ from starlette.responses import Response
 
 from linker.annotation.formats import read, write
 from linker.annotation.formats.label_format import LabelFormat
+from linker.annotation.session.agreement import finite
 from linker.annotation.session.events import Event, name_key
 from linker.annotation.session.review import Dispute
 from linker.common.errors import DataError, LinkerError
@@ -155,15 +155,10 @@ def agreement_view(served: ServedSession, annotator: str) -> dict[str, Any]:
         }
 
     return {
-        "posts": review.posts,
+        **review.agreement.as_json(),
         "revised": review.revised,
-        "alpha": _number(review.alpha),
-        "kappas": [{"people": list(pair), "kappa": _number(kappa)} for pair, kappa in review.kappas.items()],
-        "machines": [{**asdict(machine), "kappa": _number(machine.kappa)} for machine in review.machines],
+        "kappas": [{"people": list(pair), "kappa": finite(kappa)} for pair, kappa in review.kappas.items()],
+        "machines": [{**asdict(machine), "kappa": finite(machine.kappa)} for machine in review.machines],
         "total": len(disputes),
         "disagreements": [view(dispute) for dispute in disputes[:_MOST_SHOWN]],
     }
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value

@@ -41,9 +41,14 @@ export class Review {
     const rows = answer.kappas.map((one) => [one.people.join(" and "), `κ ${figure(one.kappa)}`]);
     this.figures.replaceChildren(...[
       answer.posts ? el("dl", { class: "figures" },
-        el("div", {}, el("dt", {}, "Krippendorff's α"), el("dd", { id: "alpha" }, figure(answer.alpha))),
+        el("div", {}, el("dt", {}, "Krippendorff's α"), el("dd", {}, el("span", { id: "alpha" }, figure(answer.alpha)),
+          answer.interval ? el("small", { id: "alpha-interval" }, ` (${answer.interval.map(figure).join(" to ")})`) : null)),
+        el("div", {}, el("dt", {}, "Percent agreement"), el("dd", { id: "percent" }, percent(answer.percent))),
         el("div", {}, el("dt", {}, "Posts with several labels"), el("dd", {}, whole(answer.posts))),
         answer.revised ? el("div", {}, el("dt", {}, "Labels changed after others were seen (not counted)"), el("dd", {}, whole(answer.revised))) : null) : el("p", { class: "muted" }, "No post has the labels of two people yet."),
+      answer.posts ? el("p", { class: "muted" }, answer.interval
+        ? "In brackets: the 95 % interval of α, from resampling the posts. Percent agreement does not take chance into account."
+        : `α has no 95 % interval: ${answer.why_no_interval}.`) : null,
       rows.length ? el("ul", { class: "people" }, rows.map(([name, value]) => el("li", {}, el("span", {}, name), el("span", { class: "num" }, value)))) : null,
       ...answer.machines.map((one) => this.machine(one)),
     ].filter(Boolean));

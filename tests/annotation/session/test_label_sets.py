@@ -103,7 +103,7 @@ def test_three_people_label_each_post_and_a_fourth_none_of_these(tmp_path: Path)
         assert number == size, name
         assert session.status().waiting == (0 if name == "max" else size)
     assert session.next("noa") == []
-    assert session.review().posts == size
+    assert session.review().agreement.units == size
 
 
 def test_labels_of_machines_change_nothing_but_their_own_agreement(tmp_path: Path) -> None:

@@ -146,10 +146,15 @@ def test_agreement(run: Run) -> None:
     assert printed["kappas"] == [{"annotators": ["kim", "lee"], "kappa": 0.5}]
     # α = 1 - (n-1) · Do / (2 · n0 · n1) = 1 - 7 · 2 / (2 · 5 · 3).
     assert printed["alpha"] == pytest.approx(1 - 14 / 30)
+    assert (printed["percent"], printed["interval"]) == (0.75, None)
     assert printed["disagreements"] == [{"post": "p2", "labels": {"kim": True, "lee": False}, "holds": True}]
     out = run("agreement", "job")[1]
     assert "p2: kim relevant, lee not; now relevant" in out
     assert "0.500  kim and lee" in out
+    assert (
+        "percent agreement               75.0%\nKrippendorff's α                0.533  (no interval: fewer"
+        in out
+    )
     assert run("label", "job", "p2", "not", "--resolve", "--annotator", "boss")[0] == 0
     assert "now not" in run("agreement", "job")[1]
     run("export", "job", "--out", "one.jsonl", "--resolved")
