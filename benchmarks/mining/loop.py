@@ -36,7 +36,7 @@ from linker.mining.linked_post import Link, linked
 from linker.mining.options import MiningOptions
 
 ROOT = Path(__file__).parents[2]
-METRICS = ("MAP", "MRR", "recall@10", "mAP", "mRP", "AUC")
+METRICS = ("MAP", "MRR", "recall@10", "pair AP", "mRP", "AUC")
 _WORD = re.compile(r"[A-Za-z]{2,}|\d{4}")
 Row = dict[str, Any]
 MINE = "mine links posts.jsonl.gz --articles articles.jsonl --dev 0.3 --out set"

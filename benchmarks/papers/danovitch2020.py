@@ -52,7 +52,7 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     "3 cycles": ("model.encoder.cycles=3",),
     "α = 1.5, fixed": ("model.encoder.alpha=1.5",),
 }
-METRICS = ("mAP", "mRP", "AUC", "MAP", "P@1")
+METRICS = ("pair AP", "mRP", "AUC", "MAP", "P@1")
 
 
 def changes(options: argparse.Namespace, label: str) -> list[str]:

@@ -38,7 +38,7 @@ DATES = "with dates"
 # Temperature, and the score of "none of them", for sums of z-scores: the best MAP on plazz (dev) of a grid.
 OF_Z_SCORES = (1.5, 10.0)
 SOFTMAX = "softmax over articles"
-COMPARED = ("mAP", "mRP", "AUC", "MAP", "P@1")
+COMPARED = ("pair AP", "mRP", "AUC", "MAP", "P@1")
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def cost(place: Workplace, kept: Kept, out: Path) -> list[str]:
             "× MiniLM": f"{rate / rates['MiniLM']:.1f}",
             "MAP alone": one[ranked]["MAP"] if ranked in one else "",
             "MAP together": every[ranked]["MAP"] if ranked in every else "",
-            "mAP together": every[ranked]["mAP"] if ranked in every else "",
+            "pair AP together": every[ranked]["pair AP"] if ranked in every else "",
         }
     kept.add("Speed", rows)
     kept.add("Training", _clocked(place))
@@ -84,14 +84,14 @@ def cost(place: Workplace, kept: Kept, out: Path) -> list[str]:
         f"medians of {ROUNDS} rounds in which the models take turns. Counting words for TF-IDF is not included. The",
         f"load of the machine was {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores.",
         "",
-        *kept.lines("Speed", ("posts/s", "× MiniLM", "MAP alone", "MAP together", "mAP together")),
+        *kept.lines("Speed", ("posts/s", "× MiniLM", "MAP alone", "MAP together", "pair AP together")),
         "",
         "An earlier run that included trained models, in posts per second of wall-clock time with two threads;",
         "all articles together:",
         "",
-        *kept.lines("Cost", ("posts/s", "× MiniLM", "mAP")),
+        *kept.lines("Cost", ("posts/s", "× MiniLM", "pair AP")),
         "",
-        f"![mAP against speed]({picture.name})",
+        f"![pair AP against speed]({picture.name})",
         "",
         "## Training",
         "",
@@ -183,14 +183,14 @@ def _rates(encoders: dict[str, Encode], posts: Sequence[Post]) -> dict[str, floa
 
 
 def _draw(rows: dict[str, Cells], path: Path) -> None:
-    """Plot each model by speed and mAP."""
+    """Plot each model by speed and pair AP."""
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "linker"
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
     places = {
-        name: (float(cells["× MiniLM"]), float(cells["mAP"].split()[0])) for name, cells in rows.items()
+        name: (float(cells["× MiniLM"]), float(cells["pair AP"].split()[0])) for name, cells in rows.items()
     }
     for name, (rate, value) in places.items():
         axes.plot(rate, value, "o", color="#1b6ca8" if name == "best" else "#5f6b73")
@@ -199,7 +199,7 @@ def _draw(rows: dict[str, Cells], path: Path) -> None:
         side = {"xytext": (-5, 4), "ha": "right"} if left else {"xytext": (5, 4)}
         axes.annotate(name, (rate, value), textcoords="offset points", fontsize=8, **side)
     axes.set(xscale="log", xlabel="times as fast as MiniLM (posts encoded per second, two threads)")
-    axes.set(ylabel="mAP on plazz (dev), all articles together, %")
+    axes.set(ylabel="pair AP on plazz (dev), all articles together, %")
     axes.xaxis.set_major_formatter("{x:g}")
     axes.margins(x=0.2, y=0.15)
     axes.spines[["top", "right"]].set_visible(False)

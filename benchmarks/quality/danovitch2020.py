@@ -13,7 +13,7 @@ from linker.evaluation.comparison import RESAMPLES
 from linker.evaluation.evaluate import ARTICLE_METRICS, measure
 from linker.evaluation.significance import bootstrap_weights, percentile_interval, resample_pair_metrics
 
-COMPARED = ("mAP", "mRP", "AUC", "MAP")
+COMPARED = ("pair AP", "mRP", "AUC", "MAP")
 LABELS = {"ast": "AST", "cnn": "CNN", "gru": "GRU", "bigru": "BiGRU", "mean": "mean of the word vectors"}
 
 
@@ -68,7 +68,8 @@ def encoders(scores: Scores) -> dict[str, Encoder]:
 def rows(found: dict[str, Encoder]) -> dict[str, Cells]:
     """Mean ± standard deviation over the seeds."""
     return {
-        LABELS[name]: {"seeds": str(len(one.values["mAP"]))} | {m: in_percent(one.values[m]) for m in METRICS}
+        LABELS[name]: {"seeds": str(len(one.values["pair AP"]))}
+        | {m: in_percent(one.values[m]) for m in METRICS}
         for name, one in found.items()
     }
 
@@ -97,7 +98,7 @@ def verdict(found: dict[str, Encoder]) -> str:
         return "Not all runs have been made yet."
     above: list[str] = []
     below: list[str] = []
-    for metric in ("mAP", "mRP", "AUC"):
+    for metric in ("pair AP", "mRP", "AUC"):
         higher = [LABELS[name] for name in others if found[name].mean(metric) >= found["ast"].mean(metric)]
         if higher:
             below.append(f"{metric} ({' and '.join(higher)} above AST)")

@@ -26,7 +26,7 @@ from linker.models.siamese.siamese import SiameseModel
 # As in configs/minilm/base.jsonnet and configs/lib/distilled.libsonnet. Without TF-IDF, scores spread less.
 TEMPERATURE, OF_VECTORS, NONE, KINSHIP = 0.06, 0.05, 0.3, 0.3
 SHIPPED = 0.2
-METRICS = ("mAP", "mRP", "AUC", "MAP", "R-precision", "MRR", "nDCG@10", "P@1", "recall@10")
+METRICS = ("pair AP", "mRP", "AUC", "MAP", "R-precision", "MRR", "nDCG@10", "P@1", "recall@10")
 AT_1, AT_5 = "P@1 of posts", "MAP@5 of posts"
 
 

@@ -21,7 +21,7 @@ local defaults = import 'defaults.libsonnet';
     batches: { articles: 16, posts_per_article: 4, articles_per_story: 4 },
     epochs: 10,
     patience: 5,
-    metric: 'mAP',
+    metric: 'pair AP',
     callbacks: ['tensorboard', 'json_lines'],
   },
   seed: 13,

@@ -30,7 +30,7 @@ local root = std.substr(std.thisFile, 0, std.length(std.thisFile) - std.length(h
       batches: { articles: 64, posts_per_article: 4, articles_per_story: 4 },
       epochs: 10,
       patience: 5,
-      metric: 'mAP',
+      metric: 'pair AP',
       callbacks: ['tensorboard', 'json_lines'],
     },
     seed: 13,

@@ -30,7 +30,7 @@ local defaults = import '../lib/defaults.libsonnet';
     batches: { type: 'class_pairs', pairs: 32 },
     epochs: 5,
     patience: null,
-    metric: 'mAP',
+    metric: 'pair AP',
     max_grad_norm: 1.0,
     callbacks: ['json_lines'],
   },

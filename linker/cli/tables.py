@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _WIDE = 200
-_MAIN = ("mRP", "mAP", "AUC", "MAP", "R-precision", "nDCG@10", "MAP@5 of posts")
+_MAIN = ("mRP", "pair AP", "AUC", "MAP", "R-precision", "nDCG@10", "MAP@5 of posts")
 _ABSENT = "–"
 
 

@@ -12,7 +12,7 @@ from linker.data.types import LinkedPosts
 from linker.evaluation.metrics import pairwise
 from linker.evaluation.metrics.ranking import METRICS, per_article
 
-PAIR_METRICS = (*(f"r_precision@{r}" for r in pairwise.THRESHOLDS), "mRP", "mAP", "AUC")
+PAIR_METRICS = (*(f"r_precision@{r}" for r in pairwise.THRESHOLDS), "mRP", "pair AP", "AUC")
 """Over all pairs in one ranking (`linker.evaluation.metrics.pairwise`)."""
 
 ARTICLE_METRICS = tuple(METRICS)
@@ -36,7 +36,7 @@ class Evaluation:
 
 
 def evaluate(scores: np.ndarray, linked: LinkedPosts) -> dict[str, float]:
-    """Return all metrics of `scores` (articles × posts) as fractions by name: `mAP`, `AUC`, `mRP`, `MAP`, ...
+    """Return all metrics of `scores` (articles × posts) as fractions by name: `pair AP`, `AUC`, `mRP`, `MAP`, ...
 
     Raises:
         LinkerError: if scores have another shape or are not finite, or no post belongs to any of the articles.
@@ -72,7 +72,7 @@ def measure(
     metrics = {f"r_precision@{r}": value for r, value in precisions.items()}
     if precisions:
         metrics["mRP"] = float(np.mean(list(precisions.values())))
-    metrics["mAP"] = pairwise.average_precision(scores, relevance)
+    metrics["pair AP"] = pairwise.average_precision(scores, relevance)
     if not relevant.all():
         metrics["AUC"] = pairwise.auc(scores, relevance)
     by_article = per_article(scores, relevance, post_ids)

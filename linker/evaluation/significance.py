@@ -44,7 +44,7 @@ def resample_pair_metrics(
         precisions = _r_precisions(scores, relevant, article_ids, post_ids, weights, thresholds)
         samples = {f"r_precision@{r}": column for r, column in zip(thresholds, precisions.T)}
         samples["mRP"] = precisions.mean(axis=1)
-    samples["mAP"], area = _average_precision_and_auc(scores, relevant, weights.astype(np.float64))
+    samples["pair AP"], area = _average_precision_and_auc(scores, relevant, weights.astype(np.float64))
     if not relevant.all():
         samples["AUC"] = area
     return samples

@@ -58,7 +58,7 @@ class Trainer:
         batches: BatchSampler,
         epochs: int = 10,
         patience: int | None = 5,
-        metric: str = "mAP",
+        metric: str = "pair AP",
         max_grad_norm: float | None = 1.0,
         callbacks: list[Callback] | None = None,
         checkpoint_seconds: float = 600.0,
@@ -251,6 +251,6 @@ def _format_metrics(metrics: dict[str, float], metric: str) -> str:
     labels = {"mRP": "r-Precision (mRP)", TEACHER_COSINE: "cosine to the teacher"}
     return "".join(
         f"  {labels.get(name, name)} {metrics[name]:.2%}"
-        for name in dict.fromkeys(["mRP", "mAP", "AUC", "MAP", metric])
+        for name in dict.fromkeys(["mRP", "pair AP", "AUC", "MAP", metric])
         if name in metrics
     )

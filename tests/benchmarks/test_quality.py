@@ -73,14 +73,14 @@ def test_figures_of_encoders_are_means_over_seeds_and_differences_are_paired(
     found = danovitch2020.encoders(runs)
     table = danovitch2020.rows(found)
     assert list(table) == ["AST", "CNN"]
-    assert table["AST"]["mAP"] == "100.0 ± 0.0"
+    assert table["AST"]["pair AP"] == "100.0 ± 0.0"
     assert table["AST"]["seeds"] == "2"
-    minus = danovitch2020.differences(found)["CNN"]["mAP"]
+    minus = danovitch2020.differences(found)["CNN"]["pair AP"]
     points, low, high = (
         float(number) for number in minus.replace("[", "").replace("]", "").replace(",", "").split()
     )
     assert low <= points <= high
-    assert points == pytest.approx(100 * (1 - found["cnn"].mean("mAP")), abs=0.06)
+    assert points == pytest.approx(100 * (1 - found["cnn"].mean("pair AP")), abs=0.06)
 
 
 def test_the_softmax_of_the_rivals_is_that_of_the_models() -> None:

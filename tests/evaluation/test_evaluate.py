@@ -27,7 +27,7 @@ def test_hand_computed_values() -> None:
     scores = np.array([[0.9, 0.3, 0.5, 0.1], [0.8, 0.2, 0.7, 0.0]], dtype=np.float32)
     # In one ranking: a-p1 + | b-p1 | b-p3 + | a-p3 | a-p2 + | ...
     metrics = evaluate(scores, data)
-    assert metrics["mAP"] == pytest.approx((1 / 1 + 2 / 3 + 3 / 5) / 3)
+    assert metrics["pair AP"] == pytest.approx((1 / 1 + 2 / 3 + 3 / 5) / 3)
     assert metrics["AUC"] == pytest.approx((5 + 4 + 3) / 15)
     # a: p1 +, p3, p2 +; b: p1, p3 +.
     assert metrics["MAP"] == pytest.approx(((1 + 2 / 3) / 2 + 1 / 2) / 2)
@@ -102,7 +102,7 @@ def test_a_constant_scorer_gains_nothing_though_ids_follow_relevance() -> None:
     # Posts carry their article's number: in alphabetical order of the ids a000's own posts would come first.
     data = linked(60, 5)
     metrics = evaluate(np.full((60, 300), 0.5, dtype=np.float32), data)
-    assert metrics["mAP"] == pytest.approx(1 / 60)
+    assert metrics["pair AP"] == pytest.approx(1 / 60)
     assert metrics["AUC"] == pytest.approx(0.5)
     # Every article is given the same list, so one article in sixty finds its post first.
     assert metrics["P@1"] == pytest.approx(1 / 60)
@@ -144,7 +144,7 @@ def test_no_relevant_pair_is_refused() -> None:
 def test_auc_is_left_out_where_every_pair_is_relevant() -> None:
     metrics = evaluate(np.zeros((1, 2)), linked(1, 2))
     assert "AUC" not in metrics
-    assert metrics["mAP"] == 1.0
+    assert metrics["pair AP"] == 1.0
 
 
 def test_a_transposed_matrix_is_refused() -> None:

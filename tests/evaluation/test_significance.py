@@ -111,10 +111,10 @@ def test_resampled_metrics_equal_those_of_the_samples_written_out(decimals: int)
     article_ids, post_ids = [f"a{i}" for i in range(12)], [f"p{i}" for i in range(30)]
     weights = bootstrap_weights(12, 25, seed=7)
     samples = resample_pair_metrics(scores, relevance, article_ids, post_ids, weights)
-    assert list(samples) == ["r_precision@50", "r_precision@100", "r_precision@200", "mRP", "mAP", "AUC"]
+    assert list(samples) == ["r_precision@50", "r_precision@100", "r_precision@200", "mRP", "pair AP", "AUC"]
     for number, sample in enumerate(weights):
         rows = np.repeat(np.arange(12), sample)
-        assert samples["mAP"][number] == pytest.approx(
+        assert samples["pair AP"][number] == pytest.approx(
             pairwise.average_precision(scores[rows], relevance[rows])
         )
         assert samples["AUC"][number] == pytest.approx(pairwise.auc(scores[rows], relevance[rows]))
@@ -131,14 +131,14 @@ def test_samples_that_hold_every_article_once_give_the_metrics_themselves() -> N
     samples = resample_pair_metrics(scores, relevance, *ids, np.ones((1, 60), dtype=int))
     expected = pairwise.r_precision_at(scores, relevance, *ids)
     assert {r: samples[f"r_precision@{r}"][0] for r in expected} == pytest.approx(expected)
-    assert samples["mAP"][0] == pytest.approx(pairwise.average_precision(scores, relevance))
+    assert samples["pair AP"][0] == pytest.approx(pairwise.average_precision(scores, relevance))
     assert samples["AUC"][0] == pytest.approx(pairwise.auc(scores, relevance))
 
 
 def test_a_sample_without_relevant_pairs_has_no_value() -> None:
     relevance = np.array([[True, False], [False, False]])
     samples = resample_pair_metrics(np.eye(2), relevance, ["a", "b"], ["p", "q"], np.array([[0, 2], [1, 1]]))
-    assert np.isnan(samples["mAP"]).tolist() == [True, False]
+    assert np.isnan(samples["pair AP"]).tolist() == [True, False]
     assert np.isnan(samples["AUC"]).tolist() == [True, False]
 
 

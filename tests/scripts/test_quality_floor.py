@@ -23,8 +23,8 @@ def test_no_model_falls_below_its_floor(model):
 
 
 def test_a_worse_model_is_noticed():
-    assert floor.shortfalls({"mAP": 0.3994}, {"mAP": 0.4}) == ["mAP: 0.3994 is below 0.4000"]
-    assert floor.shortfalls({"mAP": 0.3996}, {"mAP": 0.4}) == []
+    assert floor.shortfalls({"pair AP": 0.3994}, {"pair AP": 0.4}) == ["pair AP: 0.3994 is below 0.4000"]
+    assert floor.shortfalls({"pair AP": 0.3996}, {"pair AP": 0.4}) == []
 
 
 def test_no_bundled_model_scores_pairs_otherwise():

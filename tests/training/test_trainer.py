@@ -212,7 +212,9 @@ def test_a_dev_set_that_is_too_small_for_the_metric_is_reported(metric, tmp_path
     dev = LinkedPosts(
         toy.articles[:1], [post for post in toy.posts if toy.articles[0].id in post.article_ids]
     )
-    with pytest.raises(LinkerError, match=f"{metric} cannot be measured on this dev set; use one of .*mAP"):
+    with pytest.raises(
+        LinkerError, match=f"{metric} cannot be measured on this dev set; use one of .*pair AP"
+    ):
         run(siamese(), tmp_path, dev=dev, metric=metric)
 
 
@@ -223,7 +225,7 @@ def test_a_dev_set_of_one_article_is_measured_as_far_as_it_can_be(tmp_path):
     )
     result = run(siamese(), tmp_path, dev=dev, epochs=1)
     assert "AUC" not in result.epochs[0]
-    assert result.epochs[0]["mAP"] == 1
+    assert result.epochs[0]["pair AP"] == 1
 
 
 def test_only_callbacks_that_were_started_are_closed(tmp_path, monkeypatch):

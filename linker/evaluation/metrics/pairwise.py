@@ -69,7 +69,7 @@ def r_precision_at(
 
 
 def average_precision(scores: np.ndarray, relevance: np.ndarray) -> float:
-    """The paper's mAP: scikit-learn's `average_precision_score` over all pairs, Σ (Rₙ − Rₙ₋₁) Pₙ.
+    """Pair AP, the paper's mAP: scikit-learn's `average_precision_score` over all pairs, Σ (Rₙ − Rₙ₋₁) Pₙ.
 
     Tied pairs enter as one group, so a constant scorer gets the share of relevant pairs.
     """

@@ -102,7 +102,7 @@ def test_the_paper_s_model_is_trained_by_the_command_that_its_name_suggests(
     assert [line.split()[1] for line in epochs] == [f"{number}/4" for number in range(1, 5)]
     assert load_config(ROOT / "configs" / "ast.jsonnet")["trainer"]["epochs"] == 10
     for line in epochs:
-        for figure in ("mined triplets per batch", "r-Precision (mRP) ", "mAP ", "AUC "):
+        for figure in ("mined triplets per batch", "r-Precision (mRP) ", "pair AP ", "AUC "):
             assert figure in line
     config = json.loads((clone / "runs/ast/config.json").read_text())
     assert config["model"]["type"] == "siamese"

@@ -96,7 +96,7 @@ def test_two_processes_lower_the_rate_and_stop_where_one_does(tmp_path):
     rule = {"loss_rule": {"min_delta": 0.02}, "epochs": 9, "optimizer": {"type": "adam", "lr": 0.1}}
     setting = Setting("mean", torch.float64, trainer=rule)
     alone = train_alone(setting, tmp_path)
-    epochs = sum(name.startswith("metric") and name.endswith("mAP") for name in alone)
+    epochs = sum(name.startswith("metric") and name.endswith("pair AP") for name in alone)
     assert 2 < epochs < 9
     for record in train_together(setting, tmp_path, 2):
         same(alone, record, 1e-9)
