@@ -1,7 +1,5 @@
 """What several tests need: tiny articles and posts whose words tell which belong together."""
 
-from __future__ import annotations
-
 import os
 import random
 import sys

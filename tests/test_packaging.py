@@ -1,7 +1,5 @@
 """Building and loading the native library: with a compiler, without one, and when what is there does not fit."""
 
-from __future__ import annotations
-
 import base64
 import ctypes
 import hashlib

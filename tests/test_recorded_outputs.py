@@ -3,8 +3,6 @@
 A difference that is intended is recorded with the change that makes it, and the commit says why.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The date of a page: from its markup and its address, not from whatever looks like a date in the text."""
 
-from __future__ import annotations
-
 from datetime import datetime, timezone
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Pages are read within limits of time and memory, whatever is on them."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The fetcher against a server that misbehaves in every way we could think of."""
 
-from __future__ import annotations
-
 import gzip
 import shutil
 import socket
@@ -272,15 +270,7 @@ def test_what_breaks_off_or_is_not_http(site) -> None:
 
 
 @pytest.mark.parametrize(
-    "url",
-    [
-        "http://",
-        "http:///path",
-        "ftp://127.0.0.1/a",
-        "file:///etc/passwd",
-        "nonsense",
-        "",
-    ],
+    "url", ["http://", "http:///path", "ftp://127.0.0.1/a", "file:///etc/passwd", "nonsense", ""]
 )
 def test_addresses_that_are_none(url: str) -> None:
     failure(url)

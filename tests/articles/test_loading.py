@@ -1,7 +1,5 @@
 """Articles from pages, files and texts."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """Encodings of pages, as browsers read them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Articles from PDFs."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Publication dates that a user states."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, timedelta, timezone
 
 import pytest
@@ -23,9 +21,7 @@ def test_an_article_takes_the_date() -> None:
         publication_date("soon", "--published")
 
 
-def test_the_date_of_one_article_is_replaced_and_of_several_added(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_date_of_one_article_is_replaced_and_of_several_added(capsys: pytest.CaptureFixture[str]) -> None:
     old = Article("a", "text", published=DAY - timedelta(days=1))
     assert dated([old], DAY, "--published")[0].published == DAY
     assert capsys.readouterr().err == "a: --published replaces the date 2024-01-15 00:00\n"

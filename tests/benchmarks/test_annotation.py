@@ -1,7 +1,5 @@
 """Tasks and opponents of the annotation benchmark."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The corpus benchmark on few posts: it runs, it resumes, and its posts have the documented proportions."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import subprocess

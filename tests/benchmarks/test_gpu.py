@@ -1,7 +1,5 @@
 """The GPU kit, rehearsed without a GPU."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

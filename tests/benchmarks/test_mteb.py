@@ -1,7 +1,5 @@
 """Models of linker as mteb calls them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

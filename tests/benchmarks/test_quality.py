@@ -1,7 +1,5 @@
 """The benchmark of quality: kept rows, the same treatment of rivals, and sentences that follow from the figures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

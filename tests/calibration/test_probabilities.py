@@ -1,18 +1,11 @@
 """Probabilities and their reliability, against values counted by hand and other implementations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import binom
 from sklearn.metrics import brier_score_loss
 
-from linker.calibration.probabilities import (
-    cross_validated_probabilities,
-    isotonic,
-    platt,
-    reliability_of,
-)
+from linker.calibration.probabilities import cross_validated_probabilities, isotonic, platt, reliability_of
 from linker.common.errors import LinkerError
 from linker.common.stats import effective_counts, proportion_interval
 

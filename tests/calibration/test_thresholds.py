@@ -1,7 +1,5 @@
 """Thresholds with meaning: against known truth, by simulation and by hand."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Commands that run in the test's own process."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What command lines say about the articles that they read."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Several values after one option, as shells make them of patterns."""
 
-from __future__ import annotations
-
 import pytest
 
 from linker.cli.command import spread

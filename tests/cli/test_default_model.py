@@ -1,7 +1,5 @@
 """Every command that scores posts uses the same model where none is named."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from collections.abc import Callable

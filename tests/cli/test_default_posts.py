@@ -1,7 +1,5 @@
 """`linker rank --article PAGE`, exactly so: where the posts come from when nobody named them."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable

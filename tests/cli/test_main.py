@@ -1,7 +1,5 @@
 """The command as a new user meets it: exit codes and messages."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -26,12 +24,7 @@ def test_version() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ("trian",),
-        ("config", "check", str(CONFIG), "--ovride", "x"),
-    ],
-    ids=" ".join,
+    "arguments", [("trian",), ("config", "check", str(CONFIG), "--ovride", "x")], ids=" ".join
 )
 def test_wrong_usage_exits_with_2_and_reports_it_on_stderr(arguments: tuple[str, ...]) -> None:
     result = run(*arguments)
@@ -143,12 +136,7 @@ def test_shells_can_complete_commands() -> None:
         [sys.executable, "-c", "import sys; sys.argv = ['linker']; from linker.cli.main import main; main()"],
         capture_output=True,
         text=True,
-        env={
-            **os.environ,
-            "_LINKER_COMPLETE": "complete_bash",
-            "COMP_WORDS": "linker ca",
-            "COMP_CWORD": "1",
-        },
+        env={**os.environ, "_LINKER_COMPLETE": "complete_bash", "COMP_WORDS": "linker ca", "COMP_CWORD": "1"},
         timeout=60,
     )
     assert (done.stdout.split(), done.stderr) == (["calibrate"], "")

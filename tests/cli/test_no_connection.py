@@ -1,7 +1,5 @@
 """No command makes a connection unless it is given an address: each runs with sockets that record and refuse."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

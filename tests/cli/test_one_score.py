@@ -1,7 +1,5 @@
 """The same article, post and model have the same score wherever they are asked."""
 
-from __future__ import annotations
-
 import csv
 import html
 import json

@@ -1,7 +1,5 @@
 """What a command loads before it is of use: a list for each light command, and a first line before all of it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

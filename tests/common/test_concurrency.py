@@ -1,7 +1,5 @@
 """Work in several processes."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

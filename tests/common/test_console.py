@@ -1,7 +1,5 @@
 """Progress where standard error is a file, as the log of a job on a cluster."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

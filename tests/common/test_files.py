@@ -1,7 +1,5 @@
 """Output files: whole or not at all, and nothing else harmed."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Locks between processes."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

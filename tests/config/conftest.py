@@ -1,7 +1,5 @@
 """Packages written for a test, and gone from linker's sight after it."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import sys

@@ -1,7 +1,5 @@
 """All errors of a config are reported at once, with their paths; objects are built as their configs say."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Jsonnet files, imports, overrides."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Packages that add components by being installed: they are listed, used, and harmless if broken."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Recipes by name, in folders that have no `configs` or another one."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Components are registered by being imported, and found by name."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 

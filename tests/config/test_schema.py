@@ -1,7 +1,5 @@
 """Schemas of classes."""
 
-from __future__ import annotations
-
 from linker.config.registry import catalog
 from linker.config.schema import argument_docs
 

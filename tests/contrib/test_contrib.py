@@ -1,7 +1,5 @@
 """The components of the papers in linker/contrib are found without options."""
 
-from __future__ import annotations
-
 from linker.config.registry import Catalog
 
 

@@ -1,7 +1,5 @@
 """`linker mine` as a user types it."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -78,7 +76,7 @@ def test_benchmarks(folder: Path) -> None:
         *("--workers", "1"),
     )
     assert sorted(path.name for path in (folder / "sets").iterdir()) == [
-        *("benchmarks.report.json", "cq.jsonl.gz", "cr.jsonl.gz", "dq.jsonl.gz", "dr.jsonl.gz", "train"),
+        *("benchmarks.report.json", "cq.jsonl.gz", "cr.jsonl.gz", "dq.jsonl.gz", "dr.jsonl.gz", "train")
     ]
     kept = read_pairs(folder / "sets" / "train" / "train.jsonl.gz")
     queries = {query["query_id"] for query in read_pairs(folder / "sets" / "dq.jsonl.gz")}

@@ -1,7 +1,5 @@
 """A tiny model with vectors, saved, and posts as files."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

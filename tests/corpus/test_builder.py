@@ -1,7 +1,5 @@
 """Posts for a corpus out of folders and addresses, and where a corpus may lie."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

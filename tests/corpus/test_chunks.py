@@ -1,7 +1,5 @@
 """Posts read in chunks are the posts of the files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -21,12 +19,7 @@ def files(folder: Path) -> list[str]:
     return [write_posts(folder / f"{n}.jsonl", some_posts(40, start=40 * n)) for n in range(5)]
 
 
-def read(
-    paths: list[str],
-    found: Chunks,
-    on_error: OnError = "strict",
-    characters: int = 10**6,
-) -> None:
+def read(paths: list[str], found: Chunks, on_error: OnError = "strict", characters: int = 10**6) -> None:
     with BadLines(on_error) as bad_lines:
         posts = stream_posts(paths, PostColumns(), bad_lines)
         found.extend(read_chunks(posts, bad_lines, 30, characters))

@@ -1,7 +1,5 @@
 """Compaction: the same posts with the same scores in fewer files, without the bytes of deleted posts."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A corpus as its user meets it: built, added to, killed, damaged, asked."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

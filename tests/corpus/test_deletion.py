@@ -1,7 +1,5 @@
 """Deleting posts: what is left ranks as if the others had never been there."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

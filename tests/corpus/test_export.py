@@ -1,7 +1,5 @@
 """Posts and embeddings of a corpus in other programs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

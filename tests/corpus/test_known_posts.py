@@ -1,7 +1,5 @@
 """Which posts are new, as answered from keys: what a dictionary of all ids and texts gives."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st

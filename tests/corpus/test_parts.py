@@ -1,7 +1,5 @@
 """Models with parts or without embeddings: a labeling session and a corpus have the scores of the whole."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Rankings of a corpus are read as they are gone through."""
 
-from __future__ import annotations
-
 import csv
 import json
 

@@ -1,7 +1,5 @@
 """The same posts have the same scores in a file and in a corpus that was built from it."""
 
-from __future__ import annotations
-
 import functools
 import json
 from pathlib import Path

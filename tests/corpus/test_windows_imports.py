@@ -1,7 +1,5 @@
 """What does not exist on Windows must not be needed to import the package."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """HTML in posts becomes text; nothing else is touched."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Languages of articles and posts."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

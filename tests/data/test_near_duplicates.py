@@ -1,7 +1,5 @@
 """Texts that say the same end in one group, others do not."""
 
-from __future__ import annotations
-
 import random
 import re
 import unicodedata

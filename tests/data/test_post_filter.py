@@ -1,7 +1,5 @@
 """Filters of posts."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta, timezone
 
 import pytest

@@ -1,7 +1,5 @@
 """The first Python example of the README prints what the README shows."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

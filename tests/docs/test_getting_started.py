@@ -1,7 +1,5 @@
 """The configs that the pages on getting started show are right."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

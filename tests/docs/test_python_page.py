@@ -1,7 +1,5 @@
 """Every snippet of docs/guides/python.md, in order; a block of text after one is what it prints."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

@@ -1,7 +1,5 @@
 """The tutorial's own blocks, in order, as a newcomer would run them; only the sample is cut to a few stories."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

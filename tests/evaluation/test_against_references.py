@@ -1,7 +1,5 @@
 """Every metric against the tools whose definitions it follows: ir-measures (trec_eval) and scikit-learn."""
 
-from __future__ import annotations
-
 import warnings
 
 import ir_measures

@@ -1,7 +1,5 @@
 """The figures of a whole evaluation: hand-computed, invariant, and low for a scorer that knows nothing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Tests and intervals against exhaustive or materialised computations."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

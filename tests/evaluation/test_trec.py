@@ -1,7 +1,5 @@
 """Run, qrels and score files: what is read back is what was written, and other tools agree."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

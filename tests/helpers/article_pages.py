@@ -1,7 +1,5 @@
 """A web server on loopback whose answers each test writes itself."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A server that can be stopped and started again, and a browser on its page."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 import time

@@ -1,7 +1,5 @@
 """Commands called in the test's own process."""
 
-from __future__ import annotations
-
 import typer
 from typer.testing import CliRunner
 

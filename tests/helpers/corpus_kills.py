@@ -4,8 +4,6 @@ What is slow to load is loaded once; each build is a fork. Half of them are kill
 wherever they are then, half at some call of a function that writes, which meets the short moments between two writes.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal

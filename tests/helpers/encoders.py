@@ -1,7 +1,5 @@
 """The part of a model that embeds texts."""
 
-from __future__ import annotations
-
 from linker.models.model import EncoderModel, Model, embedding_submodel
 
 

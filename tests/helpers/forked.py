@@ -4,8 +4,6 @@ What a command imports, and how long it takes to start, needs a process that beg
 tests/cli/test_startup.py and tests/cli/test_main.py.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import runpy

@@ -1,7 +1,5 @@
 """Random histories of labels in two copies of a session: of labels and notes, the newest by time counts."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from collections.abc import Sequence

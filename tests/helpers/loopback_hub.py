@@ -1,7 +1,5 @@
 """A Hugging Face hub on loopback, with the endpoints that huggingface_hub uses for models."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """An HTTP server on loopback for the length of a test."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A web of many hosts on loopback: one server that answers by the host in the request."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

@@ -1,7 +1,5 @@
 """Small PDFs, written by hand so that tests know what is in them."""
 
-from __future__ import annotations
-
 import zlib
 
 

@@ -1,7 +1,5 @@
 """Pools with planted relevant posts."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from linker.annotation.build_pool import build_pool

@@ -1,7 +1,5 @@
 """One training, by one process or by several on this machine, with all that its steps compute written down."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -162,11 +160,7 @@ def same(one: dict[str, Tensor], other: dict[str, Tensor], tolerance: float) -> 
             assert torch.equal(tensor, other[name]), name
         else:
             torch.testing.assert_close(
-                other[name],
-                tensor,
-                rtol=tolerance,
-                atol=tolerance,
-                msg=(name + ": {}").format,
+                other[name], tensor, rtol=tolerance, atol=tolerance, msg=(name + ": {}").format
             )
     return sum(name.endswith(" loss") for name in one)
 

@@ -4,8 +4,6 @@
 recording is a file of JSON lines, one per output, packed with xz: `xzcat tests/recorded/best.jsonl.xz | less`.
 """
 
-from __future__ import annotations
-
 import csv
 import functools
 import io

@@ -1,7 +1,5 @@
 """Runs, qrels and score matrices that linker wrote, read by other tools."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Small sessions for tests; their folder is made once and copied."""
 
-from __future__ import annotations
-
 import shutil
 from functools import cache
 from pathlib import Path

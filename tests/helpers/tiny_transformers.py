@@ -1,7 +1,5 @@
 """Tiny networks of Hugging Face with random weights, made and kept in a folder: nothing is fetched."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

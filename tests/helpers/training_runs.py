@@ -1,7 +1,5 @@
 """Trainings in processes of their own that are killed at chosen or random moments."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import multiprocessing.process

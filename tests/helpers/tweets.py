@@ -1,7 +1,5 @@
 """Tweet objects as the programming interfaces give them, cut down to what is read, and archives of them."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import json

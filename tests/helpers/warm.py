@@ -1,7 +1,5 @@
 """Done once, in the process from which the tests' trainings are forked: what each would begin with."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Posts without link, copied headline and what share buttons add."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

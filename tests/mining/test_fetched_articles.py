@@ -1,7 +1,5 @@
 """From posts without link cards to a training set, with the articles fetched in between."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

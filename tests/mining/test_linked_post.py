@@ -1,7 +1,5 @@
 """The article that a post links to, or why it has none."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A training set from posts that link to articles, from files to a folder."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterable

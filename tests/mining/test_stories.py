@@ -1,7 +1,5 @@
 """Stories, and the split by them."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,7 +34,7 @@ def test_dev_are_the_latest_stories_as_a_whole() -> None:
     #                 story of each article, in order of time
     assert dev_part(np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]), 0.1).tolist() == [False] * 9 + [True]
     assert dev_part(np.array([0, 1, 2, 3, 0, 5, 5, 2, 8, 0]), 0.3).tolist() == [
-        *(False, False, False, False, False, True, True, False, True, False),
+        *(False, False, False, False, False, True, True, False, True, False)
     ]
 
 

@@ -1,7 +1,5 @@
 """Competition: hand-computed values, order for one article, one threshold for all, and training what is inside."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A siamese of word vectors read without torch: the same numbers, the same folder, the same refusals."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The bundled word vectors as a part: the same scores, a copy in every model folder, nothing to train."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Products of embeddings."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

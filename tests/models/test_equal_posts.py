@@ -1,7 +1,5 @@
 """Equal posts have equal scores, wherever they are in the input."""
 
-from __future__ import annotations
-
 import random
 import unicodedata
 from collections.abc import Callable

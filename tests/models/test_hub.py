@@ -1,7 +1,5 @@
 """Models on a Hugging Face hub, here one on loopback: what is loaded, what is refused."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

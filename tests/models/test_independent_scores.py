@@ -1,7 +1,5 @@
 """Scoring articles one at a time is what scoring a single article is, for every model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """BM25 and TF-IDF against slow, obvious implementations, and on the odd inputs that users bring."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

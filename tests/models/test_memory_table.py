@@ -1,7 +1,5 @@
 """Posts that are ranked for several articles are encoded once."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The class of elapsed time of each post, found by sorting, is that of its own time."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta, timezone
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The bundled models: they load anywhere, and are no worse than BM25 on stories they never saw."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Loading a model runs no code out of its folder."""
 
-from __future__ import annotations
-
 import ast
 import json
 from pathlib import Path

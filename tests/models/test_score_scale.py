@@ -1,7 +1,5 @@
 """The scale of scores: 0 to 100, rising, with an exact inverse; and the scale of every model."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, get_args
 

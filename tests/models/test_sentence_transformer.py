@@ -1,7 +1,5 @@
 """The sentence_transformer model: names on the hub, and what it reports when it cannot work."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

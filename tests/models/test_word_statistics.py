@@ -1,7 +1,5 @@
 """Counts of words that are kept: scores do not depend on the other posts."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The notebooks run from top to bottom, and what is committed of them is clean."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os
@@ -99,8 +97,6 @@ def names(notebooks: list[Path]) -> Any:
     return pytest.mark.parametrize("notebook", notebooks, ids=lambda notebook: notebook.stem)
 
 
-
-
 @names(NOTEBOOKS)
 def test_what_is_committed_is_clean(notebook: Path) -> None:
     content = notebook.read_text(encoding="utf-8")
@@ -110,8 +106,6 @@ def test_what_is_committed_is_clean(notebook: Path) -> None:
     assert not [one for one in found if one["output_type"] == "error" or one.get("name") == "stderr"]
     assert not re.search(r"/(?:home|root|work|tmp|wt|Users)/|iopub|\\u001b\[", content)
     assert len(content) < 150_000
-
-
 
 
 @pytest.mark.slow

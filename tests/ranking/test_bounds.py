@@ -1,7 +1,5 @@
 """Searches that leave out most posts find the same posts with the same scores, in every bit."""
 
-from __future__ import annotations
-
 import random
 from datetime import datetime, timedelta, timezone
 

@@ -1,7 +1,5 @@
 """Data frames, Series and single posts as the input of `rank`; and what is refused, with what it says."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections import namedtuple

@@ -1,7 +1,5 @@
 """Warnings about languages that a model was not trained on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`linker.load(…).rank(…)`: the order, its invariants, and everything that may be given as articles and posts."""
 
-from __future__ import annotations
-
 import json
 import math
 import unicodedata

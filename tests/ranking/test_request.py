@@ -1,7 +1,5 @@
 """The options of a ranking: the same for posts in memory and in a corpus, checked before any work."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """`Ranking`: a sequence, a table in notebooks and terminals, a data frame, a file; and embeddings of texts."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Shares: what moved the score of a post away from that of the average post."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any

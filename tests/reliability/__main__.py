@@ -5,8 +5,6 @@
 Everything happens in a temporary folder and on 127.0.0.1. Exit code 1: something did not hold. Linux only.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys

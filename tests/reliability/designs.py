@@ -1,7 +1,5 @@
 """Labeling jobs in which people and files do what they like: what is claimed, beside the truth."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """Workbooks, tables, archives and PDFs that name other files, lie about their characters, or unpack without end."""
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Every command in environments that are not those of a developer."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

@@ -1,7 +1,5 @@
 """Files that linker reads, damaged where their structure is."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """Commands that campaigns run, kill and serve, and what each of them must hold."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

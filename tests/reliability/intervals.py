@@ -1,7 +1,5 @@
 """Intervals of 95 %, and p-values, on made posts and models whose truth is known: how often they hold."""
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Every export in every reader: what goes out comes back equal, or a line counts what was left out."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """SIGKILL at random moments, and then the same command again."""
 
-from __future__ import annotations
-
 import random
 import signal
 import time

@@ -1,7 +1,5 @@
 """A small web on loopback for crawls in other processes, where names below `.test` lead."""
 
-from __future__ import annotations
-
 import io
 import os
 import tempfile

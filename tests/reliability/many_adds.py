@@ -1,7 +1,5 @@
 """Small additions to a corpus by the hundred, deletions and compactions, killed in between, with few descriptors."""
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Pages that are built to take for ever, to read files, or to confuse decoders."""
 
-from __future__ import annotations
-
 import random
 import time
 import zlib

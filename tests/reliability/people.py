@@ -1,7 +1,5 @@
 """Several people in one project, over HTTP: labels and notes of others on a post are hidden before one labels it."""
 
-from __future__ import annotations
-
 import random
 import time
 import unicodedata

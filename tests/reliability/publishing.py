@@ -1,7 +1,5 @@
 """What leaves this machine: uploads of model folders, and tables that a spreadsheet opens."""
 
-from __future__ import annotations
-
 import csv
 import json
 import platform

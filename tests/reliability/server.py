@@ -1,7 +1,5 @@
 """A server between honest annotators, rankings, imports, and clients that send noise or nothing."""
 
-from __future__ import annotations
-
 import random
 import socket
 import threading

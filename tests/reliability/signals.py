@@ -1,7 +1,5 @@
 """Ctrl-C and SIGTERM at random moments of every command."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

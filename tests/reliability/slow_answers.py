@@ -1,7 +1,5 @@
 """Web servers that answer slowly, endlessly or not at all, for every command that asks the web."""
 
-from __future__ import annotations
-
 import gzip
 import random
 import socket

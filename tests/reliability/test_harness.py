@@ -1,7 +1,5 @@
 """The campaigns of tests/reliability, short ones: nothing that they try breaks linker."""
 
-from __future__ import annotations
-
 import random
 import re
 import sys

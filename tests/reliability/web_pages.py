@@ -1,7 +1,5 @@
 """Pages on the web that name odd charsets, files of this machine and private addresses, for `rank` and `fetch`."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

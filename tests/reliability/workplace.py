@@ -1,7 +1,5 @@
 """Every command with small inputs that it takes, and the folder that holds them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Two writers on everything that can be written, and clocks that jump."""
 
-from __future__ import annotations
-
 import random
 import zipfile
 from collections import Counter

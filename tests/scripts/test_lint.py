@@ -1,7 +1,5 @@
 """`python -m scripts.lint` finds what is wrong in pages, messages and docstrings, and nothing else."""
 
-from __future__ import annotations
-
 import pytest
 
 from scripts.lint import commands, links, prose

@@ -1,7 +1,5 @@
 """scripts/make_pretrained.py: the bundled copy of a trained model ranks as the original does."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

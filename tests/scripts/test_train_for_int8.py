@@ -1,7 +1,5 @@
 """scripts/train_for_int8.py: training computes as the exported graph does, and brings it closer to float32."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What `--data`, `--articles`, `--posts` and `--vectors` make of a config."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

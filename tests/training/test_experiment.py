@@ -1,7 +1,5 @@
 """Experiments: parts that do not fit together."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,7 @@ ROOT = Path(__file__).parents[2]
         (
             "trainer+: { batches: { type: 'texts' } }",
             "trainer.batches.type: `texts` makes batches without articles",
-        ),
+        )
     ],
 )
 def test_parts_that_do_not_fit_together_are_refused(tmp_path: Path, change: str, problem: str) -> None:

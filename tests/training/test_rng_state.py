@@ -1,7 +1,5 @@
 """States of random number generators."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

@@ -1,7 +1,5 @@
 """configs/minilm/finetune.jsonnet: training that starts from the bundled model."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

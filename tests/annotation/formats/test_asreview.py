@@ -1,7 +1,5 @@
 """Datasets for ASReview and labels from its project files."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """What is relevant may lie far from the seed: labels must turn the ranking there, and soon."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

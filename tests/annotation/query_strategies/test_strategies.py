@@ -1,7 +1,5 @@
 """Every strategy orders all that is left, the same way each time; those that learn find more sooner."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity

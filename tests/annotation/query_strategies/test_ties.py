@@ -1,7 +1,5 @@
 """The order of the file decides nothing; seeds and ids decide between equal scores."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace

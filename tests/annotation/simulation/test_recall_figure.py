@@ -1,7 +1,5 @@
 """The recall curves of simulations."""
 
-from __future__ import annotations
-
 import pytest
 
 from linker.annotation.simulation.outcomes import Outcome

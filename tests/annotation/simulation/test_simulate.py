@@ -1,7 +1,5 @@
 """Figures of simulations, counted by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

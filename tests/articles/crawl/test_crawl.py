@@ -1,7 +1,5 @@
 """A crawl of a web of some hundred hosts on loopback, made to meet every state."""
 
-from __future__ import annotations
-
 import csv
 import json
 import threading

@@ -1,7 +1,5 @@
 """Rules of robots.txt, as RFC 9309 has them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,8 +1,6 @@
 """Text, title and date of pages: those of the article, and all of it."""
 # ruff: noqa: E501  (pages)
 
-from __future__ import annotations
-
 import json
 
 import pytest

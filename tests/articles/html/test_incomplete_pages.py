@@ -1,7 +1,5 @@
 """Pages that show something else in place of an article are refused; short articles are not."""
 
-from __future__ import annotations
-
 import pytest
 
 from linker.articles.extraction import extract_article

@@ -1,7 +1,5 @@
 """`linker calibrate`, and `linker rank` with labels and calibrations, as a user runs them."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`linker config`: complete configs, and every mistake reported with its path."""
 
-from __future__ import annotations
-
 import copy
 import json
 import random

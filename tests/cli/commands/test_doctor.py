@@ -1,7 +1,5 @@
 """`linker doctor`: what it finds here, and that it sees kernels that are wrong."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -83,8 +81,4 @@ def test_the_variable_chooses(run: Any, monkeypatch: pytest.MonkeyPatch) -> None
     assert code == 0
     assert "plain: LINKER_KERNELS is 'plain'\n" in out
     monkeypatch.setenv("LINKER_KERNELS", "fast")
-    assert run() == (
-        2,
-        "",
-        "error: LINKER_KERNELS: unknown kernels 'fast'; use auto, plain, native\n",
-    )
+    assert run() == (2, "", "error: LINKER_KERNELS: unknown kernels 'fast'; use auto, plain, native\n")

@@ -1,7 +1,5 @@
 """`linker evaluate` as a user runs it, on a tiny set."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every format of posts in every command that reads posts: fresh processes, no option that names a format."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

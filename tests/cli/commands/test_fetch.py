@@ -1,7 +1,5 @@
 """`linker mine fetch` as a user runs it: killed, interrupted, and with wrong input."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,7 +1,5 @@
 """`linker mcp` as a client of the protocol sees it: a process that speaks over its standard streams."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

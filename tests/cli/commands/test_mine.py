@@ -1,7 +1,5 @@
 """`linker mine links` as a user runs it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -50,7 +48,7 @@ def test_the_table_and_the_folder(folder: Path) -> None:
     assert table["pairs"] == ["16", "100.0%"]
     assert table["dev"] == ["2", "12.5%"]
     assert sorted(path.name for path in (folder / "set").iterdir()) == [
-        *("articles.jsonl", "posts.jsonl", "report.json"),
+        *("articles.jsonl", "posts.jsonl", "report.json")
     ]
     posts = (folder / "set" / "posts.jsonl").read_text(encoding="utf-8")
     assert "https://" not in posts

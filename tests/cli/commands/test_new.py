@@ -1,7 +1,5 @@
 """`linker config new`: what it writes works as it is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import get_args
 

@@ -1,7 +1,5 @@
 """Exports of platforms wherever commands, configs and Python read posts."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """`linker annotate simulate` as a user runs it."""
 
-from __future__ import annotations
-
 import csv
 import json
 import subprocess

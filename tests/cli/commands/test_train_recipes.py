@@ -1,7 +1,5 @@
 """The recipes in `configs/`, as `linker train` runs them with nothing to look up."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

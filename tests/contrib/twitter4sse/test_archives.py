@@ -1,7 +1,5 @@
 """Reading archives by several processes, whatever state they are in."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

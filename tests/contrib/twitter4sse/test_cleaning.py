@@ -1,7 +1,5 @@
 """Cleaning, and which tweets will do."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

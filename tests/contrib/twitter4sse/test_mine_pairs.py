@@ -1,7 +1,5 @@
 """The four ways to find pairs, by hand on a small archive; and where every line and link went."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

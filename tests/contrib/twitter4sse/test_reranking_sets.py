@@ -1,7 +1,5 @@
 """DQ, DR, CQ, CR, and training sets without their tweets."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

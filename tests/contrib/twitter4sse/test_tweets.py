@@ -1,7 +1,5 @@
 """Tweets out of objects: nesting, full texts, and whatever else a line may hold."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

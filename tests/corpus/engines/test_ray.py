@@ -1,7 +1,5 @@
 """A Ray cluster gives what one process gives, bit by bit, also where workers are killed in the middle."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Estimates of scores are as close as they claim, whatever is stored."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Exact scores: the same bit by bit whoever computes them, and what the formulas say."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Near-duplicates in a corpus: detected as among texts in memory, shown once, counted."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How embeddings are stored: without loss, in 8 bits where the model rounds to 8 bits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """BM25 over a corpus: the scores of the model over the same posts, whatever was added when."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -89,10 +87,7 @@ def test_whoever_sees_fewer_posts_does_not_see_the_postings_of_others(built, tmp
     )
     scores(built, ARTICLES)
     np.testing.assert_allclose(
-        mean_scores(BM25Model(), before.table, ARTICLES),
-        expected(made(150), ARTICLES),
-        rtol=1e-5,
-        atol=1e-7,
+        mean_scores(BM25Model(), before.table, ARTICLES), expected(made(150), ARTICLES), rtol=1e-5, atol=1e-7
     )
 
 

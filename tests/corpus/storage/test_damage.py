@@ -1,7 +1,5 @@
 """Corpora that were damaged, cannot be written to, or are used by several at once."""
 
-from __future__ import annotations
-
 import errno
 import os
 import random

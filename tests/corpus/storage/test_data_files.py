@@ -1,7 +1,5 @@
 """Data files that workers write: nobody sees them before they are committed, several at once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Posts that nobody expects."""
 
-from __future__ import annotations
-
 import pytest
 
 from linker.common.errors import DataError

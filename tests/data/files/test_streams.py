@@ -1,7 +1,5 @@
 """Every format, packed in every way, reads the same."""
 
-from __future__ import annotations
-
 import bz2
 import csv
 import gzip

@@ -1,7 +1,5 @@
 """Files with other column names are read, and the columns used are reported."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Ids of posts without one: the same for any order of rows, number of files, path, format and command."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,7 +1,5 @@
 """Dates in all the ways they are written."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, timezone
 from email.utils import format_datetime
 

@@ -1,7 +1,5 @@
 """Posts out of folders, by patterns, and from addresses."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re
@@ -272,8 +270,7 @@ def test_unknown_schemes_and_missing_packages(monkeypatch: pytest.MonkeyPatch) -
         read_posts("juggle://x/y.csv")
     monkeypatch.setitem(__import__("sys").modules, "aiohttp", None)
     with pytest.raises(
-        LinkerError,
-        match=r"https addresses need packages .*: pip install 'article-linker\[cloud\]'",
+        LinkerError, match=r"https addresses need packages .*: pip install 'article-linker\[cloud\]'"
     ):
         read_posts("https://127.0.0.1:1/x.csv")
 

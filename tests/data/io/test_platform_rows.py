@@ -1,7 +1,5 @@
 """Records of platforms as posts: every line accounted for, deletions honored everywhere, memory flat."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

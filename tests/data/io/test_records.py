@@ -1,7 +1,5 @@
 """Good lines become articles and posts, bad ones are reported, none is lost."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """Labels decide which posts of a file are linked to an article."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Labels have one meaning, whatever program wrote them: files of every kind and words of every language."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

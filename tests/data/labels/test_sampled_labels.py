@@ -1,7 +1,5 @@
 """Labels of a random sample keep that origin from a file or Python to the intervals of thresholds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Keys of links: one for all addresses of an article, different ones for different articles."""
 
-from __future__ import annotations
-
 import string
 
 import pytest

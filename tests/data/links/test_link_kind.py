@@ -1,7 +1,5 @@
 """Kinds of links by their addresses."""
 
-from __future__ import annotations
-
 import pytest
 
 from linker.data.links.link_key import link_key

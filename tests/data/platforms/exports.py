@@ -5,8 +5,6 @@ line on standard error (`report`), id, text and the columns that are worth a loo
 in the clear (`posts`), and the compression in which programs write the file (`packing`).
 """
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import json

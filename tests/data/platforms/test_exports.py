@@ -1,7 +1,5 @@
 """Documents on one line, and longer than what is looked at to recognize a format."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

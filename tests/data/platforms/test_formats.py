@@ -1,7 +1,5 @@
 """Every format: recognized, read as documented, and every record a post or left out by name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

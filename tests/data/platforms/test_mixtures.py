@@ -1,7 +1,5 @@
 """Files with records of several formats: each record is read by its own, and authors are hashed."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

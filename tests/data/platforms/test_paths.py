@@ -1,7 +1,5 @@
 """Paths: values by hand, and nothing but a value for any record."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

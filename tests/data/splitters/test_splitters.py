@@ -1,7 +1,5 @@
 """Divisions leak nothing and hold still."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta, timezone
 
 import pytest

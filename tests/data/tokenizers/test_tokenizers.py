@@ -1,7 +1,5 @@
 """What the tokenizers make of tweets and news."""
 
-from __future__ import annotations
-
 import random
 import unicodedata
 

@@ -1,7 +1,5 @@
 """GloVe downloaded by its name, from a server on loopback."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from pathlib import Path

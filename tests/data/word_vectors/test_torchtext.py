@@ -1,7 +1,5 @@
 """What torchtext 0.18 itself gave (scripts/make_torchtext_golden.py): our tokenizer and readers give the same."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Reading vector files: the rows that are needed, from every format, and the errors of broken ones."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 from pathlib import Path

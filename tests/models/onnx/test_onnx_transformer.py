@@ -1,7 +1,5 @@
 """Models in int8: the same rankings as the float32 network, whatever else is encoded, and without torch."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import re
@@ -51,11 +49,7 @@ def posts(texts: list[str]) -> list[Post]:
 
 @pytest.mark.parametrize(
     "settings",
-    [
-        {},
-        {"pooling": "cls", "normalization": "hashtags"},
-        {"normalization": "hashtags_and_links"},
-    ],
+    [{}, {"pooling": "cls", "normalization": "hashtags"}, {"normalization": "hashtags_and_links"}],
     ids=str,
 )
 def test_embeddings_are_close_to_those_of_the_network(tmp_path: Path, settings: dict) -> None:

@@ -1,7 +1,5 @@
 """Weights in 8 bits: near to what they were, a quarter of the room, refused where they are damaged."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The word-vector embedder against the obvious computation, word by word."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every kernel path against slow, obvious references in float64: values, gradients, edges, invariants."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -360,11 +358,7 @@ def check_norm(
     device = torch.device("cpu")
     mask = dropout_mask(tokens, dim, dropout, draw_seed(dropout), device, numbers) if dropout else None
     torch.manual_seed(5)
-    found = run(
-        lambda **inputs: path.norm(**inputs, dropout=dropout, numbers=numbers),
-        inputs,
-        dtype,
-    )
+    found = run(lambda **inputs: path.norm(**inputs, dropout=dropout, numbers=numbers), inputs, dtype)
     expected = run(lambda **inputs: obvious_norm(**inputs, dropout=dropout, mask=mask), inputs, torch.float64)
     assert_same(found, expected, dtype)
     if mask is not None and dim > 2:

@@ -1,7 +1,5 @@
 """Kernels of corpora do what NumPy does, to the last bit."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """A ranking in every format: what is written can be read again, opened without harm, and looked at."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """Checkpoints on disk."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

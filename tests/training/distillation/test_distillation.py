@@ -1,7 +1,5 @@
 """Distillation with `linker train`: a student learns from a teacher, then from links."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A teacher's vectors in fewer numbers: near texts stay near, and lie where the student's lie."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.decomposition import TruncatedSVD

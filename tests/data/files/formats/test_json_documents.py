@@ -1,7 +1,5 @@
 """JSON that is not one object a line: every item is a post or a reported error, and memory stays flat."""
 
-from __future__ import annotations
-
 import json
 import tracemalloc
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Workbooks: cells become what other formats would hold, and nothing is lost without a word."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from datetime import datetime, timezone
