@@ -96,7 +96,12 @@ def _message(path: str, text: str) -> str:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+        content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+        content.decode()  # the library ends the process where the name of an import is not UTF-8
+        return content
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}:{line}: not UTF-8; save the file in this encoding") from error
     except FileNotFoundError as error:
         nearest = nearest_recipes(path)
         hint = f"similar recipes of linker: {', '.join(nearest)}; " if nearest else ""

@@ -86,9 +86,11 @@ def test_files_that_are_no_configs(here: Path) -> None:
         load_config("gone.jsonnet")
     with pytest.raises(ConfigError, match="cannot be read"):
         load_config(here)
-    Path("binary.jsonnet").write_bytes(b"\xff\xfe\x00{}")
-    with pytest.raises(ConfigError, match=r"binary\.jsonnet"):
-        load_config("binary.jsonnet")
+    # The second ended the process: Jsonnet's library looked for that file.
+    for content in (b"\xff\xfe\x00{}", b"import '\xed\xa0\x80'"):
+        Path("binary.jsonnet").write_bytes(b"//\n" + content)
+        with pytest.raises(ConfigError, match=r"^binary\.jsonnet:2: not UTF-8; save"):
+            load_config("binary.jsonnet")
 
 
 def test_endless_recursion_is_refused(here: Path) -> None:
