@@ -41,8 +41,8 @@ class EnsembleModel(Model):
         cross_weights: the weights for articles that are in another language than most posts; None: the article decides.
 
     Raises:
-        ConfigError: if `parts` is empty, the numbers of models and weights differ, or there are other weights and no
-            languages.
+        ConfigError: if `parts` is empty, the numbers of models and weights differ, or weights across languages lack
+            other weights, or these lack `languages`.
     """
 
     keys_without_weights = frozenset({"weights", "fusion", "languages", "other_weights", "cross_weights"})
@@ -67,7 +67,11 @@ class EnsembleModel(Model):
                 raise ConfigError(
                     f"ensemble: {len(given)} {name} for {len(parts)} parts; give one weight per part"
                 )
-        if (other_weights or cross_weights) and not languages:
+        if cross_weights is not None and other_weights is None:
+            raise ConfigError(
+                "ensemble: `cross_weights` without `other_weights`; give those of other languages"
+            )
+        if other_weights is not None and not languages:
             raise ConfigError("ensemble: `other_weights` without `languages`; state the models' languages")
         self._submodels = parts
         self.weights = weights or [1.0] * len(parts)

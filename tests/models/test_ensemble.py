@@ -159,3 +159,5 @@ def test_wrong_other_weights_are_refused() -> None:
         EnsembleModel(parts, languages=["en"], other_weights=[1, 2])
     with pytest.raises(ConfigError, match="`other_weights` without `languages`"):
         EnsembleModel(parts, other_weights=[1])
+    with pytest.raises(ConfigError, match="`cross_weights` without `other_weights`"):
+        EnsembleModel(parts, languages=["en"], cross_weights=[1])
