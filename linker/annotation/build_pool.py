@@ -1,7 +1,5 @@
 """Build the pool of a session from articles, posts and a model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -26,10 +24,7 @@ def by_id(posts: Sequence[Post]) -> list[Post]:
 
 
 def build_pool(
-    articles: Sequence[Article],
-    posts: Sequence[Post],
-    model: Model,
-    embeddings: EmbeddingCache | None = None,
+    articles: Sequence[Article], posts: Sequence[Post], model: Model, embeddings: EmbeddingCache | None = None
 ) -> Pool:
     """Build the pool for the articles, with near-duplicates grouped.
 

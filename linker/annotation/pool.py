@@ -1,7 +1,5 @@
 """The pool of posts to label, its labels, and the features that query strategies use."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b

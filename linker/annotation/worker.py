@@ -1,7 +1,5 @@
 """A process for expensive work: a server stays fast meanwhile, and may end at any time (decision 113)."""
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """Extract the article of a page, document or text: title, text, date."""
 
-from __future__ import annotations
-
 import contextlib
 from dataclasses import replace
 from datetime import datetime

@@ -4,8 +4,6 @@ Pages come from strangers, and what reads them takes quadratic time on some: a p
 which is killed when it exceeds a limit. The process stays for further pages.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

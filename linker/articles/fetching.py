@@ -1,7 +1,5 @@
 """Fetch web pages: requests with limits on time, size and content type, redirects, and what goes wrong."""
 
-from __future__ import annotations
-
 import ssl
 import zlib
 from collections.abc import Callable, Container, Iterable, Mapping

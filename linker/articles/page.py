@@ -1,7 +1,5 @@
 """Pages: their encodings and kinds, and reasons why one cannot be read. Imports no HTTP client; see `fetching`."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from dataclasses import dataclass
@@ -13,11 +11,7 @@ import webencodings
 from linker.articles.html.story_lists import stories_of_feed
 from linker.data.files.encodings import encoding_of
 
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _META = re.compile(rb"<meta\b[^>]{0,300}>", re.IGNORECASE)
 _CONTENT = re.compile(rb"""\bcontent\s*=\s*(?:"[^"]*"|'[^']*')""", re.IGNORECASE)

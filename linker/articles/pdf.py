@@ -1,7 +1,5 @@
 """Extract the text of a PDF."""
 
-from __future__ import annotations
-
 import io
 import logging
 import re

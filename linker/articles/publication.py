@@ -1,7 +1,5 @@
 """The publication date that a user states for articles."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime

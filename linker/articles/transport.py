@@ -1,7 +1,5 @@
 """HTTP connections with a deadline that can be restricted to the public internet."""
 
-from __future__ import annotations
-
 import ipaddress
 import queue
 import socket

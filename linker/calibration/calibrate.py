@@ -1,7 +1,5 @@
 """Calibrate a model on a labeled dev set."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from linker.calibration.calibration import Calibration

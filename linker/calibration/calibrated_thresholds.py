@@ -1,7 +1,5 @@
 """Estimate thresholds on unlabeled posts, by a calibration on other articles and posts."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from linker.calibration.calibration import Calibration

@@ -1,7 +1,5 @@
 """Map scores to probabilities, and measure how reliable these are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Range checks of arguments. A config turns the `ValueError` into `path: message`."""
 
-from __future__ import annotations
-
 
 def at_least(least: float, **values: float | None) -> None:
     """Refuse values under `least`; None passes.

@@ -1,7 +1,5 @@
 """Work in other processes, and a thread that prepares the next item."""
 
-from __future__ import annotations
-
 import os
 import queue
 import threading

@@ -1,7 +1,5 @@
 """Messages and progress on standard error: a bar in a terminal, a line per minute in a log."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping

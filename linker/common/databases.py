@@ -1,7 +1,5 @@
 """SQLite databases in files, with their errors as one message."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager

@@ -1,7 +1,5 @@
 """Files: written completely or not at all, read with the file's name in the error."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """Processes for work on what strangers wrote: they answer in lines of JSON, within limits of time and memory."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import subprocess

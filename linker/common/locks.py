@@ -1,7 +1,5 @@
 """Locks between processes, by filelock."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Small statistics."""
 
-from __future__ import annotations
-
 import numpy as np
 
 # Equal scores may leave a deviation of rounding size; dividing by it would turn noise into scores.

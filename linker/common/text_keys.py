@@ -1,7 +1,5 @@
 """Keys of texts: hashes that identify words, ids and texts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from hashlib import blake2b
 

@@ -5,8 +5,6 @@ supplied by code. The schemas of linker's own components are read from `componen
 before it is built; packages and plugins are imported when they are named.
 """
 
-from __future__ import annotations
-
 from linker.config.checking import Problem, build, check, resolve
 from linker.config.jsonnet import LoadedConfig, load_config
 from linker.config.registrable import Lazy, Registrable

@@ -1,7 +1,5 @@
 """Check a config against the types it must have, and build the object it describes."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Loading Jsonnet configs, overriding their values, and comparing them."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

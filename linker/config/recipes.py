@@ -1,7 +1,5 @@
 """The recipes of `configs/` that are part of linker, so that their names work in every folder."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

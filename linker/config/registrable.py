@@ -1,7 +1,5 @@
 """Base class of component families, and the decorator that registers components."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, TypeVar
 

@@ -1,7 +1,5 @@
 """The catalog of components that configs can name: linker's own from a file, others from their classes."""
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import importlib.util

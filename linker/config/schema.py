@@ -6,8 +6,6 @@ for what no config can express), or an object with one key: `{"literal": values}
 `{"class": "module:Class"}`.
 """
 
-from __future__ import annotations
-
 import collections.abc
 import dataclasses
 import inspect

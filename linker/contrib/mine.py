@@ -26,12 +26,10 @@ Archives = Annotated[
     ),
 ]
 Workers = Annotated[
-    int | None,
-    typer.Option("--workers", min=1, help="Number of processes.", show_default="number of cores"),
+    int | None, typer.Option("--workers", min=1, help="Number of processes.", show_default="number of cores")
 ]
 MinLength = Annotated[
-    int,
-    typer.Option("--min-length", min=1, help="Minimum length of a tweet's cleaned text, in characters."),
+    int, typer.Option("--min-length", min=1, help="Minimum length of a tweet's cleaned text, in characters.")
 ]
 Languages = Annotated[
     list[str],

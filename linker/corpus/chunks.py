@@ -1,7 +1,5 @@
 """Chunks of posts: read from files, and written into a corpus in any process."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Compaction: merge small data files of a corpus, without the bytes of deleted posts."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence

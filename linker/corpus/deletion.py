@@ -1,7 +1,5 @@
 """Delete posts from a corpus, without encoding or reading the others again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """What a corpus stores of posts beside their fields: what the features of a model read, and signatures."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 

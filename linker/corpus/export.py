@@ -1,7 +1,5 @@
 """Export of a corpus with its embeddings to a Parquet file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pyarrow as pa
@@ -37,10 +35,7 @@ def export_parquet(store: Store, path: Path) -> int:
     vector = pa.list_(pa.float32(), store.facts.dim)
     columns = pa.schema([*types.items(), ("vector", vector)])
     stored = vectors_of(shards, shards.arrays(VECTORS, "reading embeddings", stored_vectors))
-    with (
-        atomic_write(path, "wb") as file,
-        pq.ParquetWriter(file, columns, compression="zstd") as writer,
-    ):
+    with atomic_write(path, "wb") as file, pq.ParquetWriter(file, columns, compression="zstd") as writer:
         for shard, embeddings in track(zip(shards, stored), "exporting posts", len(shards)):
             posts = shards.table([shard]).combine_chunks()
             values = [posts.column(name).cast(type_) for name, type_ in types.items()]

@@ -1,7 +1,5 @@
 """Summary of a corpus."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime

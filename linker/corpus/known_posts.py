@@ -1,7 +1,5 @@
 """Which posts are new: answered from keys of their ids and texts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Verification of a corpus."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from linker.common.console import track

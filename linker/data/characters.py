@@ -1,7 +1,5 @@
 """The characters of texts that strangers wrote, as all models read them: in linear time, without errors."""
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """The data of a training run: a reader and a splitter."""
 
-from __future__ import annotations
-
 from linker.data.readers.reader import PairReader
 from linker.data.splitters.by_article import ByArticleSplitter
 from linker.data.splitters.by_column import ByColumnSplitter

@@ -1,7 +1,5 @@
 """Plain text from posts in HTML, such as those of Mastodon."""
 
-from __future__ import annotations
-
 import re
 
 from linker.data.characters import unescaped

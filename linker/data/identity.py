@@ -1,7 +1,5 @@
 """Identity of a post: an id made from its content, for posts that have none."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from base64 import b32encode
@@ -32,12 +30,7 @@ def content_id(platform: str | None, author: str | None, created_at: datetime | 
         created_at: time of posting; counts to the second. Without a time zone it is in UTC. None: unknown.
         text: plain text; how its white space, line ends and accents are encoded does not count.
     """
-    fields = [
-        (platform or "").strip().lower(),
-        pseudonym(author),
-        second(created_at),
-        normal_text(text),
-    ]
+    fields = [(platform or "").strip().lower(), pseudonym(author), second(created_at), normal_text(text)]
     # Lengths keep the fields apart, whatever characters they have.
     joined = "".join(f"{len(field)}:{field}" for field in fields)
     # 80 bits: two of a billion posts have the same id with a probability of 1 to 2 million.

@@ -1,7 +1,5 @@
 """Languages of articles and posts: identified by CLD2 (decision 170), or as the source of a post states them."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

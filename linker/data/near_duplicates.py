@@ -1,7 +1,5 @@
 """Near-duplicates: copies, retweets, and texts that differ by a word or a link."""
 
-from __future__ import annotations
-
 import re
 import string
 from collections import defaultdict

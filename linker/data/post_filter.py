@@ -1,7 +1,5 @@
 """Filters for posts: by time, by language, and for a corpus by an SQL condition."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A million posts in little memory: they are in a temporary file, and are made again when they are accessed."""
 
-from __future__ import annotations
-
 import marshal
 import tempfile
 import threading

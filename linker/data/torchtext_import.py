@@ -1,7 +1,5 @@
 """Optional import of torchtext, for the components that call it."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

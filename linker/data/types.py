@@ -1,7 +1,5 @@
 """Articles, posts, and the links between them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any

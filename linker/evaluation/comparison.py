@@ -1,7 +1,5 @@
 """Compare models on the same articles and posts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """All metrics of one model on one set of articles and posts, under the names used everywhere."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The tests resample articles, or posts where these are the queries, never single 
 same ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

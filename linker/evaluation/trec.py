@@ -1,7 +1,5 @@
 """Runs, qrels and score matrices: files that other evaluation tools read."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count

@@ -1,7 +1,5 @@
 """Texts of posts without what they copy: the link, the headline, and what share buttons add."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """The articles that posts link to: texts of the user's files and of link cards, and those of a development set."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """The article that a post links to, or the reason why the post cannot be used."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Posts of one run with the articles that they link to, and which of them are dropped."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A training set from posts that link to articles, in one pass over the posts and one over their links."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Collection, Sequence

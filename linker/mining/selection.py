@@ -1,7 +1,5 @@
 """The posts of each article that become pairs."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence

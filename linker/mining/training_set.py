@@ -1,7 +1,5 @@
 """The files of a training set: articles with story and part, posts with the id of their article."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence

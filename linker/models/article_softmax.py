@@ -1,7 +1,5 @@
 """Softmax over articles: scores that are comparable across articles, with "none of them" as one more class."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy

@@ -1,7 +1,5 @@
 """Averaged word vectors without torch: inference for trained `siamese` models of that kind."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar

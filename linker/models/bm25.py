@@ -1,7 +1,5 @@
 """BM25: the sum over shared words, rare words counting more."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Bundled models as parts of others: their word vectors, and their network for many languages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar

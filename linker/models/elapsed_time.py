@@ -1,7 +1,5 @@
 """Elapsed time: log ratio of relevant to other posts as a function of the delay after publication."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -60,10 +58,7 @@ class ElapsedTimeModel(Model):
     keys_without_weights = frozenset({"weight", "estimated_weight", "profile"})
 
     def __init__(
-        self,
-        weight: float = 0.75,
-        estimated_weight: float = 0.9,
-        profile: list[list[float]] | None = None,
+        self, weight: float = 0.75, estimated_weight: float = 0.9, profile: list[list[float]] | None = None
     ) -> None:
         above(0, weight=weight, estimated_weight=estimated_weight)
         self.weight, self.estimated_weight = weight, estimated_weight

@@ -1,7 +1,5 @@
 """Bi-encoder models: one embedding per text, compared by cosine or distance; NumPy only."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal

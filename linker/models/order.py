@@ -1,7 +1,5 @@
 """The order of posts by score, with ties broken the same way everywhere."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

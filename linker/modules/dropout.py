@@ -126,12 +126,7 @@ def mixed(*numbers: int) -> int:
 
 
 def dropout_mask(
-    rows: int,
-    columns: int,
-    dropout: float,
-    seed: int,
-    device: torch.device,
-    numbers: Tensor | None = None,
+    rows: int, columns: int, dropout: float, seed: int, device: torch.device, numbers: Tensor | None = None
 ) -> Tensor:
     """Compute a dropout mask.
 

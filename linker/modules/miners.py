@@ -1,7 +1,5 @@
 """Miners: which pairs of a batch a loss is computed over; memory is linear in the number of pairs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

@@ -1,7 +1,5 @@
 """Texts on one token axis, and padded to equal lengths."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Mixed precision; attention scores, their normalization and sums stay in float32."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Literal, TypeVar, cast

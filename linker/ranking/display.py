@@ -1,7 +1,5 @@
 """A ranking as text for Python."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size

@@ -3,8 +3,6 @@
 An explanation depends on the article, the post, the model and all posts that were scored, not on which posts are shown.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Warnings about articles and posts in languages that a model was not trained on."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Write rankings in any format, or print them as a table."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Web addresses of posts on their platforms."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """Top-k selection: the best posts by score, one per group of near-duplicates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -18,11 +16,7 @@ _GROUP, _GROUPS = 64, 4
 
 
 def best(
-    ids: Ids,
-    scores: np.ndarray,
-    rows: np.ndarray | None,
-    count: int,
-    threshold: float | None = None,
+    ids: Ids, scores: np.ndarray, rows: np.ndarray | None, count: int, threshold: float | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return rows and scores of the best posts, best first; equal scores in descending order of ids.
 

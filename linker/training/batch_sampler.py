@@ -1,7 +1,5 @@
 """Batch samplers: which articles and posts form a batch."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass

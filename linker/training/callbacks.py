@@ -1,7 +1,5 @@
 """Callbacks: observers of a training run, such as TensorBoard or a log in JSON lines."""
 
-from __future__ import annotations
-
 import json
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The options `--data`, `--articles`, `--posts` and `--vectors` of `linker train`, applied to its config."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

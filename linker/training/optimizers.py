@@ -1,7 +1,5 @@
 """Optimizers, learning-rate schedules, and rules that follow the training loss."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import torch

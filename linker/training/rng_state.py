@@ -1,7 +1,5 @@
 """States of all random number generators of this process, as JSON values."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A training run: what is trained, how far it has come, and the training step."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping

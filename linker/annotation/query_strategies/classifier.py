@@ -1,7 +1,5 @@
 """Active learning: a classifier that learns from every label."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 
@@ -47,12 +45,7 @@ class ActiveLearningStrategy(QueryStrategy):
             of a tenth of a label each.
     """
 
-    def __init__(
-        self,
-        diversity: float = 0.1,
-        cost: float = 0.1,
-        pseudo_negatives: int = 100,
-    ) -> None:
+    def __init__(self, diversity: float = 0.1, cost: float = 0.1, pseudo_negatives: int = 100) -> None:
         between(0, 1, diversity=diversity)
         above(0, cost=cost)
         at_least(0, pseudo_negatives=pseudo_negatives)

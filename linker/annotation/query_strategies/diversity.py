@@ -1,7 +1,5 @@
 """Diversity sampling: posts that represent many unlabeled posts and resemble no labeled one."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from linker.annotation.pool import Labels, Pool

@@ -1,7 +1,5 @@
 """The family of query strategies (active learning): which post to label next."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Query strategies that need no classifier."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from linker.annotation.pool import Labels, Pool

@@ -1,7 +1,5 @@
 """Simulate a labeling job on posts whose labels are known."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Simulation experiments: tasks × query strategies × seeds, and stopping rules."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict

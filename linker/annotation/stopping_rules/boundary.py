@@ -1,7 +1,5 @@
 """The exact boundary of a sequential test: how many random draws are enough, by the relevant posts among them."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable
 

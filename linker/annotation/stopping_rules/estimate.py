@@ -1,7 +1,5 @@
 """Estimates of how many relevant posts are left."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

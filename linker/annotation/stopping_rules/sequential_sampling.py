@@ -17,8 +17,6 @@ If the sample contains too many relevant posts for the hypothesis to be rejected
 which may have learned from them, until it seems exhausted again. Each sample spends a share of the allowed error rate.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The family of stopping rules: when enough posts have been labeled."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from linker.annotation.pool import Labels

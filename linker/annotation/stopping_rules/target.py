@@ -1,7 +1,5 @@
 """Stopping rule by a count."""
 
-from __future__ import annotations
-
 from linker.annotation.pool import Labels
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
 from linker.common.checks import at_least

@@ -1,7 +1,5 @@
 """A crawl from a file of links to a folder of articles, with a state for every address."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

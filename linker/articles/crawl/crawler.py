@@ -1,7 +1,5 @@
 """The crawl: hosts take turns, one request a host at a time, until every page has its state."""
 
-from __future__ import annotations
-
 import heapq
 import re
 import threading

@@ -1,7 +1,5 @@
 """What came of a visit to a page, and what the robots.txt of its site allows (RFC 9309)."""
 
-from __future__ import annotations
-
 import re
 import time
 from dataclasses import dataclass

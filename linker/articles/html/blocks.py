@@ -1,7 +1,5 @@
 """Blocks of text of a page, and the areas in which they are."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from itertools import takewhile

@@ -1,7 +1,5 @@
 """The date on which the article of a page was published."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone

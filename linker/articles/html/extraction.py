@@ -3,8 +3,6 @@
 Imports little, so that the process starts fast.
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple
 

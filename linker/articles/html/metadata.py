@@ -1,7 +1,5 @@
 """What a page declares about its article, and the title of the article."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

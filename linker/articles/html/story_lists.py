@@ -1,7 +1,5 @@
 """Pages that list stories: home pages, sections, topics, results of a search, feeds."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import Any

@@ -1,7 +1,5 @@
 """Pairs of posts about the same event, by hashtags and times (De Boom et al. 2016, section 4.2)."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict, deque
 from datetime import datetime, timedelta, timezone

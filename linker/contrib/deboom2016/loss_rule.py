@@ -1,7 +1,5 @@
 """Learning-rate drop and early stopping by the training loss (De Boom et al. 2016, algorithm 1)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The contrastive-based and the median-based loss (De Boom et al. 2016; equation 10 is the median-based one)."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F

@@ -1,7 +1,5 @@
 """Neighboring passages of running text as articles and posts (De Boom et al. 2016, section 4.1)."""
 
-from __future__ import annotations
-
 import random
 import re
 

@@ -1,7 +1,5 @@
 """Word vectors with idf, and text embeddings with weights by idf rank (De Boom et al. 2016, sections 3.1, 3.3, 5.1)."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import torch

@@ -1,7 +1,5 @@
 """Links between tweets: extracted from archives by several processes, and grouped by the tweet that they lead to."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3

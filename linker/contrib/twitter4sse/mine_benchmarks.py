@@ -1,7 +1,5 @@
 """Mining of the reranking sets of Di Giovanni & Brambilla 2021, and of training sets without their tweets."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter

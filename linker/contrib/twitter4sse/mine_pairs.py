@@ -1,7 +1,5 @@
 """Mining of training pairs: from archives to a file of pairs."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -65,11 +63,7 @@ def mine_pairs(
 
 
 def _lines(
-    groups: Iterable[Group],
-    kind: PairKind,
-    max_pairs: int | None,
-    links: Counter[str],
-    counts: Counter[str],
+    groups: Iterable[Group], kind: PairKind, max_pairs: int | None, links: Counter[str], counts: Counter[str]
 ) -> Iterator[str]:
     """Yield the lines to write, each text only in its first pair; count the fates of all children and pairs."""
     met: set[int] = set()

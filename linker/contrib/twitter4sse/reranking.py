@@ -1,7 +1,5 @@
 """Reranking of each query's candidates (Di Giovanni & Brambilla 2021, section 4)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Tweets of the Twitter API, version 1.1, with cleaned texts, and the filter of those that are paired."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Augmentation of labeled texts: other words in place of topic words, names and some others."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """Batches of pairs of labeled texts, balanced between pairs of one class and pairs of two."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 

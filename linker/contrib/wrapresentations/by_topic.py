@@ -1,7 +1,5 @@
 """Splitter that holds out topics for testing and stratifies the others by class."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Reader of texts labeled with a topic and a class, as in TACO; each is related to all of its class."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 from linker.data.files.line_errors import BadLines, LineError, OnError

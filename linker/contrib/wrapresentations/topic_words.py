@@ -1,7 +1,5 @@
 """Words and names that reveal a text's topic, and their replacement by those of other topics."""
 
-from __future__ import annotations
-
 import math
 import random
 import re

@@ -1,7 +1,5 @@
 """Estimates of scores by embeddings, with a bound on their error, in less time than exact scores take."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Exact scores; each row's score is bitwise independent of batch, thread count and machine."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Near-duplicates in a corpus: signatures of posts, and the groups that they form."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

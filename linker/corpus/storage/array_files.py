@@ -1,7 +1,5 @@
 """Files of arrays, memory-mapped, each with a checksum in its name."""
 
-from __future__ import annotations
-
 import errno
 import json
 import math

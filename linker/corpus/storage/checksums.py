@@ -1,7 +1,5 @@
 """Checksums of the files of a corpus, to find damage and name the file."""
 
-from __future__ import annotations
-
 import json
 import os
 import zlib

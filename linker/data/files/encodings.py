@@ -1,7 +1,5 @@
 """Recognize the encoding of text that is not UTF-8, and recode it."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections import Counter

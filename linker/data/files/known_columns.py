@@ -1,7 +1,5 @@
 """Names of the columns of posts in tables that no platform wrote, in order of preference."""
 
-from __future__ import annotations
-
 import re
 
 _JOINT = re.compile(r"[\W_]+")

@@ -1,7 +1,5 @@
 """Lines, rows and tables: what every input is read into."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple

@@ -1,7 +1,5 @@
 """Open local and remote files as streams of decompressed bytes."""
 
-from __future__ import annotations
-
 import bz2
 import codecs
 import gzip

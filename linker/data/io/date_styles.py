@@ -1,7 +1,5 @@
 """How the dates of a column, and the times of a platform's posts, are read; and which were not."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from datetime import datetime, timedelta, timezone

@@ -1,7 +1,5 @@
 """Words of written dates in 25 languages: months, days of the week, time zones, and what stands between them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """Parse dates in files of articles and posts."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from datetime import date, datetime, timedelta, timezone

@@ -1,7 +1,5 @@
 """Checked values of a row: ids, texts, dates, labels."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import datetime

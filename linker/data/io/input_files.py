@@ -1,7 +1,5 @@
 """The files that inputs name: files, folders, patterns, addresses, standard input; in folders, those with records."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Sequence
@@ -9,14 +7,7 @@ from glob import glob
 
 from linker.common.errors import DataError, LinkerError
 from linker.data.files.line_errors import BadLines, InputFile
-from linker.data.files.streams import (
-    STANDARD_INPUT,
-    files_below,
-    is_address,
-    is_page,
-    kind_of,
-    shown_name,
-)
+from linker.data.files.streams import STANDARD_INPUT, files_below, is_address, is_page, kind_of, shown_name
 from linker.data.files.tables import ENDINGS, format_of_name
 from linker.data.io.column_detection import columns_of, open_records
 from linker.data.io.columns import Columns, MissingColumnsError, PostColumns

@@ -1,7 +1,5 @@
 """Rows of posts out of the records of platforms: recognized, without what was deleted, every record accounted for."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

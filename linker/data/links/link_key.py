@@ -1,7 +1,5 @@
 """The key of a link: one short text for all addresses of one article."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import lru_cache

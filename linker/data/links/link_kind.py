@@ -1,7 +1,5 @@
 """What a link leads to, by its address alone: an article, or something else."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Literal

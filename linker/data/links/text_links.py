@@ -1,7 +1,5 @@
 """Links in plain text."""
 
-from __future__ import annotations
-
 import re
 
 from linker.data.links.wrappers import repaired, unwrapped

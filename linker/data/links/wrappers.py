@@ -1,7 +1,5 @@
 """Addresses that wrap another one: redirects of platforms, AMP caches, archives, readers."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import parse_qsl, unquote, urlsplit
 

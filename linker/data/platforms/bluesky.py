@@ -4,8 +4,6 @@ Sources: lexicons/app/bsky/feed/post.json, defs.json and getPostThread.json, emb
 unspecced/defs.json of bluesky-social/atproto; README of bluesky-social/jetstream.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

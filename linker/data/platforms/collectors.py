@@ -4,8 +4,6 @@
 modules/twitter.py and telegram.py of JustAnotherArchivist/snscrape.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any, ClassVar

@@ -3,8 +3,6 @@
 Sources: datasources/linkedin of 4CAT; modules/linkedin.js of Zeeschuimer.
 """
 
-from __future__ import annotations
-
 import re
 
 from linker.data.platforms.paths import getter

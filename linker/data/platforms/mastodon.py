@@ -4,14 +4,7 @@ Sources: entities Status, PreviewCard and Context of mastodon/documentation; dat
 and truth of 4CAT; modules/gab.js of Zeeschuimer.
 """
 
-from __future__ import annotations
-
-from linker.data.platforms.platform import (
-    Platform,
-    html_links,
-    html_text,
-    table,
-)
+from linker.data.platforms.platform import Platform, html_links, html_text, table
 
 _FAVORITES = "favourites_count"
 
@@ -51,10 +44,7 @@ class Mastodon(Platform):
         "votes_count=poll.votes_count"
     )
     links = (html_links("content"),)
-    left_out = (
-        ("reblog", "reposts"),
-        lambda record: "empty contexts" if "ancestors" in record else None,
-    )
+    left_out = (("reblog", "reposts"), lambda record: "empty contexts" if "ancestors" in record else None)
 
 
 @Platform.register("mastodon_archive")
@@ -112,7 +102,4 @@ class Gab(Platform):
     below = "poll.options[].title media_attachments[].description"
     context = f"{_FAVORITES}|fbc reblogs_count|rbc replies_count|rc reaction_count"
     links = (html_links("c|content"),)
-    left_out = (
-        ("reblog", "reposts"),
-        ("type", {"group": "groups", "user": "profiles"}),
-    )
+    left_out = (("reblog", "reposts"), ("type", {"group": "groups", "user": "profiles"}))

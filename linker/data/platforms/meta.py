@@ -3,8 +3,6 @@
 Sources: datasources/threads, instagram and facebook and datasources/custom/import_formats.py of 4CAT.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 

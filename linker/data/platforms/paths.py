@@ -5,8 +5,6 @@
 is missing. A list may be a text: cells of tables hold lists as JSON, or as Python writes them.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

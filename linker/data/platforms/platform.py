@@ -1,7 +1,5 @@
 """Base class of the formats of posts: a table of paths, read by one loop."""
 
-from __future__ import annotations
-
 import hashlib
 import html
 import re

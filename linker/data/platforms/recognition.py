@@ -1,7 +1,5 @@
 """Recognize the formats of posts by their records: usually one in a file, at times several."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

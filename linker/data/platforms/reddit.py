@@ -3,8 +3,6 @@
 Sources: scripts and README of ArthurHeitmann/arctic_shift; listings in the documentation of Reddit's API.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from typing_extensions import override
@@ -46,11 +44,7 @@ class Submissions(Platform):
     below = "poll_data.options[].text gallery_data.items[].caption"
     context = "subreddit score num_comments upvote_ratio num_crossposts link_flair_text over_18 domain"
     links = (_links,)
-    left_out = (
-        ("selftext", _DELETED),
-        ("removed_by_category", "removed posts"),
-        *_DELETED_LATER,
-    )
+    left_out = (("selftext", _DELETED), ("removed_by_category", "removed posts"), *_DELETED_LATER)
 
 
 @Platform.register("reddit_comments")

@@ -3,8 +3,6 @@
 Sources: export_output_json.cpp of telegramdesktop/tdesktop; datasources/telegram of 4CAT; the columns of minet.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from linker.data.platforms.paths import lister

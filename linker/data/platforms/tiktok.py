@@ -1,7 +1,5 @@
 """TikTok: videos and comments, as Zeeschuimer saves them and of the Research API."""
 
-from __future__ import annotations
-
 from linker.data.platforms.platform import Platform, table
 
 

@@ -3,8 +3,6 @@
 Sources: expansions.py of DocNow/twarc; dataframe_converter.py of DocNow/twarc-csv; datasources/twitter-import of 4CAT.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """YouTube: comments of the Data API, the YouTube Data Tools (YTDT), minet and yt-dlp."""
 
-from __future__ import annotations
-
 from typing_extensions import override
 
 from linker.data.platforms.platform import Platform, Record, html_links, html_text, table

@@ -1,7 +1,5 @@
 """Reader for articles and posts in separate files."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from linker.common.errors import DataError

@@ -1,7 +1,5 @@
 """Reader for files with an article and a post on every line."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -39,10 +37,7 @@ class SingleFile(PairReader):
     inputs = ("files",)
 
     def __init__(
-        self,
-        files: str | list[str],
-        columns: SingleFileColumns | None = None,
-        on_error: OnError = "strict",
+        self, files: str | list[str], columns: SingleFileColumns | None = None, on_error: OnError = "strict"
     ) -> None:
         self.files, self.columns = files, columns or SingleFileColumns()
         self.on_error = on_error

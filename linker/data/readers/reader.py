@@ -1,7 +1,5 @@
 """Base class of dataset readers."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from linker.config import Registrable

@@ -1,7 +1,5 @@
 """Texts without links, for word vectors and distillation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from linker.common.errors import DataError

@@ -1,7 +1,5 @@
 """Random but reproducible split by articles."""
 
-from __future__ import annotations
-
 import hashlib
 
 from linker.common.errors import ConfigError

@@ -1,7 +1,5 @@
 """Split by the column `split` of the files."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from linker.common.errors import ConfigError, DataError

@@ -1,7 +1,5 @@
 """Hash-based split of texts without links."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 
 from linker.common.checks import between

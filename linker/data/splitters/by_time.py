@@ -1,7 +1,5 @@
 """Split by time: train on the past, test on later articles."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from linker.common.checks import above, between

@@ -1,7 +1,5 @@
 """Base class of splitters, and the rules that all splits follow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 

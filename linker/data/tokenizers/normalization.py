@@ -1,7 +1,5 @@
 """Normalization of post texts before they are split into word pieces."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 

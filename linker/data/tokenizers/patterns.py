@@ -1,7 +1,5 @@
 """Regular expressions for texts of social media and news: emojis, emoticons, links, words, hashtags."""
 
-from __future__ import annotations
-
 import re
 
 from linker.data.characters import MARKS, character_class

@@ -1,7 +1,5 @@
 """Simple tokenizers: white space, torchtext's rules, and torchtext itself."""
 
-from __future__ import annotations
-
 from typing_extensions import override
 
 from linker.common.errors import ConfigError

@@ -1,7 +1,5 @@
 """The default tokenizer: one regular expression for tweets and news."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from typing import Literal

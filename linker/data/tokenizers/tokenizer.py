@@ -1,7 +1,5 @@
 """Base class of tokenizers."""
 
-from __future__ import annotations
-
 from linker.config import Registrable
 
 

@@ -1,7 +1,5 @@
 """Pretrained word vectors from files."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Container, Iterable
 

@@ -1,7 +1,5 @@
 """Text files of word vectors; of the rows that are not required, only the word is parsed."""
 
-from __future__ import annotations
-
 import io
 from collections import Counter
 from itertools import chain, islice

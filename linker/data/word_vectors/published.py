@@ -1,7 +1,5 @@
 """GloVe by the names that torchtext gave it: files in torchtext's cache, downloaded if they are not there."""
 
-from __future__ import annotations
-
 import difflib
 import os
 import shutil

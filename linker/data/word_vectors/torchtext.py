@@ -1,7 +1,5 @@
 """Word vectors downloaded, cached and read by torchtext."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import ssl

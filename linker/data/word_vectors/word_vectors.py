@@ -1,7 +1,5 @@
 """Base class of pretrained word vectors."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from linker.config import Registrable

@@ -4,8 +4,6 @@ Scores and relevance are arrays of articles × posts; a pair is relevant where r
 metrics ask more than those of `per_article`: scores of different articles must be comparable with each other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from hashlib import blake2b
 

@@ -6,8 +6,6 @@ the label itself as gain. Every metric takes `ranked`, the relevance of all post
 (articles × posts), and gives one value per article, NaN for an article without relevant posts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np

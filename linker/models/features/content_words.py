@@ -1,7 +1,5 @@
 """Content words of a text: where they are in it, and the text without each of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Encoders: embeddings of texts, and how they are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Words of a text as BM25 and TF-IDF match them."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from itertools import pairwise

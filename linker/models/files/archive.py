@@ -1,7 +1,5 @@
 """Model folders: config, weights, metrics and model card of one model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Model folders from a Hugging Face hub."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

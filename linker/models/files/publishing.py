@@ -1,7 +1,5 @@
 """Upload a model folder to a Hugging Face hub: what its manifest lists, and nothing else."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Resolve what a user calls a model: a name, a model folder, or a config."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Files with the weights of pretrained networks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from linker.common.errors import DataError, ModelError

@@ -1,7 +1,5 @@
 """Export of trained transformers to ONNX graphs in int8."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile

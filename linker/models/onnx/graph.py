@@ -6,8 +6,6 @@ dimensions, so each dimension is first divided by a factor that its weights are 
 compute the same as others.
 """
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Transformers in int8 for scoring, run by ONNX Runtime; imports no torch."""
 
-from __future__ import annotations
-
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The bundled, pretrained model folders."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 #: The default model of all commands that rank; made by `scripts/make_pretrained.py`.

@@ -1,7 +1,5 @@
 """Load and save Hugging Face networks and tokenizers; files that are present are not downloaded again."""
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

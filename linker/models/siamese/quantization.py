@@ -4,8 +4,6 @@ Each row of a matrix is divided by 1/127 of its largest absolute value and round
 Dettmers et al. 2022, section 2.1). Only the file is smaller: networks compute with the dequantized floats.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Trainable bi-encoders: one encoder for articles and posts, relevance by similarity (Danovitch 2020, section 3.6)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Base class of embedders."""
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 
 from linker.config import Registrable

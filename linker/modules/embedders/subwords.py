@@ -1,7 +1,5 @@
 """Fit vectors of character n-grams to the vectors of known words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Token vectors from a table of words, and from character n-grams for out-of-vocabulary words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

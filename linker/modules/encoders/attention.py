@@ -1,7 +1,5 @@
 """Multi-head attention with α-entmax weights and one α per head, shared by ring and star attention."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Convolutions over n-grams with max pooling (Kim 2014), a baseline of Danovitch 2020."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from typing_extensions import override

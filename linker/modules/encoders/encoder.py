@@ -1,7 +1,5 @@
 """Base class of encoders: token vectors to one embedding per text."""
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 
 from linker.config import Registrable

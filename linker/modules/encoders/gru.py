@@ -1,7 +1,5 @@
 """Gated recurrent units (Cho et al. 2014), in one or both directions: baselines of Danovitch 2020."""
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 from typing_extensions import override

@@ -1,7 +1,5 @@
 """Mean of the token vectors, the simplest baseline."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from typing_extensions import override

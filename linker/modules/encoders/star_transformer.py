@@ -1,7 +1,5 @@
 """The Adaptive Star Transformer (Danovitch 2020, sections 3.4–3.5; Star-Transformer: Guo et al. 2019)."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import torch

@@ -4,8 +4,6 @@ The environment variable `LINKER_KERNELS` is `auto` (default: C++ on the CPU if 
 `plain` or `native`.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 H heads of size d, I = H · d, satellites of length D. All float tensors of a call have one dtype.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from torch import Tensor

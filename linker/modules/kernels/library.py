@@ -1,7 +1,5 @@
 """Load the compiled CPU kernels, which `setup.py` builds from `cpp/` into this folder."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

@@ -4,8 +4,6 @@
 Gradients have the shapes of their inputs. Below, H heads of size d, I = H · d, and satellites of length D.
 """
 
-from __future__ import annotations
-
 import ctypes
 import sys
 from functools import cache

@@ -1,7 +1,5 @@
 """The operations of the star transformer in plain torch: on any device, in any float type, with torch's gradients."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F

@@ -1,7 +1,5 @@
 """Kernels that score the posts of a corpus, in C++ (`cpp/scoring.h`); imports no torch."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 from functools import partial

@@ -1,7 +1,5 @@
 """Contrastive losses: InfoNCE in both directions, and pairwise with a margin."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F

@@ -1,7 +1,5 @@
 """Base class of losses over article and post embeddings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Losses of pytorch-metric-learning over mined pairs."""
 
-from __future__ import annotations
-
 from pytorch_metric_learning.losses import BaseMetricLossFunction
 from pytorch_metric_learning.losses import MultiSimilarityLoss as LibraryMultiSimilarityLoss
 from pytorch_metric_learning.losses import NTXentLoss as LibraryNTXentLoss

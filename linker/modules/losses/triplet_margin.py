@@ -1,7 +1,5 @@
 """Triplet margin loss over all mined triplets, in memory linear in the number of pairs (Danovitch 2020, eq. 7)."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.autograd.function import FunctionCtx

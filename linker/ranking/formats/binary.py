@@ -1,7 +1,5 @@
 """Write rankings as Parquet files and Excel workbooks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone

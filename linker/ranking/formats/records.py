@@ -1,7 +1,5 @@
 """Ranked posts as JSON records, and rankings as tables whose columns are known before the first row."""
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile

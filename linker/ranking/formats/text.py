@@ -1,7 +1,5 @@
 """Write rankings as CSV, TSV and JSON."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """A checkpoint: a single safetensors file with a checksum, complete or absent."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

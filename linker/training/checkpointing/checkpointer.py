@@ -1,7 +1,5 @@
 """Saving a run, and resuming it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

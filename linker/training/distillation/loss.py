@@ -4,8 +4,6 @@ As in model2vec (Tulkens and van Dongen 2024) and in the small transformers of R
 3), the student learns the teacher's embeddings of whole texts; no links are needed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The teacher of a distillation, and its embeddings cached on disk."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The processes that share a run, as the trainer sees them: here a single one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rank and size of a distributed run from the environment of torchrun, SLURM or `linker train --devices`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """`linker train --devices N`: N processes of a command on this machine, started and ended by torch's launcher."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

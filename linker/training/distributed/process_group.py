@@ -1,7 +1,5 @@
 """Processes that share a run: NCCL between GPUs, gloo between CPUs."""
 
-from __future__ import annotations
-
 import atexit
 import json
 import os

@@ -1,7 +1,5 @@
 """Delimited text, such as CSV and TSV: the delimiter, the header and the quoting are found in its first lines."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter, deque

@@ -1,7 +1,5 @@
 """JSON inputs that are a list of objects, or an object that contains one such list."""
 
-from __future__ import annotations
-
 import codecs
 import json
 import re

@@ -1,7 +1,5 @@
 """JSON inputs with one object per line, and what JSON of articles and posts may contain."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator

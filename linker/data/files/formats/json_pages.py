@@ -1,7 +1,5 @@
 """Tell JSON objects around a list of posts, such as the pages of an API response, from posts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container
 from typing import Any
 

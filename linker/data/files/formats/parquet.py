@@ -1,7 +1,5 @@
 """Parquet files, read in batches of rows."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile

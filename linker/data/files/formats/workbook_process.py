@@ -5,8 +5,6 @@ in the order of preference, a file `0`, `1`, ... in the folder has the name of t
 its first cell, from 1, as JSON in its first line, and the cells of a row in each other one.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from datetime import date, datetime
