@@ -186,12 +186,12 @@ def hostile_documents(tally: Tally, folder: Path, size: int, chance: random.Rand
             shutil.copytree(folder / "unchanged", folder / "session")
             ended = run(arguments, folder, 90, shell=LIMITED)
             fault = ended.fault((0, 2))
-            written = "".join(path.read_text(errors="replace") for path in folder.rglob("out.jsonl"))
+            out = folder / "out.jsonl"
+            written = out.read_text(errors="replace") if out.exists() else ""
             if _SECRET in ended.out + ended.err + written:
                 fault = "content of another file"
             tally.time(ended.seconds, name)
             tally.without(fault, f"{arguments[0]} {arguments[1]}, {name}")
-            (folder / "out.jsonl").unlink(missing_ok=True)
-            for output in ("session", "mined"):
-                shutil.rmtree(folder / output, ignore_errors=True)
+            out.unlink(missing_ok=True)
+            shutil.rmtree(folder / "session")
         (folder / file).unlink()

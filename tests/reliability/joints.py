@@ -36,21 +36,8 @@ _TEXTS = (
     "cafe\u0301 {}", "\u202eferry {}\u202c", "sep\u2028ferry {}", "{}", "NA {}", "a|b;c {}", "''x {}", "1e5 {}",
 )  # fmt: skip
 _NOTES = (
-    "",
-    "",
-    "=1+1",
-    "sure?\nno",
-    "„ja“",
-    "NA",
-    "-",
-    "-3",
-    "'x",
-    "null",
-    "tab\there",
-    '"q", r',
-    "0",
-    "مرحبا 🛟",
-)
+    "", "", "=1+1", "sure?\nno", "„ja“", "NA", "-", "-3", "'x", "null", "tab\there", '"q", r', "0", "مرحبا 🛟",
+)  # fmt: skip
 _PEOPLE = ("ann", "Bø 🛟", "007", "=cmd", "lee, kim", "null", "-3", "cafe\u0301")
 _FORMATS = sorted(LabelFormat.available())
 _ARTICLES = [

@@ -1,14 +1,11 @@
 """A small web on loopback for crawls in other processes, where names below `.test` lead."""
 
-import io
 import os
 import tempfile
 import time
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
@@ -29,18 +26,9 @@ socket.getaddrinfo = _resolve
 from linker.articles import transport
 transport.is_public = lambda address: address == "127.0.0.1"
 """
-_STEP = 100_000
 STORY = (
     "Two otters were filmed on Tuesday below the weir at Marrow, the first seen on the river for years. " * 12
 )
-
-
-@cache
-def _archive() -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("glove.6B.50d.txt", "".join(f"word{n} {'0.5 ' * 49}0.25\n" for n in range(10_000)))
-    return packed.getvalue()
 
 
 @contextmanager
@@ -96,8 +84,6 @@ class Web:
         elif path in self.pages:
             body, kind = self.pages[path]
             _send(handler, 200, body, kind=kind)
-        elif path == "/glove.6B.zip":
-            _send(handler, 200, _archive(), pause=0.05, ETag='"1"')
         elif path.startswith("/story-"):
             self.requests += 1
             time.sleep(0.02)
@@ -108,20 +94,13 @@ class Web:
 
 
 def _send(
-    handler: BaseHTTPRequestHandler,
-    status: int,
-    body: bytes = b"",
-    kind: str = "text/html",
-    pause: float = 0,
-    **headers: str,
+    handler: BaseHTTPRequestHandler, status: int, body: bytes = b"", kind: str = "text/html", **headers: str
 ) -> None:
     handler.send_response(status)
     for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **headers}.items():
         handler.send_header(name, value)
     handler.end_headers()
-    for at in range(0, len(body), _STEP):
-        handler.wfile.write(body[at : at + _STEP])
-        time.sleep(pause)
+    handler.wfile.write(body)
 
 
 @contextmanager

@@ -11,7 +11,6 @@ import typer
 from linker.cli.main import app
 from tests.helpers.tiny_transformers import tiny
 from tests.helpers.tweets import v1, write
-from tests.reliability.documents import zip_bytes
 from tests.reliability.harness import DATA, must, read_rows, write_rows
 
 _TRAINING = {
@@ -21,7 +20,6 @@ _TRAINING = {
     "trainer": {"epochs": 1, "batches": {"articles": 4, "posts_per_article": 2}},
     "seed": 1,
 }
-_TEXTS = ("--min-count", "1", "--epochs", "1")
 
 
 @dataclass(frozen=True)
@@ -145,12 +143,6 @@ def commands_without_case() -> list[str]:
     return [name for name in all_names if not any(words.startswith(name) for words in tried)]
 
 
-def _config(encoder: object) -> str:
-    embedder = {"type": "word_vectors", "dim": 8, "trainable": True}
-    model = {"type": "siamese", "embedder": embedder, "encoder": encoder, "min_count": 1}
-    return json.dumps(_TRAINING | {"model": model})
-
-
 def linked_posts() -> tuple[list[dict[str, str]], list[dict[str, str]]]:
     """Return articles, and posts with links to them."""
     urls = [f"https://news{n % 4}.example/2026/03/{n}-otters-below-the-weir-again.html" for n in range(12)]
@@ -187,7 +179,8 @@ def make_workplace(parent: Path) -> Path:
         write_rows(folder / name, some)
     taco = {row["id"]: row["text"].replace('"', "") for row in read_rows(DATA / "taco" / "texts.jsonl")}
     classes = [line.split(",") for line in (DATA / "taco" / "labels.csv").read_text("utf-8").split()[1:13]]
-    star = {"type": "star_transformer", "num_heads": 2, "head_dim": 4, "cycles": 1}
+    embedder = {"type": "word_vectors", "dim": 8, "trainable": True}
+    small = {"type": "siamese", "embedder": embedder, "encoder": "mean", "min_count": 1}
     write_lines: dict[str, list[str]] = {
         "posts.csv": ["id,text", *(f'{id_},"{text}"' for id_, text in texts)],
         "labels.csv": [
@@ -196,27 +189,21 @@ def make_workplace(parent: Path) -> Path:
         ],
         "ids.txt": [*(id_ for id_, _ in texts[:5]), "unknown"],
         "links.txt": ["http://127.0.0.1:9/story", "http://10.0.0.1/private"],
-        "vectors.txt": [f"word{n} {' '.join(str((n * k) % 7 / 7) for k in range(1, 9))}" for n in range(50)],
-        "small.jsonnet": [_config("mean")],
-        "star.jsonnet": [_config(star)],
+        "small.jsonnet": [json.dumps(_TRAINING | {"model": small})],
         "hugging.jsonnet": [json.dumps(_TRAINING | {"model": {"type": "transformer", "path": "tiny"}})],
         "classes.csv": [
             "tweet_id,topic,class,text",
             *(f'{id_},{topic},{kind},"{taco[id_]}"' for id_, topic, kind in classes),
         ],
     }  # fmt: skip
-    (folder / "cache").mkdir()
     for name, lines in write_lines.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     shutil.copy(DATA / "article.html", folder)
     tweets = [v1(100 * n + i, quotes=v1(n), replies_to=n) for n in range(1, 9) for i in range(1, 7)]
     write(folder / "tweets" / "a.json.gz", [*tweets, *(v1(n) for n in range(1, 9))])
-    vectors = "".join(f"word{n} {'0.5 ' * 49}0.25\n" for n in range(400))
-    (folder / "cache" / "glove.6B.zip").write_bytes(zip_bytes({"glove.6B.50d.txt": vectors.encode()}))
     tiny("bert", folder / "tiny", masked_lm=True, heads=4)
     for arguments in (
         "train small.jsonnet --out run",
-        "train star.jsonnet --out star",
         "train hugging.jsonnet --out hugging",
         "corpus build posts.jsonl --out corpus --model distilled",
         f"annotate start session {_ABOUT} --posts posts.jsonl --model bm25",
