@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from linker.annotation.formats.label_format import LabelFormat
-from linker.annotation.session.agreement import krippendorff_alpha
+from linker.annotation.session.agreement import Agreement, label_table
 from linker.annotation.session.events import name_key
 from tests.reliability.harness import DATA, HEADERS, Said, Tally, read_rows, serving
 
@@ -125,7 +125,7 @@ class _Room:
         answer = self.ask(_OWNER, f"{_SESSION}/agreement", params={"annotator": _OWNER}).json()
         independent = [(one.labels | self.seen[name]).items() for name, one in self.said.items()]
         votes = [{post: value == "relevant" for post, value in one if value != "skip"} for one in independent]
-        alpha, shown = krippendorff_alpha(votes), answer["alpha"]
+        alpha, shown = Agreement.of(label_table(votes)).alpha, answer["alpha"]
         fits = alpha != alpha if shown is None else abs(shown - alpha) < 1e-9
         self.check(fits, f"alpha {shown} of independent labels, not {alpha}")
         disputed = [post["id"] for post in answer["disagreements"]]

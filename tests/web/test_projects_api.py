@@ -127,14 +127,8 @@ def test_a_project_is_created_labeled_and_listed(served: Served) -> None:
 
 
 def test_all_that_is_wrong_is_reported_at_once_and_nothing_is_created(served: Served) -> None:
-    body = {
-        **NEW,
-        "title": " ",
-        "articles": [],
-        "people": ["Ada", "ada"],
-        "labels": LABELS[:1],
-        "model": "/etc",
-    }
+    wrong = {"title": " ", "articles": [], "people": ["Ada", "ada"], "labels": LABELS[:1], "model": "/etc"}
+    body = {**NEW, **wrong}
     answer = served.owner.post("/api/projects", json=body)
     assert answer.status_code == 400
     error = answer.json()["error"]
@@ -223,21 +217,17 @@ def test_a_person_labels_in_one_project_under_one_name_and_sees_nothing_else(rea
     assert (about["name"], about["owner"], [one["key"] for one in about["sessions"]]) == ("Ada", False, [KEY])
     assert "sources" not in about
     session = f"/api/sessions/{KEY}"
-    for path in (
-        "/api/projects",
-        f"/api/projects/{KEY}",
-        f"{session}/agreement",
-        f"{session}/export",
-        "/api/sessions/another",
-    ):
+    project, all_versions = f"/api/projects/{KEY}", "/api/projects/-/version"
+    closed = ("/api/projects", project, f"{session}/agreement", f"{session}/export", "/api/sessions/another")
+    for path in (*closed, all_versions, "/api/sessions/another/version"):
         assert ada.get(path).status_code == 403, path
     for path in (
         "/api/projects",
-        f"/api/projects/{KEY}",
+        project,
         f"{session}/resolve",
         f"{session}/import",
         "/api/rank",
-        f"/api/projects/{KEY}/files",
+        f"{project}/files",
     ):
         assert ada.post(path, json={}).status_code == 403, path
     assert "error" not in label(ada, "Ada", "p3", "relevant")
@@ -261,7 +251,8 @@ def test_labels_of_others_are_hidden_until_ones_own(ready: Served) -> None:
         for post in bo.get(f"/api/sessions/{KEY}/posts", params={"count": 200}).json()["posts"]
     )
     # Not in the owner's review either, as long as somebody is to label the post.
-    assert ready.owner.get(f"/api/sessions/{KEY}/agreement").json()["disagreements"] == []
+    review = ready.owner.get(f"/api/sessions/{KEY}/agreement", params={"annotator": "Olga"}).json()
+    assert (review["total"], review["disagreements"]) == (0, [])
     # The figures of all would tell Ada's labels one by one: both get the same posts in the same order.
     for status in (
         bo.get(f"/api/sessions/{KEY}/status").json(),
@@ -274,13 +265,31 @@ def test_labels_of_others_are_hidden_until_ones_own(ready: Served) -> None:
     label(bo, "Bo", "p3", "not")
     shown = bo.get(f"/api/sessions/{KEY}/posts", params={"label": "not"}).json()["posts"][0]
     assert sorted(one[0] for one in shown["labels"]) == ["Ada", "Bo"]
+    again = bo.get(f"/api/sessions/{KEY}/posts", params={"ids": ["p3", "p4"], "count": 200}).json()["posts"]
+    assert {post["id"]: len(post["labels"]) for post in again} == {"p3": 2, "p4": 0}
+
+
+def test_a_version_changes_with_labels_and_settings_alone(ready: Served) -> None:
+    paths = (f"/api/sessions/{KEY}/version", "/api/projects/-/version")
+    seen = {ready.owner.get(path).text for path in paths}
+    ready.owner.get(f"/api/projects/{KEY}")
+    for change in (
+        lambda: None,
+        lambda: label(ready.owner, "Ada", "p3", "relevant"),
+        lambda: ready.owner.post(f"/api/projects/{KEY}", json={"question": "?"}),
+    ):
+        change()
+        seen |= {ready.owner.get(path).text for path in paths}
+    assert len(seen) == 2 * 3
 
 
 def test_disagreements_are_decided_once(ready: Served) -> None:
     label(ready.person("Ada"), "Ada", "p3", "relevant")
     label(ready.person("Bo"), "Bo", "p3", "not", note="no otter")
     path = f"/api/sessions/{KEY}"
-    found = ready.owner.get(f"{path}/agreement").json()
+    unnamed = ready.owner.get(f"{path}/agreement").json()  # a look at labels has a name
+    assert (unnamed["total"], unnamed["undecided"], unnamed["disagreements"]) == (1, 1, [])
+    found = ready.owner.get(f"{path}/agreement", params={"annotator": "Cy"}).json()
     assert (found["posts"], found["total"]) == (1, 1)
     dispute = found["disagreements"][0]
     assert dispute["labels"] == [

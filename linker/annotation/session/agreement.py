@@ -22,7 +22,7 @@ class Agreement:
     Attributes:
         units: number of units with two or more labels; the others say nothing.
         percent: share of the pairs of labels of a unit that are the same, 0 to 1, mean over the units; NaN without any.
-        alpha: Krippendorff's α; NaN if undefined.
+        alpha: Krippendorff's α (2004, ch. 11): 1 is full agreement, 0 that by chance; NaN if all labels are equal.
         interval: its 95 % interval, by a bootstrap over the units; None: see `why_no_interval`.
         why_no_interval: what is missing for one; empty: nothing is.
     """
@@ -48,14 +48,14 @@ class Agreement:
         alpha = float(_alphas(units[None], counts)[0])
         usual = counts[:, (units @ counts).argmax()] if size else np.zeros(0)
         others = int(units[usual < counts.sum(axis=1)].sum())
-        interval, why = None, ""
-        if size < _LEAST_UNITS:
-            why = f"fewer than {_LEAST_UNITS} posts have several labels"
-        elif (same == pairs).all():
-            why = "no two labels of a post differ"
-        elif others < _LEAST_OTHERS:
-            why = f"fewer than {_LEAST_OTHERS} posts have another label than the most frequent one"
-        else:
+        missing = {
+            f"fewer than {_LEAST_UNITS} posts have several labels": size < _LEAST_UNITS,
+            "no two labels of a post differ": (same == pairs).all(),
+            f"fewer than {_LEAST_OTHERS} posts have another label than the most frequent one": others
+            < _LEAST_OTHERS,
+        }
+        why, interval = next((reason for reason, holds in missing.items() if holds), ""), None
+        if not why:
             samples = np.random.default_rng(seed).multinomial(size, units / size, size=_RESAMPLES)
             low, high = np.nanquantile(_alphas(samples, counts), (0.025, 0.975))
             interval = float(low), float(high)
@@ -63,13 +63,9 @@ class Agreement:
 
     def as_json(self) -> dict[str, Any]:
         """Return the figures as JSON; undefined ones are None."""
-        return {
-            "posts": self.units,
-            "percent": finite(self.percent),
-            "alpha": finite(self.alpha),
-            "interval": self.interval,
-            "why_no_interval": self.why_no_interval,
-        }
+        figures = {name: finite(getattr(self, name)) for name in ("percent", "alpha")}
+        reason = {"interval": self.interval, "why_no_interval": self.why_no_interval}
+        return {"posts": self.units, **figures, **reason}
 
 
 def label_table(annotators: Iterable[Mapping[Post, Hashable]]) -> np.ndarray:
@@ -121,13 +117,3 @@ def cohen_kappa(first: Mapping[Post, bool], second: Mapping[Post, bool]) -> floa
     shares = [sum(pair[side] for pair in both) / len(both) for side in (0, 1)]
     by_chance = shares[0] * shares[1] + (1 - shares[0]) * (1 - shares[1])
     return math.nan if by_chance == 1 else (observed - by_chance) / (1 - by_chance)
-
-
-def krippendorff_alpha(annotators: Iterable[Mapping[Post, Hashable]]) -> float:
-    """Return Krippendorff's α (2004, ch. 11) for nominal data, of any number of annotators (post → label).
-
-    1 is full agreement, 0 what chance would give. Labels may be missing. NaN if undefined: no post with two labels, or
-    all labels of such posts are the same.
-    """
-    counts, units = _patterns(label_table(annotators))
-    return float(_alphas(units[None], counts)[0])

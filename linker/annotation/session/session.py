@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -277,12 +277,15 @@ class Session:
             probability=origin.probability,
         )
 
-    def labeled(self, resolved: bool = False, machines: bool = False) -> list[LabeledPost]:
+    def labeled(
+        self, resolved: bool = False, machines: bool = False, ids: Container[str] | None = None
+    ) -> list[LabeledPost]:
         """Return all posts with their labels, as an export writes them: in order, near-duplicates included.
 
         Args:
             resolved: return one record per post, with the adjudicated or majority label.
             machines: return the labels of machines and adjudicated ones as well, unless `resolved`.
+            ids: only those of these posts.
 
         Raises:
             DataError: if the session cannot be read.
@@ -291,7 +294,8 @@ class Session:
             self._refresh()
             if resolved:
                 return resolved_labels(self._state, self.pool, self.posts, self.label_set)
-            return all_labels(self._state, self.pool, self.posts, machines)
+            posts = self.posts if ids is None else [post for post in self.posts if post.id in ids]
+            return all_labels(self._state, self.pool, posts, machines)
 
     def import_labels(
         self,
@@ -354,15 +358,19 @@ class Session:
                     self._file.add([Event("reveal", name, post) for post in new])
                 self._refresh()
 
-    def status(self) -> Status:
+    def status(self, people: Sequence[str] = ()) -> Status:
         """Return the progress of the session.
+
+        Args:
+            people: names of those who are to label; none: anybody.
 
         Raises:
             DataError: if the session cannot be read.
         """
         with self._guard:
             self._refresh()
-            return status_of(self._state, self.pool, *self._computed())
+            status = status_of(self._state, self.pool, *self._computed())
+            return replace(status, waiting_for=self._state.waiting_for(people)) if people else status
 
     def _refresh(self) -> None:
         """Read what was added since the last call, by any process."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 
@@ -92,6 +92,11 @@ class SessionState:
         """
         name = annotator_name(name)
         return self._names.get(name_key(name), name)
+
+    def waiting_for(self, people: Iterable[str]) -> dict[str, int]:
+        """Return name → number of `waiting` posts that a person has neither labeled nor skipped, if there are any."""
+        left = {name: self.waiting.keys() - self.annotator(self.spelling(name)).labels for name in people}
+        return {name: len(posts) for name, posts in left.items() if posts}
 
     def labels_of(self, index: int) -> dict[str, Event]:
         """Return annotator → label for a post."""

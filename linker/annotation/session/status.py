@@ -28,6 +28,7 @@ class Status:
         annotators: name → number of labels.
         disputed: posts with a tie and no adjudicated label; they count as relevant.
         waiting: labeled posts that somebody else is to label as well.
+        waiting_for: name → number of these that a person is to label, see `SessionState.waiting_for`; None: anybody is.
     """
 
     posts: int
@@ -41,16 +42,26 @@ class Status:
     annotators: dict[str, int]
     disputed: int
     waiting: int
+    waiting_for: dict[str, int] | None = None
+
+    @property
+    def advice(self) -> Decision:
+        """The decision, which waits for labels of second people as long as somebody can give them."""
+        if not self.decision.stop or not self.waiting or self.waiting_for == {}:
+            return self.decision
+        names = ", ".join(f"{name} {count:,}" for name, count in (self.waiting_for or {}).items())
+        posts = "1 post waits" if self.waiting == 1 else f"{self.waiting:,} posts wait"
+        missing = f"{posts} for the label of a second person{f' ({names})' * bool(names)}"
+        return Decision(False, f"{missing}; after that you may stop: {self.decision.reason}")
 
 
 def status_of(
     state: SessionState, pool: Pool, labels: Labels, decision: Decision, estimate: Estimate
 ) -> Status:
     """Summarize the state of a session."""
-    people = state.annotators.values()
     skipped = {
         index
-        for person in people
+        for person in state.annotators.values()
         for index, label in person.labels.items()
         if label.value == "skip" and not state.labeled[index]
     }

@@ -70,7 +70,7 @@ def status_text(session: Session, status: Status) -> str:
         people = ", ".join(f"{printable(name)} {count:,}" for name, count in status.annotators.items())
         lines.append(f"by         {people}")
     if status.waiting:
-        lines.append(f"waiting    {status.waiting:,} posts for the label of somebody else")
+        lines.append(f"waiting    {status.waiting:,} posts for the label of a second person")
     if status.disputed:
         lines.append(f"disputed   {status.disputed:,} posts; `linker annotate agreement` lists them")
     return "\n".join(lines)
@@ -272,7 +272,7 @@ class AnnotationLoop:
         status = self.session.status()
         line = f"{status.labeled:,} labeled · {status.relevant:,} relevant"
         self.console.rule(Text(line, "dim"), style="dim", align="left")
-        if status.decision.stop and not self._stop_shown:
+        if status.advice.stop and not self._stop_shown:
             self._stop_shown = True
             self._show(
                 Text(f"You may stop: {status.decision.reason}. q quits; you can also continue.", "bold")

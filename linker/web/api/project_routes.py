@@ -103,6 +103,10 @@ def project_routes(projects: Projects) -> APIRouter:
 
     router.get("/{key}")(details)
 
+    @router.get("/-/version")  # no key of a project
+    def version() -> AsciiJsonResponse:
+        return AsciiJsonResponse({"version": projects.version()})
+
     @router.get("")
     def overview() -> AsciiJsonResponse:
         return AsciiJsonResponse(
@@ -169,8 +173,8 @@ def summary_view(projects: Projects, key: str) -> dict[str, Any]:
         }
         if not project.is_ready:
             return {**entry, "state": "preparing" if progress.step else "draft"}
-        session = projects.get(key).session
-        status = session.status()
+        served = projects.get(key)
+        session, status = served.session, served.figures()
     except LinkerError as error:
         return {"key": key, "title": key, "state": "broken", "error": str(error)}
     if copies := len(session.posts) - status.posts:
@@ -178,7 +182,7 @@ def summary_view(projects: Projects, key: str) -> dict[str, Any]:
         entry["notes"] = [*entry["notes"], note]
     return {
         **entry,
-        "state": "finished" if status.decision.stop and not status.waiting else "labeling",
+        "state": "finished" if status.advice.stop else "labeling",
         **status_view(status),
     }
 

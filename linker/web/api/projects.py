@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from linker.annotation.project.preparation import Preparations
-from linker.annotation.project.project_folder import Project, ProjectsFolder
+from linker.annotation.project.project_folder import SETTINGS, Project, ProjectsFolder
 from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
 from linker.web.api.sessions import NoSessionError, ServedSession, Sessions
@@ -94,6 +94,18 @@ class Projects(Sessions):
                     raise NoSessionError(f"the project {key!r} has no posts to label yet")
                 self._by_key[key] = ServedSession(Session.open(project.session_folder), key, project.settings)
             return self._by_key[key]
+
+    def version(self, key: str | None = None) -> str:
+        """Return what changes with a project: labels, and after the point all else; without a key, with any project."""
+        if key is None:
+            return str(hash(tuple((one, self.version(one)) for one in self.folder.project_keys())))
+        try:
+            project = self.project(key)
+            events = super().version(key) if project.is_ready else ""
+            changed = (project.folder / SETTINGS).stat().st_mtime_ns
+        except (LinkerError, OSError):
+            return "broken"
+        return f"{events}.{hash((changed, self.preparations.progress(key)))}"
 
     def all(self) -> list[ServedSession]:
         """Return the sessions that people can label in; the list of projects shows what is wrong with others."""

@@ -132,14 +132,15 @@ def agreement_view(served: ServedSession, annotator: str) -> dict[str, Any]:
     """Return the agreement of people, that of machines with people, and the posts to adjudicate.
 
     A post appears among the disagreements when everybody who is to label it has done so. Labels that `annotator` gives
-    them from now on are not independent.
+    them from now on are not independent; who gives no name sees their number alone.
     """
     session = served.session
     review, name_of = session.review(), session.label_set.name_of
     # Reading these influences nobody who is still to label them.
     disputes = [dispute for dispute in review.disputes if not dispute.waiting]
-    if annotator.strip():
-        session.reveal(annotator, [dispute.post.id for dispute in disputes[:_MOST_SHOWN]])
+    shown = disputes[:_MOST_SHOWN] if annotator.strip() else []
+    if shown:
+        session.reveal(annotator, [dispute.post.id for dispute in shown])
 
     def view(dispute: Dispute) -> dict[str, Any]:
         decided = dispute.adjudicated
@@ -160,5 +161,6 @@ def agreement_view(served: ServedSession, annotator: str) -> dict[str, Any]:
         "kappas": [{"people": list(pair), "kappa": finite(kappa)} for pair, kappa in review.kappas.items()],
         "machines": [{**asdict(machine), "kappa": finite(machine.kappa)} for machine in review.machines],
         "total": len(disputes),
-        "disagreements": [view(dispute) for dispute in disputes[:_MOST_SHOWN]],
+        "undecided": sum(dispute.adjudicated is None for dispute in disputes),
+        "disagreements": [view(dispute) for dispute in shown],
     }

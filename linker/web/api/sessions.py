@@ -17,6 +17,7 @@ from linker.annotation.formats.label_format import LabeledPost
 from linker.annotation.project.settings import ProjectSettings
 from linker.annotation.session.events import Event, RefusedError, name_key
 from linker.annotation.session.session import Session
+from linker.annotation.session.status import Status
 from linker.annotation.stopping_rules.estimate import Estimate
 from linker.annotation.stopping_rules.stopping_rule import Decision
 from linker.common.errors import LinkerError
@@ -42,9 +43,10 @@ class SyncBody(BaseModel):
 
 
 class Listing(BaseModel):
-    """Conditions on listed posts, and the page of the list: `count` posts after the first `offset`."""
+    """Conditions on listed posts (`ids`: only these), and the page of the list: `count` after the first `offset`."""
 
     annotator: str = Field("", max_length=200)
+    ids: list[str] = Field(default_factory=list, max_length=200)
     label: Literal["all", "none", "relevant", "not", "skip"] = "all"
     text: str = Field("", max_length=500)
     lang: str = ""
@@ -154,6 +156,10 @@ class ServedSession:
         except RefusedError as error:
             return {"id": action.id, "error": str(error)}
 
+    def figures(self) -> Status:
+        """Return the progress of all, which waits for the people of the project, if it names any."""
+        return self.session.status([one.name for one in self.project.people] if self.project else ())
+
     def status(self, person: str | None = None) -> dict[str, Any]:
         """Return the progress of the session.
 
@@ -163,9 +169,9 @@ class ServedSession:
         Args:
             person: the person who asks; None: the owner.
         """
-        status = self.session.status()
         if person is None or not self.session.settings.overlap:
-            return status_view(status)
+            return status_view(self.figures())
+        status = self.session.status([person])
         labels = self.session.labels_of(person)
         relevant = [value == "relevant" for value in labels if value != "skip"]
         status = replace(
@@ -176,12 +182,13 @@ class ServedSession:
             copies_labeled=0,
             estimate=Estimate(0, 0, status.posts, 1.0, "the owner of the project sees the figures of all"),
             decision=Decision(
-                status.decision.stop, "the figures here are yours alone, so that you label on your own"
+                status.advice.stop, "the figures here are yours alone, so that you label on your own"
             ),
             curve=list(accumulate(map(int, relevant))),
             annotators={},
             disputed=0,
             waiting=0,
+            waiting_for=None,
         )
         return {**status_view(status), "own": True}
 
@@ -202,7 +209,7 @@ class ServedSession:
         annotator = person or listing.annotator
         passing = [
             both
-            for both in self._list(annotator)
+            for both in self._list(annotator, listing.ids)
             if conditions.passes(both[0].post) and text in both[0].post.text.casefold()
         ]
         matching = [both for both in passing if matches(both[1])]
@@ -230,16 +237,18 @@ class ServedSession:
             ],
         }
 
-    def _list(self, annotator: str) -> list[tuple[LabeledPost, list[LabeledPost]]]:
-        """Return all posts with the labels that an annotator may see; cached until there are new events."""
+    def _list(self, annotator: str, ids: list[str]) -> list[tuple[LabeledPost, list[LabeledPost]]]:
+        """Return posts with the labels that an annotator may see; all of them are cached until there are new events."""
         number, cached = self.session.number_of_events, self._listed  # other threads list for others
-        if cached is None or cached[:2] != (number, annotator):
+        if ids or cached is None or cached[:2] != (number, annotator):
             groups: dict[str, list[LabeledPost]] = {}
-            for record in self.session.labeled():
+            for record in self.session.labeled(ids=set(ids) or None):
                 groups.setdefault(record.post.id, []).append(record)
             listed = [_seen_by(annotator, records) for records in groups.values()]
             listed.sort(key=lambda both: (both[0].time or _FIRST, both[0].score), reverse=True)
-            self._listed = cached = number, annotator, listed
+            cached = number, annotator, listed
+            if not ids:
+                self._listed = cached
         return cached[2]
 
 
@@ -280,6 +289,10 @@ class Sessions:
             raise NoSessionError(f"the session {key[:100]!r} is no longer served here")
         return self._by_key[key]
 
+    def version(self, key: str) -> str:
+        """Return what changes whenever the session does, so that pages need not ask for everything again."""
+        return str(self.get(key).session.number_of_events)
+
     def all(self) -> list[ServedSession]:
         """Return the sessions that people can label in."""
         return list(self._by_key.values())
@@ -296,6 +309,10 @@ def session_routes(sessions: Sessions) -> APIRouter:
     @router.get("/status")
     def status(key: str, request: Request) -> AsciiJsonResponse:
         return AsciiJsonResponse(sessions.get(key).status(visitor_of(request).name))
+
+    @router.get("/version")
+    def version(key: str) -> AsciiJsonResponse:
+        return AsciiJsonResponse({"version": sessions.version(key)})
 
     @router.post("/sync")
     def sync(key: str, body: SyncBody, request: Request) -> AsciiJsonResponse:

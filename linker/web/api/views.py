@@ -92,12 +92,12 @@ def ranking_view(ranking: Ranking, article: Article, total: int) -> dict[str, An
 
 
 def status_view(status: Status) -> dict[str, Any]:
-    """Return the view of a session's progress; a long recall curve is reduced to the points that a plot can show."""
+    """Return the view of a session's progress, with advice as `decision`; a plot shows all points of the curve."""
     curve = status.curve
     step = max(1, -(-len(curve) // _CURVE_POINTS))
     points = [(n, curve[n - 1]) for n in range(step, len(curve) + 1, step)]
     if curve and (not points or points[-1][0] != len(curve)):
         points.append((len(curve), curve[-1]))
-    view = {**asdict(status), "curve": points}
+    view = {**asdict(status), "decision": asdict(status.advice), "curve": points}
     view["estimate"]["sentence"] = status.estimate.sentence
     return view

@@ -38,7 +38,7 @@ class Visitor:
         if self.name is None:
             return True
         session = re.escape(f"/api/sessions/{self.project}")
-        readable = rf"/api/about|{session}(?:/status|/posts)?"
+        readable = rf"/api/about|{session}(?:/status|/posts|/version)?"
         return bool(re.fullmatch(rf"/api/logout|{session}/sync" if method == "POST" else readable, path))
 
 

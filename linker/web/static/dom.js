@@ -82,6 +82,42 @@ export function copied(text, label, id) {
   return el("div", { class: "copied" }, field, button);
 }
 
+const drawn = new WeakMap();
+const FOCUSABLE = "a[href], button, input, select, textarea, summary";
+
+/** Replace the children of a node unless they were drawn so before; what had the focus has it again. */
+export function redraw(node, ...children) {
+  const fresh = el("div", {}, ...children);
+  const look = fresh.innerHTML + [...fresh.querySelectorAll("input, select, textarea")].map((one) => `\n${one.value}`);
+  if (drawn.get(node) === look) return;
+  drawn.set(node, look);
+  const held = [...node.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement);
+  const { id } = document.activeElement;
+  node.replaceChildren(...fresh.childNodes);
+  if (held >= 0) (document.getElementById(id) ?? node.querySelectorAll(FOCUSABLE)[held])?.focus({ preventScroll: true });
+}
+
+/** Draw the rows of a list, each where it was; while the list is pointed at or has the focus, none goes or moves. */
+export function redrawRows(list, items, key, row) {
+  const before = new Map([...list.children].map((one) => [one.dataset.key, one]));
+  const rows = items.map((item) => {
+    const one = before.get(String(key(item))) ?? el("li", { "data-key": key(item) });
+    redraw(one, row(item));
+    return one;
+  });
+  if (list.matches(":hover, :focus-within")) list.append(...rows.filter((one) => one.parentNode !== list));
+  else if (rows.length !== list.children.length || rows.some((one, i) => one !== list.children[i])) list.replaceChildren(...rows);
+}
+
+/** Draw, and scroll so that what is pointed at, or has the focus, stays where it is on the screen. */
+export function steadily(draw) {
+  const held = [document.activeElement, ...document.querySelectorAll("main :hover")].filter((one) => one?.closest("main"))
+    .map((one) => [one, one.getBoundingClientRect().top]);
+  draw();
+  const [one, top] = held.findLast(([node]) => node.isConnected) ?? [];
+  if (one) scrollBy({ top: one.getBoundingClientRect().top - top, behavior: "instant" });
+}
+
 /** Tell readers of the screen what happened. */
 export function say(text) {
   byId("spoken").textContent = text;

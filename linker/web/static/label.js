@@ -2,7 +2,7 @@
 
 import { articlePanel } from "./article.js";
 import { contextOf, originalLink } from "./context.js";
-import { counted, el, say, shownTime, words } from "./dom.js";
+import { counted, el, redraw, say, shownTime, words } from "./dom.js";
 import { LabelSet } from "./labels.js";
 import { progressPanel } from "./progress.js";
 
@@ -40,17 +40,25 @@ export class LabelView {
     return this.ahead[0];
   }
 
-  /** Suggestions of the server; what was shown stays where it is if it is among them. */
+  /** Suggestions of the server; what was shown stays where it is if it is among them, or a note on it is being written. */
   suggestions(list) {
     const shown = this.current?.id;
     this.heard = true;
-    this.ahead = list;
+    const noting = this.current && (document.activeElement === this.note || this.note.value.trim() !== this.current.note);
+    this.ahead = noting ? [this.current, ...list.filter((one) => one.id !== shown)] : list;
     if (shown === undefined || this.current?.id !== shown) this.draw();
     else this.drawBelow();
   }
 
   status(status) {
     this.progress.show(status);
+  }
+
+  /** The question has changed. */
+  asks(question) {
+    this.question = question;
+    const shown = this.card.querySelector(".question");
+    if (shown) shown.textContent = question;
   }
 
   /** The server has taken back a label. */
@@ -104,8 +112,8 @@ export class LabelView {
   }
 
   drawBelow() {
-    this.upcoming.replaceChildren(...this.ahead.slice(1).map((post) => el("li", {}, words(post.parts, { most: SHORT }))));
-    this.done.replaceChildren(...this.recent.map((one) => el("li", {},
+    redraw(this.upcoming, this.ahead.slice(1).map((post) => el("li", {}, words(post.parts, { most: SHORT }))));
+    redraw(this.done, this.recent.map((one) => el("li", {},
       words(one.post.parts, { most: SHORT }),
       this.labels.segments(one.choice.name, (choice) => {
         one.choice = choice;

@@ -24,6 +24,7 @@ const COMMON = ["start", ...KEPT]; // views of no session
 let about;
 let desk = null; // { session, outbox, label, posts }
 let view = null;
+let shown = null; // the view itself
 let current = null; // key of the session or project that is shown
 
 const annotator = () => about?.name ?? kept(WHO) ?? "";
@@ -74,7 +75,7 @@ const allowed = (name) => Object.hasOwn(TITLES, name) && (about.owner || OF_SESS
 
 async function route() {
   if (view !== null && location.hash === "#main") return; // the skip link
-  const [name, key] = location.hash.slice(1).split("/", 2).map(decodeURIComponent);
+  const [name, key, place] = location.hash.slice(1).split("/").map(decodeURIComponent);
   let wanted = allowed(name) ? name : firstView();
   if (OF_SESSION.includes(wanted) || wanted === "project") {
     const chosen = key ?? current ?? about.sessions[0]?.key;
@@ -82,8 +83,12 @@ async function route() {
     current = known ? chosen : about.sessions[0]?.key;
     if (!current) wanted = firstView();
     else if (OF_SESSION.includes(wanted) && !await openDesk(current)) return;
+    if (wanted === "label" && !annotator() && !await askName()) {
+      location.hash = `#posts/${encodeURIComponent(current)}`; // who gives no name may look
+      return;
+    }
   }
-  await show(wanted);
+  await show(wanted, place);
 }
 
 /** Make the session ready for labeling; false if its posts are not. */
@@ -98,7 +103,6 @@ async function openDesk(key) {
     return false;
   }
   byId("names").replaceChildren(...session.people.map((name) => el("option", { value: name })));
-  if (!annotator()) await askName();
   desk?.outbox.close();
   const opened = { session };
   opened.outbox = new Outbox(session, annotator, {
@@ -111,11 +115,21 @@ async function openDesk(key) {
     done: (action, post) => {
       if (action.kind === "undo") opened.label.undone(post);
     },
+    changed: async (version, before) => {
+      if (before && version.split(".")[1] !== before.split(".")[1]) { // the settings
+        Object.assign(session, await sessionOf(key));
+        opened.label.asks(session.question);
+        byId("guidelines").replaceChildren(...markdown(session.guidelines));
+        byId("open-guidelines").hidden = view !== "label" || !session.guidelines;
+      }
+      if (view === "posts") await opened.posts.refresh();
+      else if (!opened.label.current) opened.outbox.run(); // others may have left or shared posts
+    },
   });
   opened.label = new LabelView(session, opened.outbox, about.owner ? `#project/${encodeURIComponent(key)}` : null);
-  opened.posts = new PostsView(session, opened.outbox, annotator);
+  opened.posts = new PostsView(session, opened.outbox, annotator, askName);
   desk = opened;
-  drawGuidelines(session);
+  byId("guidelines").replaceChildren(...markdown(session.guidelines));
   opened.outbox.run();
   return true;
 }
@@ -132,13 +146,13 @@ async function sessionOf(key) {
 
 async function viewOf(name) {
   if (OF_SESSION.includes(name)) return desk[name];
-  if (name === "start") return new StartView(about);
+  if (name === "start") return new StartView(about, drawReached);
   if (name === "search") return new SearchView(await reached(() => ask("api/corpus")));
   if (name === "rank") {
     if (about.projects) about = await reached(() => ask("api/about")); // there may be new ones
     return new RankView(about.sources, about.models);
   }
-  if (name === "project") return new ProjectView(current, sessionOf, annotator, askName, about.projects);
+  if (name === "project") return new ProjectView(current, sessionOf, annotator, askName, about.projects, drawReached);
   return new NewProjectView(await reached(() => ask("api/projects")), (key, problem) => {
     pending = problem;
     location.hash = `#project/${encodeURIComponent(key)}`;
@@ -148,11 +162,13 @@ async function viewOf(name) {
 let pending = ""; // why a new project could not begin
 const made = {};
 
-async function show(name) {
-  const shown = KEPT.includes(name) ? made[name] ??= await viewOf(name) : await viewOf(name);
-  view = name;
+async function show(name, place) {
+  const next = KEPT.includes(name) ? made[name] ??= await viewOf(name) : await viewOf(name);
+  shown?.close?.();
+  [view, shown] = [name, next];
   byId("main").replaceChildren(shown.node);
-  if (name !== "label") shown.load?.(name === "project" ? pending : undefined);
+  if (name === "project") shown.load(pending, place);
+  else if (name !== "label") shown.load?.();
   if (name === "project") pending = "";
   const key = current && ![...["start", "new"]].includes(name) ? `/${encodeURIComponent(current)}` : "";
   for (const tab of TABS) {
@@ -164,6 +180,12 @@ async function show(name) {
     else link.removeAttribute("aria-current");
   }
   const labeling = OF_SESSION.includes(name);
+  if (labeling) desk.outbox.live.start();
+  else desk?.outbox.live.stop();
+  if (name === "label") {
+    if (!desk.label.current) desk.outbox.run();
+    showGuidelinesOnce(desk.session);
+  }
   if (current) byId("session").value = current;
   byId("session").hidden = !key || KEPT.includes(name) || about.sessions.length < 2;
   byId("who").hidden = byId("help-who").hidden = !labeling || !about.owner;
@@ -179,6 +201,15 @@ function broken(failure) {
   say(failure.message);
 }
 
+/** Whether the figures on a page are those of the server. */
+function drawReached(failure) {
+  const pill = byId("sync");
+  pill.hidden = !failure;
+  pill.dataset.state = failure ? "waiting" : "saved";
+  pill.textContent = failure ? "Offline" : "";
+  pill.title = failure ? `${failure.message}; the page is brought up to date as soon as it answers` : "";
+}
+
 function drawState(state, waiting, failure) {
   const pill = byId("sync");
   const texts = {
@@ -192,12 +223,13 @@ function drawState(state, waiting, failure) {
   alarm(state === "waiting" && failure?.status ? `${failure.message}; labels are kept here and will be sent again` : null);
 }
 
+/** Ask for the name that labels, and looks at those of others, are recorded under; false: none was given. */
 function askName() {
   const dialog = byId("name-dialog");
   const field = byId("name");
   field.value = annotator();
   return new Promise((resolve) => {
-    const submit = (event) => {
+    dialog.onsubmit = (event) => {
       const name = field.value.trim();
       if (!name) {
         event.preventDefault();
@@ -207,18 +239,15 @@ function askName() {
       }
       keep(WHO, name);
       byId("who").textContent = name;
-      dialog.removeEventListener("submit", submit);
-      resolve();
+      resolve(true);
     };
-    dialog.addEventListener("submit", submit);
-    dialog.oncancel = (event) => { if (!annotator()) event.preventDefault(); };
+    dialog.onclose = () => resolve(false);
     dialog.showModal();
     field.select();
   });
 }
 
-function drawGuidelines(session) {
-  byId("guidelines").replaceChildren(...markdown(session.guidelines));
+function showGuidelinesOnce(session) {
   const seen = `linker:guidelines:${session.uid}`;
   if (session.guidelines && kept(seen) === null) {
     keep(seen, "1");
@@ -252,8 +281,7 @@ byId("help-guidelines").addEventListener("click", () => { // small screens have 
 byId("open-guidelines").addEventListener("click", () => byId("guidelines-dialog").showModal());
 async function changeName() {
   byId("help-dialog").close();
-  await askName();
-  location.reload(); // other posts lie before another annotator
+  if (await askName()) location.reload(); // other posts lie before another annotator
 }
 byId("who").addEventListener("click", changeName);
 byId("help-who").addEventListener("click", changeName);

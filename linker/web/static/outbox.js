@@ -3,19 +3,20 @@
 
 import { ask } from "./api.js";
 import { newId } from "./ids.js";
+import { Live } from "./live.js";
 import { keep, kept, keptNames } from "./store.js";
 
 const AHEAD = 4;
 const AT_ONCE = 50;
 const FIRST_PAUSE = 800;
 const LONGEST_PAUSE = 10000;
-const POLL = 5000;
 
 export class Outbox {
   /**
    * @param session  what the server says of the session
    * @param annotator  a function: whose suggestions are wanted
-   * @param heard  functions: suggestions(list), status(status), state(name, waiting), refused(action, message), done(action, post)
+   * @param heard  functions: suggestions(list), status(status), state(name, waiting), refused(action, message),
+   *   done(action, post), changed(version, before)
    */
   constructor(session, annotator, heard) {
     this.session = session;
@@ -31,12 +32,17 @@ export class Outbox {
     this.look = () => { if (!document.hidden) this.retry(); };
     addEventListener("online", this.wake);
     document.addEventListener("visibilitychange", this.look);
-    this.poll = setInterval(() => this.refresh(), POLL);
+    this.live = new Live(`${this.path}/version`, async (version, before) => {
+      this.heard.status(await ask(`${this.path}/status`));
+      await this.heard.changed(version, before);
+    }, (failure) => {
+      if (Boolean(failure) !== Boolean(this.failed)) this.retry(); // whether there is a server
+    });
   }
 
   close() {
     this.closed = true;
-    clearInterval(this.poll);
+    this.live.stop();
     clearTimeout(this.timer);
     removeEventListener("online", this.wake);
     document.removeEventListener("visibilitychange", this.look);
@@ -117,15 +123,5 @@ export class Outbox {
     this.heard.status(answer.status);
     // What was labeled meanwhile may be among these suggestions: then the next exchange brings others.
     if (!this.waiting) this.heard.suggestions(answer.next);
-  }
-
-  /** What others did; and whether the server is there. */
-  async refresh() {
-    if (document.hidden || this.running || this.failed) return;
-    try {
-      this.heard.status(await ask(`${this.path}/status`));
-    } catch {
-      this.run();
-    }
   }
 }

@@ -2,19 +2,21 @@
 
 import { ask } from "./api.js";
 import { contextOf, originalLink } from "./context.js";
-import { counted, el, say, shownTime, words } from "./dom.js";
+import { counted, el, redraw, say, shownTime, steadily, words } from "./dom.js";
 import { LabelSet } from "./labels.js";
 
 const PAGE = 50;
 const PAUSE = 200;
 
 export class PostsView {
-  constructor(session, outbox, annotator) {
+  constructor(session, outbox, annotator, askName) {
+    this.askName = askName;
     this.outbox = outbox;
     this.labels = new LabelSet(session);
     this.annotator = annotator;
     this.path = `api/sessions/${encodeURIComponent(session.key)}/posts`;
     this.given = new Map();
+    this.rows = new Map();
     this.asked = 0;
     const later = () => {
       clearTimeout(this.timer);
@@ -57,6 +59,7 @@ export class PostsView {
       return;
     }
     if (mine !== this.asked) return; // a later question is on its way
+    if (!offset) this.rows.clear();
     const rows = answer.posts.map((post) => this.row(post));
     if (offset) this.list.append(...rows);
     else this.list.replaceChildren(...rows);
@@ -65,6 +68,20 @@ export class PostsView {
     if (!answer.total) this.list.replaceChildren(el("li", { class: "empty" }, "No posts match."));
   }
 
+  /**
+   * Show what has changed of the listed posts, each in its place. Those that were labeled here since they were listed
+   * stay: their labels of others would come before a slip can be corrected.
+   */
+  async refresh() {
+    const ids = [...this.rows.keys()].filter((id) => !this.given.has(id));
+    for (let i = 0; i < ids.length; i += PAGE) {
+      const query = new URLSearchParams([["annotator", this.annotator()], ["count", PAGE], ...ids.slice(i, i + PAGE).map((id) => ["ids", id])]);
+      const { posts } = await ask(`${this.path}?${query}`);
+      steadily(() => posts.filter((post) => !this.given.has(post.id)).forEach((post) => this.row(post)));
+    }
+  }
+
+  /** Draw the row of a post, or draw it again. */
   row(post) {
     const me = this.annotator();
     const mine = this.given.get(post.id) ?? post.labels.find(([name]) => name === me)?.[2];
@@ -75,13 +92,20 @@ export class PostsView {
       post.note ? el("li", { class: "chip info" }, `note: ${post.note}`) : null,
       post.url ? el("li", {}, originalLink(post)) : null,
     ].filter(Boolean);
-    return el("li", {}, contextOf(post), words(post.parts), el("div", { class: "row-end" },
+    const row = this.rows.get(post.id) ?? el("li");
+    this.rows.set(post.id, row);
+    redraw(row, contextOf(post), words(post.parts), el("div", { class: "row-end" },
       el("ul", { class: "chips" }, chips),
-      this.labels.segments(mine, (choice) => {
+      this.labels.segments(mine, async (choice) => {
+        if (!me && !this.annotator() && !await this.askName()) {
+          this.load();
+          return;
+        }
         this.given.set(post.id, choice.name);
         this.outbox.add({ kind: "label", post: post.id, ...this.labels.action(choice) });
         say(choice.name);
       })));
+    return row;
   }
 }
 

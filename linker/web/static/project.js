@@ -2,13 +2,13 @@
 
 import { ask, send } from "./api.js";
 import { upload } from "./create.js";
-import { copied, counted, el, say, sentence, shownTime, whole } from "./dom.js";
+import { byId, copied, counted, el, redraw, say, sentence, shownTime, steadily, whole } from "./dom.js";
 import { fileField } from "./files.js";
+import { Live } from "./live.js";
 import { markdown } from "./markdown.js";
-import { left } from "./progress.js";
+import { left, missing } from "./progress.js";
 import { Review } from "./review.js";
 
-const POLL = 2000;
 const FORMATS = { csv: "CSV", xlsx: "Excel", jsonl: "JSON Lines", asreview: "ASReview", label_studio: "Label Studio", argilla: "Argilla", doccano: "doccano", prodigy: "Prodigy" };
 
 const field = (id, label, control, hint) => {
@@ -27,40 +27,51 @@ export class ProjectView {
    * @param annotator  a function: who decides where people disagree
    * @param askName  a function: ask for that name, which looks at the labels of others are recorded under
    * @param hasProject  false: a session without a project, of which there are labels only
+   * @param reached  a function, called with the failure whenever it was tried to keep the page current, or null
    */
-  constructor(key, desk, annotator, askName, hasProject) {
+  constructor(key, desk, annotator, askName, hasProject, reached) {
     this.key = key;
     this.desk = desk;
     this.annotator = annotator;
     this.askName = askName;
     this.hasProject = hasProject;
     this.path = `api/projects/${encodeURIComponent(key)}`;
+    this.session = `api/sessions/${encodeURIComponent(key)}`;
+    this.live = new Live(`${this.session}/version`, () => this.refresh(), (failure) => {
+      reached(failure);
+      if (failure && !this.drawn) this.head.replaceChildren(el("h1", {}, "Project"), el("p", { class: "problem", role: "alert" }, failure.message));
+    });
     this.head = el("div");
     this.parts = el("div", { class: "stack wide-gap" });
     this.node = el("div", { class: "page" }, this.head, this.parts);
     this.drawn = "";
   }
 
-  async load(problem = "") {
-    clearTimeout(this.timer);
-    try {
-      if (this.hasProject) this.project = await ask(this.path);
-    } catch (failure) {
-      this.head.replaceChildren(el("h1", {}, "Project"), el("p", { class: "problem", role: "alert" }, failure.message));
-      return;
-    }
-    if (problem) this.project.error = problem;
+  /** Show the page, and keep it current; `problem`: why a new project could not begin; `place`: a part to go to. */
+  async load(problem = "", place = "") {
+    this.problem = problem;
+    await this.live.start();
+    if (place === "agreement") this.goToAgreement();
+  }
+
+  close() {
+    this.live.stop();
+  }
+
+  async refresh() {
+    this.project = await ask(this.hasProject ? this.path : `${this.session}/status`);
+    if (this.problem && this.project.state === "draft") this.project.error = this.problem;
     await this.draw();
-    if (this.project?.step) this.timer = setTimeout(() => { if (this.node.isConnected) this.load(); }, POLL);
+    if (this.review) await this.review.load();
   }
 
   async draw() {
-    const { project } = this;
-    const ready = !project || "labeled" in project;
-    this.head.replaceChildren(...(project ? this.heading(project, ready) : [el("h1", {}, "Agreement and labels")]));
-    const drawn = ready ? "ready" : "draft";
-    if (this.drawn === drawn && ready) { // what is being typed stays
-      this.drawFigures();
+    const { project, hasProject } = this;
+    const ready = "labeled" in project;
+    steadily(() => redraw(this.head, hasProject ? this.heading(project, ready) : el("h1", {}, "Agreement and labels")));
+    const drawn = ready ? "ready" : `draft ${project.step} ${project.error}`;
+    if (this.drawn === drawn) { // what is being typed stays
+      if (ready) steadily(() => this.drawParts());
       return;
     }
     this.drawn = drawn;
@@ -69,11 +80,26 @@ export class ProjectView {
       return;
     }
     const session = await this.desk(this.key);
-    this.review = new Review(session, this.annotator, this.askName);
+    this.review = new Review(session, this.annotator, this.askName, () => this.live.look());
     this.figures = el("div", { class: "stack wide-gap" });
-    this.parts.replaceChildren(this.figures, ...(project ? [this.people(project)] : []), this.review.node, this.exports(), this.imports(), ...(project ? [this.settings(project)] : []));
+    this.links = el("div");
+    this.form = el("div");
+    this.parts.replaceChildren(this.figures, ...(hasProject ? [this.links] : []), this.review.node, this.exports(), this.imports(), ...(hasProject ? [this.form] : []));
+    this.drawParts();
+  }
+
+  /** Draw what has changed; settings that are being edited stay. */
+  drawParts() {
     this.drawFigures();
-    await this.review.load();
+    if (!this.hasProject) return;
+    redraw(this.links, this.people(this.project));
+    const typed = [...this.form.querySelectorAll("input, textarea")].some((one) => one.value !== one.defaultValue);
+    if (!typed) redraw(this.form, this.settings(this.project));
+  }
+
+  goToAgreement() {
+    byId("review-title")?.scrollIntoView();
+    byId("review-title")?.focus({ preventScroll: true });
   }
 
   heading(project, ready) {
@@ -89,10 +115,12 @@ export class ProjectView {
       button.disabled = true;
       try {
         await upload(this.key, files.files(), (text) => { button.textContent = text; });
-        await this.load();
+        this.problem = "";
       } catch (failure) {
-        await this.load(failure.message);
+        this.problem = failure.message;
       }
+      this.drawn = "";
+      await this.refresh();
     } }, "Start labeling");
     return panel("Posts",
       project.files.length ? el("ul", { class: "files" }, project.files.map((file) => el("li", {}, file.name))) : null,
@@ -101,26 +129,25 @@ export class ProjectView {
 
   drawFigures() {
     const { project } = this;
-    if (!project) return;
-    const finished = project.state === "finished";
-    this.figures.replaceChildren(panel("Progress",
+    redraw(this.figures, panel("Progress",
       el("dl", { class: "figures" },
         el("div", {}, el("dt", {}, "Relevant found"), el("dd", {}, whole(project.relevant))),
         el("div", {}, el("dt", {}, "Labeled"), el("dd", {}, whole(project.labeled), el("small", {}, ` of ${whole(project.posts)}`)))),
       el("div", {}, el("p", { class: "eyebrow" }, "Relevant posts left"), left(project.relevant, project.estimate)),
-      project.waiting ? el("p", {}, `${counted(project.waiting, "post")} wait${project.waiting === 1 ? "s" : ""} for the label of somebody else.`) : null,
+      missing(project) ? el("p", {}, missing(project)) : null,
       el("div", { class: project.decision.stop ? "decision stop" : "decision" }, el("strong", {}, project.decision.stop ? "You may stop" : "Continue"),
-        el("p", { class: "muted" }, sentence(project.decision.reason)))), ...(finished ? [this.next(project)] : []));
+        el("p", { class: "muted" }, sentence(project.decision.reason)))), project.decision.stop ? this.next(project) : null);
   }
 
   next(project) {
     const command = (id, text, label) => el("li", {}, el("label", { for: id }, text), copied(label, text, id));
     const { commands } = project;
-    return panel("What to do next", el("p", { class: "muted" }, "Type these where the server was started."),
+    return panel("What to do next", commands ? el("p", { class: "muted" }, "Type the commands where the server was started.") : null,
       el("ol", { class: "steps stack" },
-        project.disputed ? el("li", {}, `Decide on ${counted(project.disputed, "post")} on which people disagree, below.`) : null,
-        command("command-export", "Write one label per post", commands.export),
-        command("command-rank", "Rank all posts, and keep those above a threshold learned from the labels", commands.rank)));
+        project.disputed ? el("li", {}, el("a", { href: "#review-title", onclick: (event) => { event.preventDefault(); this.goToAgreement(); } }, `Decide on ${counted(project.disputed, "post")} on which people disagree`)) : null,
+        commands ? [command("command-export", "Write one label per post", commands.export),
+          command("command-rank", "Rank all posts, and keep those above a threshold learned from the labels", commands.rank)]
+          : el("li", {}, "Export one label per post, below.")));
   }
 
   people(project) {
@@ -173,8 +200,7 @@ export class ProjectView {
         const answer = await send(`api/sessions/${encodeURIComponent(this.key)}/import?${query}`, file);
         status.textContent = `${counted(answer.read, "label")} read, ${whole(answer.new)} of them new. ${answer.summary}`;
         files.clear();
-        await this.load();
-        await this.review.load();
+        await this.live.look();
       } catch (failure) {
         problem.textContent = failure.message;
       } finally {
@@ -194,16 +220,18 @@ export class ProjectView {
     const shown = el("div", { class: "prose preview" });
     const draw = () => { shown.hidden = !guidelines.value.trim(); shown.replaceChildren(...markdown(guidelines.value)); };
     const people = el("textarea", { rows: 3, value: project.people.map((one) => one.name).join("\n") });
-    const status = el("p", { role: "status", class: "muted" });
+    for (const one of [title, question, guidelines, people]) one.defaultValue = one.value;
     const problem = el("p", { role: "alert", class: "problem" });
     draw();
     const submit = async (event) => {
       event.preventDefault();
-      problem.textContent = status.textContent = "";
+      problem.textContent = "";
       try {
-        await ask(this.path, { title: title.value, question: question.value, guidelines: guidelines.value, people: people.value.split("\n").filter((name) => name.trim()) });
-        this.drawn = "";
-        await this.load();
+        // What was not edited may have been changed elsewhere.
+        const edited = Object.entries({ title, question, guidelines, people }).filter(([, one]) => one.value !== one.defaultValue);
+        await ask(this.path, Object.fromEntries(edited.map(([name, one]) => [name, name === "people" ? one.value.split("\n").filter((line) => line.trim()) : one.value])));
+        edited.forEach(([, one]) => { one.defaultValue = one.value; });
+        await this.live.look();
         say("Saved");
       } catch (failure) {
         problem.textContent = failure.message;
@@ -217,7 +245,7 @@ export class ProjectView {
     ];
     return panel("Settings", el("form", { class: "stack", onsubmit: submit },
       field("set-title", "Name of the project", title), field("set-question", "Question", question), field("set-guidelines", "Guidelines (Markdown)", guidelines), shown,
-      field("set-people", "People, one name per line", people, "The link of a name that you remove stops working; its labels stay."), problem, status, el("p", {}, el("button", { type: "submit" }, "Save"))),
+      field("set-people", "People, one name per line", people, "The link of a name that you remove stops working; its labels stay."), problem, el("p", {}, el("button", { type: "submit" }, "Save"))),
     el("dl", { class: "facts" }, facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", { dir: "auto" }, value)))));
   }
 }

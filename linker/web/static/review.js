@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { contextOf } from "./context.js";
-import { counted, el, say, whole, words } from "./dom.js";
+import { counted, el, redraw, redrawRows, say, steadily, whole, words } from "./dom.js";
 import { newId } from "./ids.js";
 import { LabelSet } from "./labels.js";
 
@@ -11,7 +11,9 @@ const percent = (value) => `${whole(100 * value)} %`;
 const share = (one) => (one.count ? `${percent(one.hits / one.count)} (${percent(one.low)} to ${percent(one.high)})` : "not known");
 
 export class Review {
-  constructor(session, annotator, askName) {
+  /** `changed`: called when a label has been decided. */
+  constructor(session, annotator, askName, changed) {
+    this.changed = changed;
     this.session = session;
     this.annotator = annotator;
     this.askName = askName;
@@ -19,19 +21,17 @@ export class Review {
     this.path = `api/sessions/${encodeURIComponent(session.key)}`;
     this.figures = el("div");
     this.list = el("ul", { class: "rows list disputes" });
-    this.count = el("p", { class: "muted", role: "status" });
-    this.node = el("section", { class: "panel", "aria-labelledby": "review-title" }, el("h2", { id: "review-title" }, "Agreement"), this.figures, this.count, this.list);
+    // Changes by others would interrupt readers of the screen again and again.
+    this.count = el("p", { class: "muted", role: "status", "aria-live": "off" });
+    this.open = el("p", { hidden: true }, el("button", { type: "button", onclick: async () => { if (await this.askName()) this.load(); } }, "Show these posts"),
+      el("small", {}, " It is recorded under your name that you saw the labels."));
+    this.node = el("section", { class: "panel", "aria-labelledby": "review-title" }, el("h2", { id: "review-title", tabindex: -1 }, "Agreement"), this.figures, this.count, this.open, this.list);
   }
 
   async load() {
     try {
-      const agreement = () => ask(`${this.path}/agreement?annotator=${encodeURIComponent(this.annotator())}`);
-      let answer = await agreement();
-      if (answer.total && !this.annotator()) { // who reads what others disagree on is recorded
-        await this.askName();
-        answer = await agreement();
-      }
-      this.show(answer);
+      const answer = await ask(`${this.path}/agreement?annotator=${encodeURIComponent(this.annotator())}`);
+      steadily(() => this.show(answer));
     } catch (failure) {
       this.count.textContent = `The agreement cannot be computed: ${failure.message}`;
     }
@@ -39,7 +39,7 @@ export class Review {
 
   show(answer) {
     const rows = answer.kappas.map((one) => [one.people.join(" and "), `κ ${figure(one.kappa)}`]);
-    this.figures.replaceChildren(...[
+    redraw(this.figures,
       answer.posts ? el("dl", { class: "figures" },
         el("div", {}, el("dt", {}, "Krippendorff's α"), el("dd", {}, el("span", { id: "alpha" }, figure(answer.alpha)),
           answer.interval ? el("small", { id: "alpha-interval" }, ` (${answer.interval.map(figure).join(" to ")})`) : null)),
@@ -50,13 +50,13 @@ export class Review {
         ? "In brackets: the 95 % interval of α, from resampling the posts. Percent agreement does not take chance into account."
         : `α has no 95 % interval: ${answer.why_no_interval}.`) : null,
       rows.length ? el("ul", { class: "people" }, rows.map(([name, value]) => el("li", {}, el("span", {}, name), el("span", { class: "num" }, value)))) : null,
-      ...answer.machines.map((one) => this.machine(one)),
-    ].filter(Boolean));
-    const open = answer.disagreements.filter((one) => !one.resolved).length;
+      ...answer.machines.map((one) => this.machine(one)));
+    const open = answer.undecided;
     this.count.textContent = answer.total
       ? `People disagree on ${counted(answer.total, "post")}, ${open ? `${whole(open)} of them undecided` : "all decided"}. Until you decide, the majority counts, and a tie counts as relevant.`
       : answer.posts ? "Nobody disagrees on a post that all have labeled." : "";
-    this.list.replaceChildren(...answer.disagreements.map((post) => this.row(post)));
+    this.open.hidden = !answer.total || answer.disagreements.length > 0;
+    redrawRows(this.list, answer.disagreements, (post) => post.id, (post) => this.row(post));
   }
 
   machine(one) {
@@ -68,16 +68,17 @@ export class Review {
 
   row(post) {
     const current = post.resolved ? post.resolved.choice ?? this.labels.choices.find((one) => one.value === post.resolved.value)?.name : null;
-    return el("li", {}, contextOf(post), words(post.parts),
+    return [contextOf(post), words(post.parts),
       el("ul", { class: "chips" }, post.labels.map(([name, value, text, note]) => el("li", { class: `chip ${value}` }, `${name}: ${text.toLowerCase()}${note ? ` (${note})` : ""}`))),
       el("div", { class: "row-end" }, el("span", { class: "muted" }, post.resolved ? "Decided" : `Counts as ${post.holds ? "relevant" : "not relevant"} now`),
         this.labels.segments(current, async (choice) => {
           try {
             this.show(await ask(`${this.path}/resolve`, { annotator: this.annotator(), post: post.id, id: newId(), choice: null, ...this.labels.action(choice) }));
             say(`Decided: ${choice.name}`);
+            this.changed();
           } catch (failure) {
             this.count.textContent = failure.message;
           }
-        }, "Adjudicated label")));
+        }, "Adjudicated label"))];
   }
 }

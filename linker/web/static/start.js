@@ -1,17 +1,21 @@
 // The start page: all projects and how far they are.
 
 import { ask } from "./api.js";
-import { counted, el, sentence, whole } from "./dom.js";
+import { counted, el, redrawRows, sentence, steadily, whole } from "./dom.js";
+import { Live } from "./live.js";
 
 const STATES = {
   draft: ["not started", ""], preparing: ["being prepared", "info"], labeling: ["labeling", "info"],
   finished: ["you may stop", "relevant"], broken: ["cannot be opened", "warn"],
 };
-const POLL = 3000;
 
 export class StartView {
-  constructor(about) {
+  constructor(about, reached) {
     this.about = about;
+    this.live = new Live("api/projects/-/version", () => this.refresh(), (failure) => {
+      reached(failure);
+      if (failure && !this.list.children.length) this.hint.textContent = `The projects cannot be listed: ${failure.message}`;
+    });
     this.list = el("ul", { class: "rows list projects", "aria-label": "Projects" });
     this.hint = el("p", { class: "muted under" });
     this.node = el("div", { class: "page" },
@@ -20,27 +24,25 @@ export class StartView {
       el("div", { class: "panel" }, this.list), this.hint);
   }
 
-  async load() {
-    clearTimeout(this.timer);
+  close() {
+    this.live.stop();
+  }
+
+  load() {
     if (!this.about.projects) {
       this.list.replaceChildren(...this.about.sessions.map((one) => el("li", {},
         el("a", { class: "project-title", href: `#label/${encodeURIComponent(one.key)}` }, one.title), el("p", { class: "muted" }, counted(one.posts, "post")))));
-      return;
-    }
-    let answer;
-    try {
-      answer = await ask("api/projects");
-    } catch (failure) {
-      this.hint.textContent = `The projects cannot be listed: ${failure.message}`;
-      return;
-    }
-    this.list.replaceChildren(...answer.projects.map(row));
+    } else this.live.start();
+  }
+
+  async refresh() {
+    const answer = await ask("api/projects");
+    steadily(() => redrawRows(this.list, answer.projects, (project) => project.key, row));
     if (!answer.projects.length) {
       this.list.replaceChildren(el("li", { class: "empty" }, el("p", {}, "No project yet. A project asks one or several people which posts are about an article, the likeliest first, and says when they may stop."),
         el("p", {}, el("a", { href: "#new" }, "Start the first one"))));
     }
     this.hint.textContent = `Projects are kept in ${answer.folder}.`;
-    if (answer.projects.some((one) => one.step)) this.timer = setTimeout(() => { if (this.node.isConnected) this.load(); }, POLL);
   }
 }
 
@@ -49,12 +51,12 @@ function row(project) {
   const bar = el("span");
   const labels = "labeled" in project;
   if (labels) bar.style.width = `${(100 * project.labeled / Math.max(project.posts, 1)).toFixed(2)}%`;
-  return el("li", {},
+  return [
     el("div", { class: "row-end" }, el("a", { class: "project-title", dir: "auto", href: `#project/${encodeURIComponent(project.key)}` }, project.title),
       el("span", { class: `chip ${kind}` }, state)),
     labels ? el("div", { class: "meter", role: "progressbar", "aria-label": `Labeled in ${project.title}`, "aria-valuemin": 0, "aria-valuemax": project.posts, "aria-valuenow": project.labeled }, bar) : null,
     el("p", { class: "muted" }, labels
       ? `${whole(project.labeled)} of ${counted(project.posts, "post")} labeled, ${whole(project.relevant)} relevant. ${sentence(project.estimate.sentence)}`
       : project.error ? project.error : project.step ? `${project.step}…` : "Posts are missing."),
-    labels && project.error ? el("p", { class: "problem" }, project.error) : null);
+    labels && project.error ? el("p", { class: "problem" }, project.error) : null];
 }

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from linker.annotation.session.agreement import Agreement, cohen_kappa, krippendorff_alpha, label_table
+from linker.annotation.session.agreement import Agreement, cohen_kappa, label_table
+
+
+def krippendorff_alpha(given: list[dict]) -> float:
+    return Agreement.of(label_table(given)).alpha
 
 
 def annotators(seed: int, number: int, posts: int, missing: float) -> list[dict[str, bool]]:
