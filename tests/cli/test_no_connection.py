@@ -83,22 +83,10 @@ mine links linked.jsonl --out set
 #: They connect to addresses that are given, listen, ask for labels, or need what the sample has not (teachers, archives
 #: of tweets); their modules are imported with the others.
 NOT_RUN = {
-    "annotate import",
-    "annotate label",
-    "annotate run",
-    "annotate undo",
-    "mcp",
-    "mine augmented",
-    "mine benchmarks",
-    "mine coquotes",
-    "mine coreplies",
-    "mine fetch",
-    "mine quotes",
-    "mine replies",
-    "model export",
-    "model push",
-    "serve",
-}
+    "annotate import", "annotate label", "annotate run", "annotate undo", "mcp", "mine augmented",
+    "mine benchmarks", "mine coquotes", "mine coreplies", "mine fetch", "mine quotes", "mine replies",
+    "model export", "model push", "serve",
+}  # fmt: skip
 
 
 @pytest.mark.slow

@@ -82,24 +82,12 @@ def test_pieces_are_the_plain_text_in_order(text: str) -> None:
 
 def test_spellings_of_the_same_word() -> None:
     for one, other in [
-        ("İSTANBUL", "istanbul"),
-        ("DİYARBAKIR", "diyarbakır"),
-        ("ΟΔΟΣ", "οδος"),
-        ("п’ять", "пʼять"),
-        ("don’t", "don‘t"),
-        ("مـــرحبا", "مرحبا"),
-        ("كَتَبَ", "كتب"),
-        ("שָׁלוֹם", "שלום"),
-        ("می\u200cخواهم", "میخواهم"),
-        ("STRASSE", "Straße"),
-        ("GROẞ", "groß"),
-        ("o´brien", "o'brien"),
-        ("o`brien", "o'brien"),
-        ("știri", "ştiri"),
-        ("ещё", "еще"),
-        ("علی کتاب", "علي كتاب"),
+        ("İSTANBUL", "istanbul"), ("DİYARBAKIR", "diyarbakır"), ("ΟΔΟΣ", "οδος"), ("п’ять", "пʼять"),
+        ("don’t", "don‘t"), ("مـــرحبا", "مرحبا"), ("كَتَبَ", "كتب"), ("שָׁלוֹם", "שלום"),
+        ("می\u200cخواهم", "میخواهم"), ("STRASSE", "Straße"), ("GROẞ", "groß"), ("o´brien", "o'brien"),
+        ("o`brien", "o'brien"), ("știri", "ştiri"), ("ещё", "еще"), ("علی کتاب", "علي كتاب"),
         ("أحمد", "احمد"),
-    ]:
+    ]:  # fmt: skip
         assert folded(plain(one)) == folded(plain(other))
 
 

@@ -43,18 +43,9 @@ def test_copies_retweets_and_links_make_no_difference() -> None:
 
 def test_what_must_stay_apart() -> None:
     texts = [
-        "",
-        "yes",
-        "no",
-        "😀",
-        "😡",
-        "http://t.co/a",
-        "http://t.co/b",
-        "Bridge closed",
-        "Bridge not closed",
-        "犬",
-        "猫",
-    ]
+        "", "yes", "no", "😀", "😡", "http://t.co/a", "http://t.co/b", "Bridge closed", "Bridge not closed",
+        "犬", "猫",
+    ]  # fmt: skip
     assert duplicate_groups(texts).tolist() == list(range(len(texts)))
     assert duplicate_groups([]).tolist() == []
     assert duplicate_groups(["same", "x", "same", ""]).tolist() == [0, 1, 0, 3]

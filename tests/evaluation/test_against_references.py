@@ -14,16 +14,9 @@ from linker.evaluation.metrics import pairwise
 from linker.evaluation.metrics.ranking import METRICS, POST_METRICS, per_article, per_post
 
 THEIRS = {
-    "MAP": AP,
-    "R-precision": Rprec,
-    "MRR": RR,
-    "nDCG@10": nDCG @ 10,
-    "nDCG@100": nDCG @ 100,
-    "P@1": P @ 1,
-    "P@10": P @ 10,
-    "recall@10": R @ 10,
-    "recall@100": R @ 100,
-}
+    "MAP": AP, "R-precision": Rprec, "MRR": RR, "nDCG@10": nDCG @ 10, "nDCG@100": nDCG @ 100, "P@1": P @ 1,
+    "P@10": P @ 10, "recall@10": R @ 10, "recall@100": R @ 100,
+}  # fmt: skip
 THEIRS_OF_POSTS = {"MAP@5 of posts": AP @ 5, "MRR of posts": RR, "P@1 of posts": P @ 1}
 
 

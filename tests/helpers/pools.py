@@ -9,17 +9,8 @@ from linker.models.model import EncoderModel, Model
 from linker.models.tfidf import TfidfModel
 
 NEWS = [
-    "ferry",
-    "island",
-    "reef",
-    "rescue",
-    "captain",
-    "passengers",
-    "crew",
-    "harbour",
-    "lifeboat",
-    "coastguard",
-]
+    "ferry", "island", "reef", "rescue", "captain", "passengers", "crew", "harbour", "lifeboat", "coastguard",
+]  # fmt: skip
 SLANG = ["boat", "aground", "lol", "omg", "wheelhouse", "creels", "stuck", "pier", "tamsin", "skipper"]
 REST = [
     a + b

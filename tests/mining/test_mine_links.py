@@ -17,17 +17,9 @@ from linker.mining.selection import densest
 
 # Of each story: title, description, and what somebody says about it.
 SUBJECTS = (
-    "otters",
-    "bridge",
-    "harvest",
-    "library",
-    "election",
-    "museum",
-    "railway",
-    "stadium",
-    "orchestra",
+    "otters", "bridge", "harvest", "library", "election", "museum", "railway", "stadium", "orchestra",
     "vineyard",
-)
+)  # fmt: skip
 
 
 def url(number: int) -> str:

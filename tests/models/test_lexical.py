@@ -20,19 +20,8 @@ from linker.models.model import Model
 from linker.models.tfidf import TfidfModel
 
 WORDS = [
-    "fire",
-    "flood",
-    "mayor",
-    "bridge",
-    "vote",
-    "court",
-    "strike",
-    "match",
-    "goal",
-    "storm",
-    "bill",
-    "budget",
-]
+    "fire", "flood", "mayor", "bridge", "vote", "court", "strike", "match", "goal", "storm", "bill", "budget",
+]  # fmt: skip
 
 
 def texts(count: int, longest: int, seed: int) -> list[str]:

@@ -211,15 +211,8 @@ def test_other_posts_become_frames_of_what_is_known_of_them() -> None:
     json.dumps(ranking.to_dicts())
     table = ranking.to_pandas()
     assert list(table.columns) == [
-        "rank",
-        "score",
-        "id",
-        "text",
-        "copies",
-        "created_at",
-        "post_rank",
-        "mixed",
-    ]
+        "rank", "score", "id", "text", "copies", "created_at", "post_rank", "mixed",
+    ]  # fmt: skip
     assert table["created_at"][0] == at
     assert table["created_at"].isna().tolist() == [False, True]
     assert ranking.to_polars().columns == list(table.columns)

@@ -126,14 +126,9 @@ def test_the_multilingual_recipe_from_texts_and_links_to_a_ranking(tmp_path, mon
     teaching = ["-o", f"loss.teacher={teacher}"]
     network = ["-o", f"model.model.parts.0.path={teacher}", "-o", "trainer.epochs=1", "--data", str(TEXTS)]
     invoke(
-        app,
-        "train",
-        str(configs / "students" / "multilingual.jsonnet"),
-        *teaching,
-        *network,
-        "--out",
+        app, "train", str(configs / "students" / "multilingual.jsonnet"), *teaching, *network, "--out",
         "student",
-    )
+    )  # fmt: skip
     recipe = str(configs / "minilm" / "multilingual.jsonnet")
     invoke(app, "train", recipe, *network, "-o", "start=student", "--out", "model")
     parts = list(all_submodels(load_model("model")))

@@ -164,16 +164,9 @@ def test_one_at_a_time_gives_what_rank_gives_for_each_article(folder: Path) -> N
         for row, record in enumerate((folder / "articles.jsonl").read_text().splitlines()):
             (folder / "one.json").write_text(record)
             ranking = [
-                "--article",
-                "one.json",
-                "--posts",
-                "posts.jsonl",
-                "--copies",
-                "--model",
-                given,
-                "--out",
+                "--article", "one.json", "--posts", "posts.jsonl", "--copies", "--model", given, "--out",
                 "r.jsonl",
-            ]
+            ]  # fmt: skip
             result = run_linker(folder, "rank", *ranking, "--copies")
             assert result.returncode == 0, result.stderr
             ranked = [json.loads(line) for line in (folder / "r.jsonl").read_text().splitlines()]

@@ -18,18 +18,10 @@ from tests.helpers.forked import run_linker
 ARTICLE = "The dam broke at night and the river rose, says the news of today"
 #: Formats whose records have links.
 LINKED = (
-    *(
-        "bluesky_api",
-        "bluesky_jetstream",
-        "bluesky_jetstream_2",
-        "bluesky_tap",
-        "crowdtangle",
-        "fourcat",
-        "gab",
-    ),
-    *("mastodon", "mastodon_archive", "reddit_submissions", "snscrape", "snscrape_telegram", "telegram"),
-    *("telegram_desktop", "threads", "twitter_archive", "x", "x_1"),
-)
+    "bluesky_api", "bluesky_jetstream", "bluesky_jetstream_2", "bluesky_tap", "crowdtangle", "fourcat", "gab",
+    "mastodon", "mastodon_archive", "reddit_submissions", "snscrape", "snscrape_telegram", "telegram",
+    "telegram_desktop", "threads", "twitter_archive", "x", "x_1",
+)  # fmt: skip
 #: Formats with a post that is no copy of another format's; records of Zeeschuimer and listings are of what is in them.
 DISTINCT = set(EXPORTS) - {"zeeschuimer", "youtube_minet", "tiktok_research"}
 
@@ -78,22 +70,8 @@ def assert_recognized(messages: str) -> None:
 
 
 def test_ranked(exports: Path) -> None:
-    done = run(
-        exports,
-        *(
-            "rank",
-            "--article",
-            ARTICLE,
-            "--posts",
-            "exports/*",
-            "--model",
-            "bm25",
-            "--format",
-            "csv",
-            "--top",
-            "1000",
-        ),
-    )
+    about = ("--article", ARTICLE, "--posts", "exports/*", "--model", "bm25")
+    done = run(exports, "rank", *about, "--format", "csv", "--top", "1000")
     assert_recognized(done.stderr)
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert {row["platform"] for row in rows} >= DISTINCT

@@ -44,18 +44,9 @@ def random_texts(count, seed=0):
     """Texts of 0 to 300 tokens, known, unknown, emojis and other scripts among them."""
     rng = random.Random(seed)
     words = [
-        "harbour1",
-        "orchard2",
-        "w3",
-        "unheardof",
-        "Zürich",
-        "🔥",
-        "東京",
-        "#NoIdea",
-        "@you",
-        "https://t.co/x",
+        "harbour1", "orchard2", "w3", "unheardof", "Zürich", "🔥", "東京", "#NoIdea", "@you", "https://t.co/x",
         "42",
-    ]
+    ]  # fmt: skip
     return [" ".join(rng.choices(words, k=rng.choice([0, 1, 2, 5, 20, 300]))) for _ in range(count)]
 
 

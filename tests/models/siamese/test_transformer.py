@@ -323,17 +323,8 @@ def test_shortened_links_may_become_one_word(text, expected):
 def test_nothing_but_hashtags_and_shortened_links_changes(seed):
     rng = random.Random(seed)
     words = [
-        "storm",
-        "@user",
-        "https://bbc.co.uk/a-b",
-        "50%",
-        "t.co",
-        "x.com/ab",
-        "…",
-        "(now)",
-        "naïve",
-        "🌊",
-    ]
+        "storm", "@user", "https://bbc.co.uk/a-b", "50%", "t.co", "x.com/ab", "…", "(now)", "naïve", "🌊",
+    ]  # fmt: skip
     for _ in range(200):
         kept = rng.choices(words, k=rng.randint(1, 8))
         expected, mixed = list(kept), list(kept)
