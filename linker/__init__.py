@@ -22,16 +22,8 @@ if TYPE_CHECKING:
     from linker.ranking.results import Ranking
 
 __all__ = [
-    "Article",
-    "Corpus",
-    "LinkerError",
-    "Post",
-    "RankedPost",
-    "Ranker",
-    "Ranking",
-    "__version__",
-    "load",
-]
+    "Article", "Corpus", "LinkerError", "Post", "RankedPost", "Ranker", "Ranking", "__version__", "load",
+]  # fmt: skip
 
 # Imported when they are first used, so that `import linker` stays light.
 _WHERE = {

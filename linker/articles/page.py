@@ -75,20 +75,10 @@ class PageError(Exception):
 
 
 RequestFault = Literal[
-    "not found",
-    "login or blocked",
-    "rate limited",
-    "server error",
-    "other status",
-    "redirect loop",
-    "robots.txt",
-    "too large",
-    "too slow",
-    "refused address",
-    "not an address",
-    "host not found",
+    "not found", "login or blocked", "rate limited", "server error", "other status", "redirect loop",
+    "robots.txt", "too large", "too slow", "refused address", "not an address", "host not found",
     "no connection",
-]
+]  # fmt: skip
 
 
 class RequestError(PageError):

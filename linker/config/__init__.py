@@ -24,14 +24,6 @@ def include_package(name: str) -> None:
 
 
 __all__ = [
-    "EXPERIMENT",
-    "Lazy",
-    "LoadedConfig",
-    "Problem",
-    "Registrable",
-    "build",
-    "check",
-    "include_package",
-    "load_config",
-    "resolve",
-]
+    "EXPERIMENT", "Lazy", "LoadedConfig", "Problem", "Registrable", "build", "check", "include_package",
+    "load_config", "resolve",
+]  # fmt: skip

@@ -22,15 +22,9 @@ from linker.config.registrable import Lazy, Registrable
 CLASSES: dict[str, type] = {}
 
 _ATOMS: dict[Any, str] = {
-    int: "int",
-    float: "float",
-    str: "str",
-    bool: "bool",
-    type(None): "None",
-    Any: "Any",
-    object: "Any",
+    int: "int", float: "float", str: "str", bool: "bool", type(None): "None", Any: "Any", object: "Any",
     pathlib.Path: "Path",
-}
+}  # fmt: skip
 _CONTAINERS: dict[Any, str] = {
     list: "list",
     collections.abc.Sequence: "list",

@@ -7,14 +7,6 @@ from linker.data.splitters.splitter import Splits
 from linker.data.types import Article, LinkedPosts, Post
 
 __all__ = [
-    "Article",
-    "ArticleColumns",
-    "DataSource",
-    "LinkedPosts",
-    "PairColumns",
-    "Post",
-    "PostColumns",
-    "Splits",
-    "read_articles",
-    "read_posts",
-]
+    "Article", "ArticleColumns", "DataSource", "LinkedPosts", "PairColumns", "Post", "PostColumns", "Splits",
+    "read_articles", "read_posts",
+]  # fmt: skip

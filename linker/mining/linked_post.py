@@ -26,15 +26,9 @@ _FATES: dict[LinkKind, str] = {
 NO_LINK = "without a link"
 #: Fates that `linked` gives, in the order in which the report lists them.
 FATES = (
-    "another language",
-    "reposts",
-    "deleted, or by a moderation bot",
-    NO_LINK,
-    "with an unreadable link",
-    *_FATES.values(),
-    "links to several articles",
-    "replies to comments",
-)
+    "another language", "reposts", "deleted, or by a moderation bot", NO_LINK, "with an unreadable link",
+    *_FATES.values(), "links to several articles", "replies to comments",
+)  # fmt: skip
 
 
 class Link(NamedTuple):

@@ -24,19 +24,9 @@ from linker.ranking.ranked_post import QueryResult
 Format = Literal["table", "csv", "tsv", "xlsx", "jsonl", "json", "parquet", "html", "trec"]
 #: Formats by the ending of the file name.
 ENDINGS: dict[str, Format] = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".xlsx": "xlsx",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "json",
-    ".parquet": "parquet",
-    ".html": "html",
-    ".htm": "html",
-    ".trec": "trec",
-    ".run": "trec",
-    ".txt": "table",
-}
+    ".csv": "csv", ".tsv": "tsv", ".xlsx": "xlsx", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json",
+    ".parquet": "parquet", ".html": "html", ".htm": "html", ".trec": "trec", ".run": "trec", ".txt": "table",
+}  # fmt: skip
 #: Default number of posts in formats for reading.
 USUAL_TOP: dict[Format, int] = {"table": 20, "html": PAGE_TOP}
 _BINARY = ("xlsx", "parquet")

@@ -9,32 +9,18 @@ from linker.data.types import Post
 
 # Fields with the address of the post, most reliable first: `url` or `link` may also be what the post shares.
 _FIELDS = (
-    "permalink",
-    "permalinkurl",
-    "posturl",
-    "tweeturl",
-    "statusurl",
-    "commenturl",
-    "linktomessage",
-    "posturi",
-    "url",
-    "uri",
-)
+    "permalink", "permalinkurl", "posturl", "tweeturl", "statusurl", "commenturl", "linktomessage", "posturi",
+    "url", "uri",
+)  # fmt: skip
 _BLUESKY = re.compile(r"at://(did:[a-z0-9:.%-]+)/app\.bsky\.feed\.post/([A-Za-z0-9._~-]+)")
 _REDDIT_POST = re.compile(r"t3_([a-z0-9]{1,12})")
 _REDDIT_COMMENT = re.compile(r"t1_([a-z0-9]{1,12})")
 _SNOWFLAKE = re.compile(r"\d{8,20}")
 # Fields that are specific to posts of X.
 _OF_X = {
-    "retweetcount",
-    "tweetid",
-    "idstr",
-    "inreplytostatusidstr",
-    "quotecount",
-    "possiblysensitive",
-    "tweeturl",
+    "retweetcount", "tweetid", "idstr", "inreplytostatusidstr", "quotecount", "possiblysensitive", "tweeturl",
     "favoritecount",
-}
+}  # fmt: skip
 _SCHEMES = ("http", "https")
 
 

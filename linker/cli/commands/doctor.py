@@ -16,15 +16,8 @@ if TYPE_CHECKING:
 
 # Distributions that only some commands need.
 _OPTIONAL = (
-    "sentence-transformers",
-    "pylance",
-    "ray",
-    "fsspec",
-    "fastapi",
-    "uvicorn",
-    "mcp",
-    "matplotlib",
-)
+    "sentence-transformers", "pylance", "ray", "fsspec", "fastapi", "uvicorn", "mcp", "matplotlib",
+)  # fmt: skip
 # float32 against float64, relative to the largest value. Broken kernels differ by far more.
 _TOLERANCE = 1e-3
 

@@ -21,17 +21,9 @@ _READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _MAPPED = 1 << 16
 _NAME = re.compile(r"(.+)-([0-9a-f]{16})\.safetensors")
 _TYPES = {
-    "I8": "i1",
-    "U8": "u1",
-    "U16": "<u2",
-    "U32": "<u4",
-    "U64": "<u8",
-    "I32": "<i4",
-    "I64": "<i8",
-    "F16": "<f2",
-    "F32": "<f4",
-    "F64": "<f8",
-}
+    "I8": "i1", "U8": "u1", "U16": "<u2", "U32": "<u4", "U64": "<u8", "I32": "<i4", "I64": "<i8",
+    "F16": "<f2", "F32": "<f4", "F64": "<f8",
+}  # fmt: skip
 
 
 class Arrays(dict[str, np.ndarray]):

@@ -19,28 +19,10 @@ Field = str | tuple["Field", ...] | Getter
 Rule = tuple[str, "str | Mapping[str, str]"] | Callable[[Record], "str | None"]
 
 #: Values that mean none: languages not identified, several, and those of X for tweets without words; deleted authors.
-_NONE = {
-    "lang": frozenset(
-        (
-            "und",
-            "mul",
-            "zxx",
-            "qme",
-            "qht",
-            "qam",
-            "qct",
-            "qst",
-            "art",
-            "un",
-            "unknown",
-            "n/a",
-            "none",
-            "null",
-        )
-    ),
-    "author": frozenset(("[deleted]", "[removed]")),
-    "reply_to": frozenset(("0", "root")),
-}
+_NO_LANGUAGE = (
+    "und", "mul", "zxx", "qme", "qht", "qam", "qct", "qst", "art", "un", "unknown", "n/a", "none", "null",
+)  # fmt: skip
+_NONE = {"lang": _NO_LANGUAGE, "author": ("[deleted]", "[removed]"), "reply_to": ("0", "root")}
 #: Characters of a text in a column `x_…` at most: of one that a format names, and of a cell of its tables.
 _LONGEST_CONTEXT, _LONGEST_CELL = 10_000, 500
 #: Names of columns with people, or with texts and addresses that are in other columns.
