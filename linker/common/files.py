@@ -27,7 +27,7 @@ _NETWORK = (
 
 
 @contextmanager
-def atomic_write(path: str | Path, mode: str = "w", durable: bool = True) -> Iterator[IO]:
+def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
     """Open a temporary file next to `path` that replaces it only if the block succeeds.
 
     Text is UTF-8 with `\\n` line ends. On any error the temporary file is removed and `path` keeps its old content.
@@ -36,7 +36,6 @@ def atomic_write(path: str | Path, mode: str = "w", durable: bool = True) -> Ite
     Args:
         path: the file.
         mode: as for `open`: `w` or `wb`.
-        durable: wait until the disk has the content; False for caches, which can be computed again after a power loss.
 
     Raises:
         LinkerError: if the folder cannot be written to, or the disk is full.
@@ -56,7 +55,7 @@ def atomic_write(path: str | Path, mode: str = "w", durable: bool = True) -> Ite
         with file:
             yield file
             file.flush()
-            if temporary and durable:
+            if temporary:
                 os.fsync(file.fileno())
         if temporary is None:
             return

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linker.common.errors import DataError
-from linker.corpus.storage.reader import counts
+from linker.corpus.storage.reader import counts, first_line
 from linker.corpus.storage.shards import offsets as live_offsets
 from linker.data.post_filter import Filter, in_utc
 
@@ -62,7 +62,7 @@ def passing_rows(conditions: Filter, dataset: lance.LanceDataset) -> np.ndarray 
     except (ValueError, OSError) as error:
         if conditions.where:
             raise DataError(
-                f"--where {conditions.where}: cannot be understood ({_first_line(error)})"
+                f"--where {conditions.where}: cannot be understood ({first_line(error)})"
             ) from error
         raise
     numbers = (addresses >> _HALF).astype(np.int64)
@@ -89,7 +89,3 @@ def left_out(conditions: Filter, dataset: lance.LanceDataset) -> list[str]:
 
 def _timestamp(at: datetime) -> str:
     return f"timestamp '{in_utc(at).isoformat(' ', 'microseconds')}'"
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0].split(", /")[0]

@@ -38,7 +38,7 @@ def schema() -> pa.Schema:
     )
 
 
-#: Names of the columns; earlier formats have more.
+#: Names of the columns.
 COLUMNS = tuple(schema().names)
 #: The columns that posts are made of. `lang` is the code of the language, stated or identified; what the source of a
 #: post states is in `extra`.
@@ -47,10 +47,11 @@ OF_POSTS = tuple(name for name in COLUMNS if name != "lang")
 
 def table_of(posts: Sequence[Post]) -> pa.Table:
     """Return posts as a table."""
+    times = [post.created_at and in_utc(post.created_at) for post in posts]
     columns = [
         pa.array([post.id for post in posts], pa.string()),
         pa.array([post.text for post in posts], pa.string()),
-        pa.array([_utc(post.created_at) for post in posts], pa.timestamp("us", tz="UTC")),
+        pa.array(times, pa.timestamp("us", tz="UTC")),
         pa.array([language_of_post(post) for post in posts], pa.string()),
         pa.ExtensionArray.from_storage(pa.json_(), pa.array([_extra(post) for post in posts], pa.string())),
     ]
@@ -85,10 +86,6 @@ def posts_from(table: pa.Table | pa.RecordBatch) -> list[Post]:
         Post(id, text, tuple(extra.pop("article_ids", ())), at, extra.pop("split", None), extra)
         for id, text, at, extra in zip(ids, texts, times, extras)
     ]
-
-
-def _utc(at: datetime | None) -> datetime | None:
-    return None if at is None else in_utc(at)
 
 
 def _extra(post: Post) -> str:

@@ -117,11 +117,6 @@ class Shards:
         """Return the number of posts."""
         return sum(shard.posts for shard in self._all)
 
-    @property
-    def rows(self) -> int:
-        """Return the number of posts, deleted ones included."""
-        return sum(shard.rows for shard in self._all)
-
     @cached_property
     def state(self) -> str:
         """Return a name of this set of posts, another one after each append and each deletion."""
