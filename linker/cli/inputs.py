@@ -182,6 +182,22 @@ class PostReading:
 
 
 @dataclass
+class PostConditions:
+    """Which posts are used."""
+
+    since: Annotated[
+        datetime | None, date_option("--since", "TIME", "Use only posts on or after this date or time.")
+    ] = None
+    until: Annotated[
+        datetime | None, date_option("--until", "TIME", "Use only posts before this date or time.")
+    ] = None
+    lang: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LANG", help="Use only posts in this language (en, English); repeatable."),
+    ] = None
+
+
+@dataclass
 class LinkedData:
     """Articles and posts whose links or labels are known."""
 

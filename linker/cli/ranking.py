@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from linker.cli.options import date_option
+from linker.cli.inputs import PostConditions
 from linker.cli.status import say
 from linker.common.errors import LinkerError
 
@@ -23,22 +22,12 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class RankingOptions:
+class RankingOptions(PostConditions):
     """Which posts of a ranking are shown, how, and where they are written."""
 
     top: Annotated[
         int | None,
         typer.Option(min=1, metavar="N", help="List N posts (20 in tables, 1,000 in HTML, else all)."),
-    ] = None
-    since: Annotated[
-        datetime | None, date_option("--since", "TIME", "Rank only posts on or after this date or time.")
-    ] = None
-    until: Annotated[
-        datetime | None, date_option("--until", "TIME", "Rank only posts before this date or time.")
-    ] = None
-    lang: Annotated[
-        list[str] | None,
-        typer.Option(metavar="LANG", help="Rank only posts in this language (en, English); repeatable."),
     ] = None
     labels: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Relevance labels of some posts, in any format.")

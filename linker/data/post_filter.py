@@ -113,6 +113,20 @@ class Filter:
             )
         return [f"left out by --lang {' '.join(self.languages)}: {', '.join(parts)}"] if parts else []
 
+    def kept(self, posts: Sequence[Post]) -> tuple[Sequence[Post], list[str]]:
+        """Return the posts that pass, and lines on the others.
+
+        Raises:
+            DataError: see `passing`, and if no post passes.
+        """
+        if not self:
+            return posts, []
+        lines, passing = self.left_out(posts), [post for post in posts if self.passes(post)]
+        if not passing:
+            raise DataError(f"none of {len(posts):,} posts is within --since, --until and --lang")
+        kept = f"{len(passing):,} of {len(posts):,} posts are within --since, --until and --lang"
+        return passing, [*lines, kept]
+
     def passes(self, post: Post) -> bool:
         """Return whether a post meets the conditions, `where` apart."""
         if self.languages and language_of_post(post) not in self.languages:

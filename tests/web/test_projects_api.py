@@ -169,6 +169,23 @@ def test_the_page_says_how_files_were_read(served: Served) -> None:
     assert details["notes"] == ["posts.jsonl: 30 posts of 33 rows; 2 duplicates, 1 blank line left out"]
 
 
+def test_posts_outside_of_conditions_are_left_out_and_counted(served: Served) -> None:
+    wrong = served.owner.post("/api/projects", json={**NEW, "since": "soonish", "languages": ["klingonese"]})
+    assert "soonish" in wrong.json()["error"]
+    served.create(since="2031-03-05", until="2031-03-11", languages=["English"])
+    rows = [
+        {"id": post.id, "text": post.text, "created_at": str(post.created_at), **post.extra}
+        for post in make_posts()
+    ]
+    served.upload(content="".join(json.dumps(row) + "\n" for row in rows).encode())
+    details = served.start()
+    assert details["posts"] == 3  # p5, p7, p9
+    conditions = "--since 2031-03-05 --until 2031-03-11 --lang English"
+    assert details["notes"][-1] == "3 of 30 posts are within --since, --until and --lang"
+    assert f" {conditions} " in details["commands"]["rank"]
+    assert ProjectsFolder(served.root).open(KEY).settings.filter.languages == ("en",)
+
+
 def test_posts_have_links_and_context(served: Served) -> None:
     served.create(labels_per_post=1)
     rows = (

@@ -107,10 +107,11 @@ def create_session(folder: Path) -> list[str]:
         posts = list(iter_posts(uploads, PostColumns(), bad_lines))
     if not posts:
         raise empty_input_error(uploads, "post")
+    kept, lines = settings.filter.kept(posts)
     Session.create(
         project.session_folder,
         settings.articles,
-        [replace(post, source=project.shown(post.source)) for post in posts],
+        [replace(post, source=project.shown(post.source)) for post in kept],
         settings.model,
         rule={"type": "recall", "target": settings.target},
         guidelines=settings.guidelines,
@@ -119,4 +120,4 @@ def create_session(folder: Path) -> list[str]:
         question=settings.question,
         labels=settings.labels,
     ).close()
-    return bad_lines.notes
+    return [*bad_lines.notes, *lines]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import secrets
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from linker.annotation.session.events import annotator_name, name_key
 from linker.annotation.session.label_set import label_set_problem
+from linker.articles.publication import publication_date
 from linker.common.errors import DataError, Faults, LinkerError
+from linker.data.post_filter import Filter
 from linker.data.types import Article
 from linker.models.pretrained import BEST
 
@@ -53,6 +56,9 @@ class ProjectSettings:
         labels_per_post: number of people who label each post of the overlap; 1: there is no overlap.
         overlap: share of the posts, 0 to 1, that `labels_per_post` people label.
         labels: the label set.
+        since: posts before this date or time are left out, as `linker rank` does; empty: none.
+        until: posts from this date or time on are left out.
+        languages: posts in other languages are left out; empty: none.
         target: recall at which the stopping rule stops, between 0 and 1.
         created: time of creation, ISO 8601.
     """
@@ -66,8 +72,25 @@ class ProjectSettings:
     labels_per_post: int = 1
     overlap: float = 1.0
     labels: tuple[dict[str, str], ...] = USUAL_LABELS
+    since: str = ""
+    until: str = ""
+    languages: tuple[str, ...] = ()
     target: float = 0.95
     created: str = ""
+
+    @property
+    def filter(self) -> Filter:
+        """The conditions on posts; a `LinkerError` if a date or language is none."""
+        since, until = (
+            publication_date(text, "posts") if text else None for text in (self.since, self.until)
+        )
+        return Filter(since, until, self.languages)
+
+    @property
+    def conditions(self) -> str:
+        """The conditions on posts as options of `linker rank`."""
+        options = [("since", self.since), ("until", self.until), *(("lang", one) for one in self.languages)]
+        return " ".join(f"--{name} {shlex.quote(value)}" for name, value in options if value)
 
     def check(self) -> None:
         """Check all settings.
@@ -91,6 +114,8 @@ class ProjectSettings:
                 raise LinkerError(f"model {self.model[:60]!r}: use {', '.join(MODELS)}")
         with faults:
             self._check_people()
+        with faults:
+            _ = self.filter
         with faults:
             if problem := label_set_problem(self.labels) or (None if self.labels else "has no label"):
                 raise LinkerError(f"label set: {problem}")
@@ -136,5 +161,7 @@ def settings_of(values: dict[str, Any], articles: Sequence[Article]) -> ProjectS
         articles=tuple(articles),
         people=tuple(Person(**person) for person in values["people"]),
         labels=tuple(dict(one) for one in values["labels"]),
+        languages=tuple(values.get("languages", ())),
+        **{name: values.get(name, "") for name in ("since", "until")},
         **{name: values[name] for name in simple},
     )

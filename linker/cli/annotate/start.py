@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.inputs import ArticleSources, PostReading, check_files
+from linker.cli.inputs import ArticleSources, PostConditions, PostReading, check_files
 from linker.cli.options import ModelName, component
 from linker.cli.status import say
 from linker.common.errors import Faults, LinkerError
@@ -46,6 +46,7 @@ def start(
         int, typer.Option(help="Random seed of samples and of the order of tied posts.", min=0)
     ] = 13,
     reading: PostReading,
+    conditions: PostConditions,
 ) -> None:
     """Create a session: a folder with the articles, the posts and all labels."""
     from linker.annotation.query_strategies.query_strategy import QueryStrategy
@@ -54,6 +55,7 @@ def start(
     from linker.annotation.stopping_rules.stopping_rule import StoppingRule
     from linker.cli.annotate.terminal import and_copies
     from linker.config import build
+    from linker.data.post_filter import Filter
     from linker.models.files.resolve import resolve_model
 
     # Everything that can be wrong is checked before the work begins: names first, the model last.
@@ -61,13 +63,16 @@ def start(
     faults = Faults()
     check_files(sources.article, posts, None, faults)
     reading.columns()
+    within = Filter(conditions.since, conditions.until, tuple(conditions.lang or ()))
     chosen = resolve_model(model or BEST).pinned(model or BEST)
     ordering, rule = component("--strategy", strategy or STRATEGY), component("--stop", stop or RULE)
     build(QueryStrategy, ordering)  # reports what is wrong with them
     build(StoppingRule, rule)
     text = _guidelines(guidelines)
     articles = sources.load(faults)
-    candidates = reading.read(posts)
+    candidates, left_out = within.kept(reading.read(posts))
+    for line in left_out:
+        say(line)
     if model is None:
         say(f"no --model given: scoring with `{BEST}`, the bundled model, which encodes every post once")
     session = Session.create(folder, articles, candidates, chosen, ordering, rule, text, seed, overlap)

@@ -49,6 +49,9 @@ class ProjectBody(BaseModel):
     labels_per_post: int = 1
     overlap: float = 1.0
     labels: list[LabelBody]
+    since: str = ""
+    until: str = ""
+    languages: list[str] = Field(default_factory=list, max_length=50)
     target: float = 0.95
 
     def settings(self) -> ProjectSettings:
@@ -72,12 +75,13 @@ class ProjectBody(BaseModel):
         # The other settings are checked with a stand-in, so that all faults are reported at once.
         if not articles and faults.messages:
             articles = [Article("none", "none")]
-        values = self.model_dump(exclude={"articles", "published", "people", "labels"})
+        values = self.model_dump(exclude={"articles", "published", "people", "labels", "languages"})
         with faults:
             settings = ProjectSettings(
                 articles=tuple(articles),
                 people=people_of(self.people),
                 labels=tuple(label.model_dump() for label in self.labels),
+                languages=tuple(self.languages),
                 **values,
             )
             settings.check()
@@ -196,6 +200,7 @@ def details_view(projects: Projects, project: Project) -> dict[str, Any]:
     session = shlex.quote(str(project.session_folder))
     sources = [f"--article {shlex.quote(str(project.folder / ARTICLES))}"]
     sources += [f"--posts {shlex.quote(str(path))}" for path in project.uploads()]
+    sources += [settings.conditions] if settings.conditions else []
     if settings.model != BEST:
         sources.append(f"--model {settings.model}")
     return {
@@ -209,6 +214,7 @@ def details_view(projects: Projects, project: Project) -> dict[str, Any]:
             for article in settings.articles
         ],
         **{name: getattr(settings, name) for name in _SETTINGS},
+        "conditions": settings.conditions,
         "people": [
             {"name": person.name, "token": projects.tokens.token(project.key, person.id)}
             for person in settings.people

@@ -27,6 +27,8 @@ export class NewProjectView {
     this.articles = el("div", { class: "stack" });
     this.addArticle();
     this.files = fileField("new-posts", "Drop files of posts here, or choose them", { endings: overview.endings, most: overview.upload_bytes });
+    [this.since, this.until] = [1, 2].map(() => el("input", { type: "date" }));
+    this.languages = el("input", { maxlength: 200, autocapitalize: "none" });
     this.title = el("input", { required: true, maxlength: 200 });
     this.question = el("input", { required: true, maxlength: 500, value: overview.question });
     this.guidelines = el("textarea", { rows: 6, maxlength: 50000, oninput: () => this.preview() });
@@ -43,7 +45,8 @@ export class NewProjectView {
     this.node = el("div", { class: "page" }, el("h1", {}, "New project"),
       el("form", { class: "stack wide-gap", onsubmit: (event) => { event.preventDefault(); this.create(); } },
         part("1. Article", this.articles, el("p", {}, el("button", { type: "button", onclick: () => this.addArticle().focus() }, "Add another article"))),
-        part("2. Posts", this.files.node),
+        part("2. Posts", this.files.node, el("div", { class: "three" }, field("new-since", "Only posts from", this.since), field("new-until", "Only posts before", this.until),
+          field("new-languages", "Only in languages", this.languages, "Such as en, de. Leave empty for all."))),
         part("3. What is asked",
           field("new-title", "Name of the project", this.title), field("new-question", "Question", this.question),
           field("new-guidelines", "Guidelines", this.guidelines, "What counts and what does not, with examples. Markdown: # heading, - list, **bold**, [text](https://…)."), this.shown,
@@ -140,6 +143,7 @@ export class NewProjectView {
         title: this.title.value, question: this.question.value, guidelines: this.guidelines.value, model: this.model.value, target: Number(this.target.value),
         articles: [...this.articles.querySelectorAll("textarea")].map((one) => one.value),
         published: [...this.articles.querySelectorAll("input")].map((one) => one.value),
+        since: this.since.value, until: this.until.value, languages: this.languages.value.split(/[\s,;]+/).filter(Boolean),
         people: this.names(), labels_per_post: Number(this.perPost.value), overlap: Number(this.share.value), labels: this.labels(),
       }, SECONDS);
       await upload(project.key, this.files.files(), step);

@@ -239,6 +239,7 @@ export class ProjectView {
     };
     const facts = [
       ["Articles", project.articles.map((one) => one.title).join(" · ")], ["Model", project.model],
+      ...(project.conditions ? [["Posts", project.conditions]] : []),
       ["Labels", project.labels.map((one) => one.name).join(" / ")],
       ["People per post", project.labels_per_post > 1 ? `${project.labels_per_post} for ${whole(100 * project.overlap)} % of the posts` : "1"],
       ["Target recall", `${whole(100 * project.target)} %`], ["Created", shownTime(project.created)], ["Folder", project.folder],
