@@ -82,15 +82,10 @@ class RankingOptions(PostConditions):
         Raises:
             LinkerError: if a file cannot be read, a date is invalid, or options do not fit together.
         """
-        from linker.data.post_filter import Filter
         from linker.ranking.output import USUAL_TOP
         from linker.ranking.request import RankRequest
 
         format_ = self.format
-        if self.labels is not None and self.calibration is not None:
-            raise LinkerError(
-                "--labels and --calibration: give one; labels of the posts themselves are better"
-            )
         labels = calibration = None
         if self.labels is not None:
             from linker.data.labels.reading import read_labels
@@ -108,7 +103,10 @@ class RankingOptions(PostConditions):
             labels=labels,
             calibration=calibration,
             explain=self.explain,
-            filter=Filter(self.since, self.until, tuple(self.lang or ()), where) or None,
+            since=self.since,
+            until=self.until,
+            lang=self.lang or (),
+            where=where,
             copies=self.copies or format_ == "trec",
             ignore_dates=self.ignore_dates,
             **_threshold(self.threshold),

@@ -19,8 +19,7 @@ from linker.data.types import Article
 from linker.models.files.resolve import resolve_model
 from linker.models.model import Model
 from linker.ranking.inputs import AnyArticles, as_articles
-from linker.ranking.labels import AnyLabels
-from linker.ranking.request import RankOptions, RankRequest
+from linker.ranking.request import RankOptions, RankRequest, check_names
 from linker.ranking.results import Ranking
 from linker.ranking.search import QueryScores, search
 
@@ -104,7 +103,7 @@ class Corpus:
             article: see `Ranker.rank`.
             top: number of posts to return; None: all.
             published: see `Ranker.rank`.
-            options: those of `RankRequest`, by name; a filter may also have an SQL condition.
+            options: those of `RankRequest`, by name.
 
         Returns:
             The ranking; posts are read from the store when they are accessed.
@@ -112,6 +111,7 @@ class Corpus:
         Raises:
             LinkerError: as `Ranker.rank`; or if the SQL condition is invalid.
         """
+        check_names(options, RankOptions)
         request = RankRequest(top, **options)
         return self.answer(as_articles(article, published), request)
 
@@ -133,24 +133,22 @@ class Corpus:
     def thresholds(
         self,
         article: AnyArticles,
-        labels: AnyLabels | None = None,
-        calibration: Calibration | None = None,
-        filter: Filter | None = None,
+        *,
         published: Published | None = None,
+        **options: Unpack[RankOptions],
     ) -> Thresholds:
         """Return estimates of what thresholds on the scores keep and find; near-duplicates count one by one.
 
         Args:
             article: as for `rank`.
-            labels: relevance of some of the posts by id.
-            calibration: a calibration from `linker calibrate`, instead of labels.
-            filter: as for `rank`.
             published: as for `rank`.
+            options: as for `rank`; `labels` or a `calibration` among them.
 
         Raises:
             LinkerError: as `Ranker.thresholds`.
         """
-        request = RankRequest(labels=labels, calibration=calibration, filter=filter)
+        check_names(options, RankOptions)
+        request = RankRequest(**options)
         query = as_articles(article, published)
         return QueryScores(self.model, self._table_for(request), query, request, self.name).thresholds(
             request

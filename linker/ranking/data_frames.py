@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     import polars
 
 
+#: Advice where values of a Series are missing.
+EMPTY_IN_SERIES = "leave missing values out with series.dropna()"
+
+
 @runtime_checkable
 class ArrowStream(Protocol):
     """A table that exports Arrow record batches: pandas, polars, PyArrow, DuckDB, and others.
@@ -50,17 +54,22 @@ class Frame:
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield the rows as column name → Python value, in order; empty cells are None."""
         for row in self._with_index.iter_rows(named=True, buffer_size=4_096):
-            yield {name: _plain(value) for name, value in row.items()}
+            yield {name: plain(value) for name, value in row.items()}
+
+    @property
+    def index(self) -> list[object] | None:
+        """The index of pandas, one value per row; None for other libraries."""
+        return _index(self._frame)
 
     def labels(self) -> Sequence[object]:
         """Return names of the rows in messages: a unique pandas index, else 0, 1, 2, ..."""
-        import narwhals
-
-        index: Any = narwhals.maybe_get_index(self._frame)
-        return range(len(self)) if index is None or not index.is_unique else index.tolist()
+        index = self.index
+        return range(len(self)) if index is None or len(set(index)) < len(index) else index
 
     def without_empty(self, column: str) -> str:
         """Return advice to leave out rows in which a column is empty; nothing for rare libraries."""
+        if self.kind == "pandas.Series":
+            return EMPTY_IN_SERIES
         calls = {"pandas": f"dropna(subset=[{column!r}])", "polars": f"drop_nulls({column!r})"}
         call = calls.get(self.kind.partition(".")[0])
         return f"leave such rows out with frame.{call}" if call else ""
@@ -116,48 +125,58 @@ def _kind(value: object) -> str:
 def frame_of(value: object) -> Frame | None:
     """Return `value` as a Frame, a lazy one collected; None if it is not a data frame.
 
+    A Series of texts with a named index, such as `frame.set_index("id")["text"]`, is a frame with the column `text`.
+
     Raises:
         DataError: columns with the same name, or a table that Arrow cannot hold.
     """
     pandas: Any = sys.modules.get("pandas")
     if isinstance(value, getattr(pandas, "DataFrame", ())):
         return _pandas_frame(value)
+    series: Any = value if isinstance(value, getattr(pandas, "Series", ())) else None
+    if series is not None and series.index.name is not None and all(map(_is_text, series)):
+        return _pandas_frame(series.rename("text").to_frame(), "pandas.Series")
     frame = _native(value)
     frame = frame.collect() if hasattr(frame, "collect") else frame
     return Frame(frame, _kind(value)) if hasattr(frame, "iter_rows") else None
 
 
-def _pandas_frame(value: pandas.DataFrame) -> Frame:
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) or plain(value) is None
+
+
+def _pandas_frame(value: pandas.DataFrame, kind: str = "pandas.DataFrame") -> Frame:
     # A named index was a column: frame.set_index("tweet_id").
     index = [name for name in value.index.names if name is not None and name not in value]
     flat = value.reset_index(level=index) if index else value.copy(deep=False)
     names = [".".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in flat.columns]
     flat = flat.set_axis(names, axis=1)
     # A copy: later changes to the caller's frame must not change a ranking.
-    return Frame(_wrapped(value.copy(deep=False)), "pandas.DataFrame", _wrapped(flat))
+    return Frame(_wrapped(value.copy(deep=False)), kind, _wrapped(flat))
 
 
-def series_of(value: object) -> list[tuple[object, Any]] | None:
-    """Return labels and values of a pandas or polars Series or Arrow array; None for anything else."""
+def series_of(value: object) -> tuple[list[Any], list[object] | None] | None:
+    """Return the values of a pandas or polars Series or Arrow array and its index in pandas; None for anything else."""
     series = _native(value)
-    if not hasattr(series, "to_list"):
-        return None
+    return ([*map(plain, series.to_list())], _index(series)) if hasattr(series, "to_list") else None
+
+
+def _index(of: Any) -> list[object] | None:
     import narwhals
 
-    index: Any = narwhals.maybe_get_index(series)
-    labels = range(len(series)) if index is None else index.tolist()
-    return list(zip(labels, map(_plain, series.to_list())))
+    index: Any = narwhals.maybe_get_index(of)
+    return None if index is None else index.tolist()
 
 
 def row_of(value: Any) -> Mapping[str, Any] | None:
-    """Return a row as column name → value: a mapping, or a row from `iterrows` or `frame.loc[...]` of pandas."""
+    """Return a row as column name → plain value: a mapping, or a row of pandas (`iterrows`, `frame.loc[...]`)."""
     if isinstance(value, Mapping):
-        return value
+        return {name: plain(cell) for name, cell in value.items()}
     pandas: Any = sys.modules.get("pandas")
     series: Any = value if isinstance(value, getattr(pandas, "Series", ())) else None
     if series is None or not all(isinstance(name, str) for name in series.index):
         return None
-    return dict(zip(series.index, map(_plain, series.tolist())))
+    return dict(zip(series.index, map(plain, series.tolist())))
 
 
 def library(name: str) -> Any:
@@ -174,7 +193,7 @@ def library(name: str) -> Any:
         raise LinkerError(f"{name} is not installed; install it with: pip install {name}") from error
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return a cell as a Python value; None for NaN, NA and NaT."""
     if value is None or type(value) in (str, int, bool, list, dict):
         return value

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
+from dataclasses import replace
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from types import NoneType
+from typing import Any, TypeAlias, TypeVar
 
 from linker.articles.extraction import article_from_text
 from linker.articles.loading import load_articles, names_source
@@ -20,17 +24,20 @@ from linker.data.files.rows import Row, Table
 from linker.data.identity import ContentIds
 from linker.data.io.column_detection import columns_of
 from linker.data.io.columns import ArticleColumns, PostColumns
+from linker.data.io.fields import date_of, id_of
 from linker.data.io.input_files import check_inputs
 from linker.data.io.records import article_from_row, post_from_row, posts_of_records, spool_posts
 from linker.data.platforms.recognition import BY_COLUMNS, check_format
 from linker.data.types import Article, Post
-from linker.ranking.data_frames import ArrowStream, Frame, frame_of, row_of, series_of
+from linker.ranking.data_frames import EMPTY_IN_SERIES, ArrowStream, Frame, frame_of, plain, row_of, series_of
 
 _FILE_OF_POSTS = re.compile(
     r"[^\s]+\.(jsonl?|ndjson|csv|tsv|parquet|xlsx|txt)(\.(gz|bz2|xz|zst))?", re.IGNORECASE
 )
 _SHOWN_FAULTS = 5
-_EXPECTED = "give the path of a file, a list of texts, dicts or linker.Post objects, or a data frame"
+_EXPECTED = (
+    "give a text or path, a list of texts, paths, dicts or linker.Post objects, a Series or a data frame"
+)
 
 
 def as_posts(
@@ -39,8 +46,8 @@ def as_posts(
     """Return posts from anything that `Ranker.rank` accepts.
 
     Args:
-        given: the path of a file; a list or any other iterable of texts, Posts and dicts, or of nothing but Path
-            objects; one Post or dict; a data frame, or a Series of texts, of pandas, polars or PyArrow.
+        given: the path of a file; a text, Post or dict; a list or any other iterable of texts, Posts and dicts, or of
+            nothing but paths of files; a data frame, or a Series of texts, of pandas, polars or PyArrow.
         columns: our names → those of the columns or keys, such as `{"text": "body"}`.
         format: name of a platform's format, such as `mastodon`; None: files and dicts are recognized.
 
@@ -53,16 +60,18 @@ def as_posts(
             no post. Up to five faults are named at once, and all are counted.
     """
     if isinstance(given, list) and given and all(isinstance(post, Post) for post in given):
-        posts: list[Post] = given.copy()  # rankings read posts when they are accessed
-        if len({post.id for post in posts}) == len(posts):
-            return posts
+        with suppress(LineError):  # reported below, with the place
+            posts = [*map(_typed, given)]  # a copy: rankings read posts when they are accessed
+            if len({post.id for post in posts}) == len(posts):
+                return posts
     known = post_columns(columns)
     if format is not None:
-        check_format(format)
+        check_format(str(format))
         known = copy(known)
         known.format = format
-    if isinstance(given, (str, Path)):
-        return spool_posts(_checked_path(given), known)
+    if isinstance(given, Path) or (isinstance(given, str) and _names_file(given)):
+        check_inputs([str(given)])
+        return spool_posts(str(given), known)
     frame = given if isinstance(given, Frame) else frame_of(given)
     if frame is None:
         shown, items = "posts", _post_items(given, known)
@@ -75,13 +84,12 @@ def as_posts(
             )
         if not items:
             raise DataError(f"{shown} has no rows; no post was given")
-    if items and all(isinstance(item, Path) for _, item in items):
-        return spool_posts([str(item) for _, item in items], known)
-    if items and all(isinstance(item, str) and _FILE_OF_POSTS.fullmatch(item) for _, item in items):
-        raise DataError(
-            f"posts is a list of names of files ({items[0][1]}), which would be read as texts; "
-            "give the name without a list, or a list of pathlib.Path objects"
-        )
+    paths = [str(item) for _, item in items if isinstance(item, (str, Path))]
+    if items and all(
+        isinstance(x, Path) or (isinstance(x, str) and _FILE_OF_POSTS.fullmatch(x)) for _, x in items
+    ):
+        check_inputs(paths)
+        return spool_posts(paths, known)
     rows = [dict(row) for _, item in items if (row := row_of(item)) is not None]
     only_rows = len(rows) == len(items)
     of_platform = posts_of_records("posts", rows, known) if frame is None and rows and only_rows else None
@@ -111,29 +119,22 @@ def post_columns(columns: AnyColumns | None) -> PostColumns:
     return PostColumns(**dict(columns))  # type: ignore[arg-type]
 
 
-def _checked_path(path: str | Path) -> str:
-    """Return a path to read.
-
-    Raises:
-        DataError: if the file is not found, or a text was given.
-    """
-    text = str(path)
-    is_path = isinstance(path, Path) or os.path.exists(text) or _FILE_OF_POSTS.search(text)
-    if re.search(r"\s", text.strip()) and not is_path:
-        shown = text.strip().replace("\n", " ")
-        shown = shown if len(shown) < 40 else f"{shown[:39]}…"
-        raise DataError(f"posts is the text {shown!r}, not the path of a file; give a list of texts: [text]")
-    check_inputs([text])
-    return text
+def _names_file(text: str) -> bool:
+    """Return whether a string is a path or an address, not the text of a post: a single word, or named like a file."""
+    words, text = len(text.split()), text.strip()
+    is_path = re.search(f"{_FILE_OF_POSTS.pattern}$", text, re.IGNORECASE) or (words and os.path.exists(text))
+    return words == 1 or ("\n" not in text and bool(is_path))
 
 
 def _post_items(given: Any, columns: PostColumns) -> list[tuple[str, Any]]:
     """Return the single posts, each with its place in messages."""
     row = row_of(given)
-    if isinstance(given, (Post, Mapping)) or (row is not None and set(columns.names("text")) & set(row)):
+    if isinstance(given, (str, Post, Mapping)) or (row is not None and set(columns.names("text")) & set(row)):
         return [("post 1", given)]
     if (series := series_of(given)) is not None:
-        return [(f"post {label}", value) for label, value in series]
+        return [
+            (f"post {label}", value) for label, value in zip(series[1] or range(len(series[0])), series[0])
+        ]
     if isinstance(given, (bytes, bytearray)) or not isinstance(given, Iterable):
         raise DataError(f"posts is {type_name(given)}; {_EXPECTED}")
     if isinstance(given, (set, frozenset)):
@@ -215,6 +216,27 @@ class _WrongTypeError(LineError):
     pass
 
 
+_Record = TypeVar("_Record", Article, Post)
+
+
+def _typed(given: _Record) -> _Record:
+    """Return an article or post whose fields have their types, which Python does not check.
+
+    Raises:
+        LineError: if the id, a text or the date cannot be converted.
+    """
+    columns = ArticleColumns() if isinstance(given, Article) else PostColumns()
+    for name in columns.any_of:
+        if not isinstance(text := getattr(given, name), str):
+            raise LineError("wrong type", f"the text is {type_name(text)}, expected a string")
+    time = "published" if isinstance(given, Article) else "created_at"
+    values = {"id": plain(given.id), time: plain(getattr(given, time))}
+    if isinstance(given.id, str) and type(values[time]) in (datetime, NoneType):
+        return given
+    changed: dict[str, Any] = {"id": id_of(values, columns), time: date_of(values, columns, time)}
+    return replace(given, **changed)
+
+
 def _post(item: Any, columns: PostColumns, ids: ContentIds) -> Post:
     """Return a post.
 
@@ -222,7 +244,7 @@ def _post(item: Any, columns: PostColumns, ids: ContentIds) -> Post:
         LineError: if it is invalid; `_WrongTypeError` if it is not a post.
     """
     if isinstance(item, Post):
-        return item
+        return _typed(item)
     row = {columns.names("text")[-1]: item} if isinstance(item, str) else row_of(item)
     if row is None:
         raise _WrongTypeError(type_name(item))
@@ -255,6 +277,8 @@ def _several(faults: Sequence[str], total: int) -> str:
 
 
 def _expected(item: Any) -> str:
+    if item is None:
+        return f"give a text; {EMPTY_IN_SERIES}"
     if isinstance(item, (bytes, bytearray)):
         return "give texts: post.decode()"
     if isinstance(item, tuple) and hasattr(item, "_fields"):
@@ -285,11 +309,12 @@ def as_articles(given: AnyArticles, published: Published | None = None) -> list[
     """
     articles: list[Article] = []
     for number, item in enumerate(_article_items(given), 1):
-        if isinstance(item, Article):
-            articles.append(item)
-        elif (row := row_of(item)) is not None:
+        row = row_of(item)
+        if isinstance(item, Article) or row is not None:
             try:
-                articles.append(article_from_row({"id": f"article-{number}", **row}, ArticleColumns()))
+                if row is not None:
+                    item = article_from_row({"id": f"article-{number}", **row}, ArticleColumns())
+                articles.append(_typed(item))
             except LineError as error:
                 raise DataError(f"article {number}: {error}") from error
         elif not isinstance(item, (str, Path)):
@@ -308,12 +333,15 @@ def as_articles(given: AnyArticles, published: Published | None = None) -> list[
 
 
 def _article_items(given: AnyArticles) -> Iterable[Any]:
-    if isinstance(given, (str, Path, Article)) or row_of(given) is not None:
+    columns = ArticleColumns()
+    row = row_of(given)
+    if isinstance(given, (str, Path, Article, Mapping)) or (row is not None and {*columns.any_of} & {*row}):
         return [given]
     if (frame := frame_of(given)) is not None:
-        columns = ArticleColumns()
         columns.check(["id", *frame.columns], f"the {frame.kind} of articles")
         return frame.rows()
+    if (series := series_of(given)) is not None:
+        return series[0]
     if isinstance(given, (bytes, bytearray, set, frozenset)) or not isinstance(given, Iterable):
         raise DataError(f"the article is {type_name(given)}; {_EXPECTED_ARTICLE}")
     return given

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,20 +14,29 @@ from linker.data.labels.collector import Collector
 from linker.data.labels.post_labels import LabelFile
 from linker.data.labels.reading import read_labels, read_rows
 from linker.data.labels.records import ImportedLabel, SampledLabels
-from linker.ranking.data_frames import ArrowStream, frame_of, row_of, series_of
+from linker.data.types import Post
+from linker.ranking.data_frames import ArrowStream, frame_of, plain, row_of, series_of
+from linker.ranking.inputs import type_name
+
+_EXPECTED = "a dict or Series from ids to labels, a data frame or list of records, or the path of a file"
 
 AnyLabels: TypeAlias = "str | Path | Mapping[Any, Any] | Iterable[Any] | ArrowStream | LabelFile"
 
 
-def as_labels(given: AnyLabels) -> LabelFile:
+def as_labels(
+    given: AnyLabels, posts: Sequence[Post] | None = None, index: Sequence[object] | None = None
+) -> LabelFile:
     """Return labels from anything that `Ranker.rank` accepts.
 
     Args:
-        given: the path of a file; a mapping or Series from ids of posts (text or whole numbers) to labels; or a data
-            frame, or list of records, with the columns that files of labels have.
+        given: the path of a file; a mapping or Series from ids of posts (text or whole numbers) to labels; a list,
+            array or Series of one label per post, in order, None where there is none; or a data frame, or list of
+            records, with the columns that files of labels have.
+        posts: the labeled posts, in order; None: labels need ids.
+        index: the pandas index of the data frame with the posts: labels with the same index belong to its rows.
 
     Raises:
-        DataError: if a label is unknown, or there is none.
+        DataError: if a label is unknown, there is none, or there is not one per post.
     """
     if isinstance(given, LabelFile):
         return given
@@ -35,9 +44,18 @@ def as_labels(given: AnyLabels) -> LabelFile:
         return read_labels(given)
     if isinstance(given, Mapping):
         return _of_pairs(list(given.items()), SampledLabels.of(given).random)
-    if (series := series_of(given)) is not None:
-        return _of_pairs(series)
-    frame = frame_of(given)
+    series, frame = series_of(given), frame_of(given)
+    if (
+        series is None
+        and frame is None
+        and isinstance(given, Iterable)
+        and not isinstance(given, (bytes, Set))
+    ):
+        given = list(given)
+        if all(row_of(item) is None for item in given):
+            series = [*map(plain, given)], None
+    if series is not None:
+        return _of_pairs(_pairs(*series, posts, index))
     rows = list(frame.rows()) if frame is not None else _rows(given)
     faults: list[str] = []
     collector = Collector("labels")
@@ -57,7 +75,7 @@ def _of_pairs(pairs: Sequence[tuple[Any, Any]], drawn: Collection[str] = ()) -> 
     for number, (post, label) in enumerate(pairs, 1):
         try:
             parsed = collector.parse(label, number)
-            post_id = clean_id(post.item() if hasattr(post, "item") else post)
+            post_id = clean_id(plain(post))
         except LineError as error:
             faults.append(f"label {number}: {error}")
             continue
@@ -70,11 +88,29 @@ def _of_pairs(pairs: Sequence[tuple[Any, Any]], drawn: Collection[str] = ()) -> 
     return collector.result() if pairs else LabelFile("labels", [])
 
 
+def _pairs(
+    labels: list[Any], index: list[object] | None, posts: Sequence[Post] | None, rows: Sequence[object] | None
+) -> list[tuple[Any, Any]]:
+    """Return ids of posts with their labels: by the ids, by the rows of a data frame, or in order; see `as_labels`."""
+    ids = [post.id for post in posts or ()]
+    rows = list(range(len(ids)) if rows is None else rows)
+    if index is None or (ids and index == rows):
+        if len(ids) != len(labels):
+            count = f" for {len(ids):,} posts" * (posts is not None)
+            raise DataError(
+                f"labels is a list of {len(labels):,} labels{count}; give one per post, or {_EXPECTED}"
+            )
+        return list(zip(ids, labels))
+    at = dict(zip(rows, ids))
+    shown = {str(label).removesuffix(".0") for label in index}
+    return list(
+        zip([at[row] for row in index] if at.keys() >= {*index} and not shown & {*ids} else index, labels)
+    )
+
+
 def _rows(given: Any) -> list[Mapping[str, Any]]:
-    if not isinstance(given, Iterable) or isinstance(given, bytes):
-        raise DataError(
-            f"labels is {type(given).__name__}; give a dict or Series from ids to labels, a data frame or a file"
-        )
+    if not isinstance(given, Iterable) or isinstance(given, (bytes, Set)):
+        raise DataError(f"labels is {type_name(given)}; give {_EXPECTED}")
     rows = [row_of(item) for item in given]
     if any(row is None for row in rows):
         raise DataError("labels has items that are no records; give dicts with post_id and label")

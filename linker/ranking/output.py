@@ -1,11 +1,13 @@
 """Write rankings in any format, or print them as a table."""
 
+from __future__ import annotations
+
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import IO, Literal, get_args
+from typing import IO, TYPE_CHECKING, Literal, get_args
 
 from rich import box
 from rich.console import Console
@@ -19,7 +21,9 @@ from linker.ranking.explanation import printable
 from linker.ranking.formats.html import TOP as PAGE_TOP
 from linker.ranking.formats.html import write_page
 from linker.ranking.formats.text import write_csv, write_json, write_json_lines, write_tsv
-from linker.ranking.ranked_post import QueryResult
+
+if TYPE_CHECKING:
+    from linker.ranking.results import Ranking
 
 Format = Literal["table", "csv", "tsv", "xlsx", "jsonl", "json", "parquet", "html", "trec"]
 #: Formats by the ending of the file name.
@@ -59,7 +63,7 @@ def format_of(path: Path | None, asked: Format | None) -> Format:
     return asked or "table"
 
 
-def write_ranking(ranking: QueryResult, path: Path | None, format_: Format) -> None:
+def write_ranking(ranking: Ranking, path: Path | None, format_: Format) -> None:
     """Write a ranking to a file, atomically, or to standard output.
 
     Args:
@@ -96,7 +100,7 @@ def _is_no_file(path: Path) -> bool:
     return path.exists() and not path.is_file()
 
 
-def _rows_of_run(ranking: QueryResult) -> Iterator[RunRow]:
+def _rows_of_run(ranking: Ranking) -> Iterator[RunRow]:
     """Yield the posts for a TREC run.
 
     Raises:
@@ -114,7 +118,7 @@ def _rows_of_run(ranking: QueryResult) -> Iterator[RunRow]:
         id_before = ranked.post.id
 
 
-def print_table(file: IO[str], ranking: QueryResult) -> None:
+def print_table(file: IO[str], ranking: Ranking) -> None:
     """Print a table of rank, score and post, and below it what scores mean; long posts are wrapped, very long ones cut.
 
     Words that contributed to a score are bold and underlined on terminals and *starred* elsewhere.

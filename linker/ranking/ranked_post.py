@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
-from linker.data.types import Article, Post
+from linker.data.types import Post
 
 if TYPE_CHECKING:
-    from linker.calibration.thresholds import Threshold, Thresholds
+    from linker.calibration.thresholds import Thresholds
     from linker.models.features.content_words import Span
     from linker.models.features.table import PostTable
     from linker.models.score_scale import ScoreScale
@@ -141,62 +141,3 @@ class RankedPosts(Sequence[RankedPost]):
     def __iter__(self) -> Iterator[RankedPost]:
         for start in range(0, len(self), AT_ONCE):
             yield from self[start : start + AT_ONCE]
-
-
-class QueryResult(Sequence[RankedPost]):
-    """Ranked posts, best first, and what ranked them: all that formats need.
-
-    Args:
-        posts: the ranked posts.
-        articles: the query.
-        model: the model's name.
-        thresholds: estimates for every threshold, if there were labels or a calibration.
-        threshold: the estimates for the threshold that was applied, if there were labels or a calibration.
-        scale: the map of raw scores to the scores of the posts.
-    """
-
-    def __init__(
-        self,
-        posts: Sequence[RankedPost],
-        articles: Sequence[Article],
-        model: str,
-        thresholds: Thresholds | None,
-        threshold: Threshold | None,
-        scale: ScoreScale,
-    ) -> None:
-        self._posts, self.articles, self.model = posts, articles, model
-        self.thresholds, self.threshold, self.scale = thresholds, threshold, scale
-
-    def __len__(self) -> int:
-        return len(self._posts)
-
-    @overload
-    def __getitem__(self, index: int) -> RankedPost: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[RankedPost]: ...
-
-    def __getitem__(self, index: int | slice) -> RankedPost | Sequence[RankedPost]:
-        return self._posts[index]
-
-    def __iter__(self) -> Iterator[RankedPost]:
-        return iter(self._posts)
-
-    @property
-    def has_probabilities(self) -> bool:
-        """Return whether the posts have probabilities: all of them, or none."""
-        return any(ranked.probability is not None for ranked in self[:1])
-
-    @property
-    def meaning(self) -> str:
-        """Return a sentence that explains the scores, and the probabilities if there are any."""
-        if self.thresholds is None:
-            return self.scale.sentence
-        return f"{self.scale.sentence}; probability: estimated share of relevant posts among those with the score"
-
-    @property
-    def query(self) -> str:
-        """Return the query id for TREC files: the article's id; for several, the first `+` the number of others."""
-        if not self.articles:
-            return "query"
-        return self.articles[0].id + (f"+{len(self.articles) - 1}" if len(self.articles) > 1 else "")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import Unpack
 
-from linker.articles.publication import Published
-from linker.calibration.calibration import Calibration
 from linker.calibration.thresholds import Thresholds
 from linker.common.errors import LinkerError, ModelError
-from linker.data.post_filter import Filter
 from linker.data.types import Article, Post
 from linker.models.elapsed_time import without_dates
 from linker.models.features.memory_table import EmbeddingCache, MemoryTable
@@ -22,8 +20,8 @@ from linker.models.files.resolve import ModelReference, resolve_model
 from linker.models.model import Model, embedding_submodel
 from linker.ranking.data_frames import Frame, frame_of
 from linker.ranking.inputs import AnyArticles, AnyColumns, AnyPosts, as_articles, as_posts
-from linker.ranking.labels import AnyLabels
-from linker.ranking.request import RankerOptions, RankOptions, RankRequest
+from linker.ranking.labels import as_labels
+from linker.ranking.request import RankerOptions, RankOptions, RankRequest, check_names
 from linker.ranking.results import Ranking
 from linker.ranking.search import QueryScores, search
 
@@ -59,9 +57,9 @@ class Ranker:
             article: a web address, the path of a file, a text, an Article, or a dict (with `title`, `text` or both); a
                 list or data frame of these is one query, in which a post's score is the mean of its scores for
                 the single articles.
-            posts: the path of a file; a list, or any other iterable, of texts, Posts, dicts (with `text`; `id`,
-                `created_at` and other fields are optional) or Path objects; one Post or dict; or a data frame, or a
-                Series of texts, of pandas, polars or PyArrow.
+            posts: the path of a file; a text, Post or dict (with `text`; `id`, `created_at` and other fields are
+                optional); a list, or any other iterable, of these, or of nothing but paths of files; or a data frame,
+                or a Series of texts, of pandas, polars or PyArrow.
             options: those of `RankRequest`, by name: `top` (default: all posts), `threshold`, `labels`, `explain`, …;
                 `columns`: names of the columns or keys that contain the posts, such as `{"text": "body"}`;
                 `format`: format of a platform's posts, such as `mastodon` (`linker config components Platform` lists
@@ -76,13 +74,7 @@ class Ranker:
             LinkerError: if an article cannot be fetched or read, posts cannot be read, options contradict each other,
                 no threshold reaches the target, or the filter names a field that no post has.
         """
-        published, columns, format_ = (
-            options.pop("published", None), options.pop("columns", None), options.pop("format", None)
-        )  # fmt: skip
-        request = RankRequest(**cast(RankOptions, options))
-        frame = frame_of(posts)
-        articles = as_articles(article, published)
-        candidates = as_posts(posts if frame is None else frame, columns, format_)
+        articles, candidates, request, frame = _read(article, posts, options)
         return self.answer(articles, candidates, request, frame)
 
     def answer(
@@ -106,33 +98,22 @@ class Ranker:
         return search(self.model, self._table(posts, request), articles, request, self.name, frame)
 
     def thresholds(
-        self,
-        article: AnyArticles,
-        posts: AnyPosts,
-        labels: AnyLabels | None = None,
-        calibration: Calibration | None = None,
-        filter: Filter | None = None,
-        columns: AnyColumns | None = None,
-        published: Published | None = None,
+        self, article: AnyArticles, posts: AnyPosts, **options: Unpack[RankerOptions]
     ) -> Thresholds:
         """Return estimates of what thresholds on the scores keep and find; near-duplicates count one by one.
 
         Args:
             article: as for `rank`.
             posts: as for `rank`.
-            labels: relevance of some of the posts by id.
-            calibration: a calibration from `linker calibrate`, instead of labels.
-            filter: as for `rank`.
-            columns: as for `rank`.
-            published: as for `rank`.
+            options: as for `rank`; `labels` or a `calibration` among them.
 
         Raises:
             LinkerError: as `rank`; or if labels are of other posts only or all alike, or the calibration is of another
                 model.
         """
-        request = RankRequest(labels=labels, calibration=calibration, filter=filter)
-        query, table = as_articles(article, published), self._table(as_posts(posts, columns), request)
-        return QueryScores(self.model, table, query, request, self.name).thresholds(request)
+        articles, candidates, request, _ = _read(article, posts, options)
+        table = self._table(candidates, request)
+        return QueryScores(self.model, table, articles, request, self.name).thresholds(request)
 
     def score(
         self,
@@ -193,7 +174,7 @@ class Ranker:
             ModelError: if the model has no embeddings, as `bm25` and `tfidf`.
             LinkerError: if texts cannot be read.
         """
-        if kind not in ("post", "article"):
+        if not isinstance(kind, str) or kind not in ("post", "article"):
             raise LinkerError(f'kind is {kind!r}; choose "post" or "article"')
         if isinstance(texts, str):
             raise LinkerError("texts is a single text; give a list: [text]")
@@ -217,6 +198,22 @@ class Ranker:
             request.check_model(self._reference.fingerprint)
         words = {} if calibration is None else calibration.reported_words()
         return MemoryTable(posts, words, self._embeddings)
+
+
+def _read(
+    article: AnyArticles, posts: AnyPosts, options: Mapping[str, Any]
+) -> tuple[list[Article], Sequence[Post], RankRequest, Frame | None]:
+    """Return articles, posts, options and the data frame of the posts, if they are in one; see `Ranker.rank`."""
+    check_names(options, RankerOptions)
+    others = {name: options[name] for name in RankOptions.__annotations__.keys() | {"top"} if name in options}
+    request, frame = RankRequest(**others), frame_of(posts)
+    articles = as_articles(article, options.get("published"))
+    given = posts if frame is None else frame
+    candidates = as_posts(given, options.get("columns"), options.get("format"))
+    if request.labels is not None:
+        labels = as_labels(request.labels, candidates, None if frame is None else frame.index)
+        request = replace(request, labels=labels)
+    return articles, candidates, request, frame
 
 
 def load(path: str | Path) -> Ranker:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -15,7 +16,7 @@ from linker.ranking.display import as_text, heading
 from linker.ranking.formats.html import as_table
 from linker.ranking.formats.records import FIRST_COLUMNS, record
 from linker.ranking.output import ENDINGS, write_ranking
-from linker.ranking.ranked_post import QueryResult, RankedPost
+from linker.ranking.ranked_post import RankedPost
 
 if TYPE_CHECKING:
     import pandas
@@ -27,15 +28,20 @@ _FIRST = (*FIRST_COLUMNS, "copies")
 _WORDS = ("article_words", "post_words")
 
 
-class Ranking(QueryResult):
+class Ranking(Sequence[RankedPost]):
     """Ranked posts, best first: a sequence that notebooks show as a table.
 
     It can be indexed, sliced, iterated over and compared like a list; a slice is a Ranking with the same ranks.
 
     Args:
+        posts: the ranked posts.
+        articles: the query.
+        model: the model's name.
         frame: data frame that the posts were read from.
         ids: the ids of its rows, in order.
-        posts, articles, model, thresholds, threshold, scale: see `QueryResult`.
+        thresholds: estimates for every threshold, if there were labels or a calibration.
+        threshold: the estimates for the threshold that was applied, if there were labels or a calibration.
+        scale: the map of raw scores to the scores of the posts.
     """
 
     def __init__(
@@ -49,8 +55,12 @@ class Ranking(QueryResult):
         threshold: Threshold | None = None,
         scale: ScoreScale = UNSCALED,
     ) -> None:
-        super().__init__(posts, articles, model, thresholds, threshold, scale)
+        self._posts, self.articles, self.model = posts, articles, model
         self._frame, self._ids = frame, ids
+        self.thresholds, self.threshold, self.scale = thresholds, threshold, scale
+
+    def __len__(self) -> int:
+        return len(self._posts)
 
     @overload
     def __getitem__(self, index: int) -> RankedPost: ...
@@ -59,18 +69,34 @@ class Ranking(QueryResult):
     def __getitem__(self, index: slice) -> Ranking: ...
 
     def __getitem__(self, index: int | slice) -> RankedPost | Ranking:
-        if isinstance(index, slice):
-            return Ranking(
-                self._posts[index],
-                self.articles,
-                self.model,
-                self._frame,
-                self._ids,
-                self.thresholds,
-                self.threshold,
-                self.scale,
-            )
-        return self._posts[index]
+        if not isinstance(index, slice):
+            return self._posts[index]
+        part = copy(self)
+        part._posts = self._posts[index]
+        part.__dict__.pop("_places", None)  # those of all posts
+        return part
+
+    def __iter__(self) -> Iterator[RankedPost]:
+        return iter(self._posts)
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Return whether the posts have probabilities: all of them, or none."""
+        return any(ranked.probability is not None for ranked in self[:1])
+
+    @property
+    def meaning(self) -> str:
+        """Return a sentence that explains the scores, and the probabilities if there are any."""
+        if self.thresholds is None:
+            return self.scale.sentence
+        return f"{self.scale.sentence}; probability: estimated share of relevant posts among those with the score"
+
+    @property
+    def query(self) -> str:
+        """Return the query id for TREC files: the article's id; for several, the first `+` the number of others."""
+        if not self.articles:
+            return "query"
+        return self.articles[0].id + (f"+{len(self.articles) - 1}" if len(self.articles) > 1 else "")
 
     def __eq__(self, other: object) -> bool:
         return list(self) == list(other) if isinstance(other, (Ranking, list)) else NotImplemented

@@ -10,7 +10,7 @@ import numpy as np
 
 from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.labeled_thresholds import LabeledThresholds
-from linker.common.errors import ModelError
+from linker.common.errors import LinkerError, ModelError
 from linker.data.languages import among_posts
 from linker.models.elapsed_time import user_scale, without_dates
 from linker.models.features.feature import Feature
@@ -129,6 +129,8 @@ class QueryScores:
         Raises:
             LinkerError: if there are no posts, or the labels are of other posts only, or all alike.
         """
+        if not request.has_evidence:
+            raise LinkerError("thresholds need evidence; give labels of some of the posts, or a calibration")
         passing = self.all if self.passing is None else self.all[self.passing]
         if request.calibration is not None:
             return CalibratedThresholds(request.calibration, passing, self.scale)

@@ -22,7 +22,6 @@ from linker.corpus.corpus import Corpus
 from linker.corpus.storage.store import FACTS, Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
-from linker.data.post_filter import Filter
 from linker.data.types import Post
 from tests.corpus.conftest import some_posts, write_model, write_posts
 
@@ -65,27 +64,27 @@ def test_pages_make_up_the_whole_even_with_ties(tmp_path, model_folder):
 @pytest.mark.parametrize(
     ("conditions", "keeps"),
     [
-        (Filter(languages=("German", "fr-FR")), lambda p: p["lang"] in ("de", "fr")),
+        ({"lang": ("German", "fr-FR")}, lambda p: p["lang"] in ("de", "fr")),
         (
-            Filter(since=datetime(2031, 5, 20, tzinfo=timezone.utc)),
+            {"since": "2031-05-20"},
             lambda p: int(p["created_at"][8:10]) >= 20,
         ),
         (
-            Filter(until=datetime(2031, 5, 3, 12, tzinfo=timezone.utc)),
+            {"until": datetime(2031, 5, 3, 12, tzinfo=timezone.utc)},
             lambda p: int(p["created_at"][8:10]) < 3,
         ),
-        (Filter(where="json_get_int(extra, 'likes') > 140"), lambda p: p["likes"] > 140),
-        (Filter(languages=("Japanese",)), lambda p: False),
+        ({"where": "json_get_int(extra, 'likes') > 140"}, lambda p: p["likes"] > 140),
+        ({"lang": ["Japanese"]}, lambda p: False),
     ],
 )
 def test_conditions(built, conditions, keeps):
-    found = Corpus.open(built).rank(ARTICLE, top=None, filter=conditions, copies=True)
+    found = Corpus.open(built).rank(ARTICLE, top=None, **conditions, copies=True)
     assert sorted(ids(found)) == [p["id"] for p in some_posts(150) if keeps(p)]
 
 
 def test_wrong_condition_is_reported(built):
     with pytest.raises(DataError, match="--where nonsense = 1: cannot be understood"):
-        Corpus.open(built).rank(ARTICLE, filter=Filter(where="nonsense = 1"))
+        Corpus.open(built).rank(ARTICLE, where="nonsense = 1")
 
 
 def test_add_encodes_only_what_is_new(built, tmp_path, monkeypatch):

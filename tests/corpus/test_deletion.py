@@ -16,7 +16,6 @@ from linker.corpus.storage.shards import Shard
 from linker.corpus.storage.store import Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
-from linker.data.post_filter import Filter
 from tests.conftest import toy_posts
 from tests.corpus.conftest import some_posts, write_posts
 from tests.helpers.forked import run_linker
@@ -44,8 +43,8 @@ def answers(corpus: Corpus) -> list[list[tuple[str, float, int]]]:
     kinds: list[dict] = [
         {},
         {"explain": True},
-        {"copies": True, "filter": Filter(languages=("de",))},
-        {"filter": Filter(where="json_get_int(extra, 'likes') > 100")},
+        {"copies": True, "lang": "de"},
+        {"where": "json_get_int(extra, 'likes') > 100"},
     ]
     return [
         [(row.post.id, row.score, row.copies) for row in corpus.rank(ARTICLE, top=None, **kind)]

@@ -17,7 +17,6 @@ from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
 from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts
-from linker.data.post_filter import Filter
 from linker.data.types import Article
 from linker.models.features.feature import word_statistics
 from linker.models.features.memory_table import MemoryTable
@@ -121,9 +120,8 @@ def test_models_of_parts(tmp_path, name):
     loaded, corpus = load(model), Corpus.open(tmp_path / "corpus")
     for articles in ([ARTICLES[0]], [ARTICLES[1]], [ARTICLES[2]], ARTICLES):
         agree(loaded.rank(articles, path, copies=True), corpus.rank(articles, None, copies=True))
-    conditions = Filter(languages=("de",))
-    of_file = loaded.rank(ARTICLES[0], path, top=7, filter=conditions, offset=2)
-    found = corpus.rank(ARTICLES[0], 7, offset=2, filter=conditions)
+    of_file = loaded.rank(ARTICLES[0], path, top=7, lang="de", offset=2)
+    found = corpus.rank(ARTICLES[0], 7, offset=2, lang="de")
     assert [(r.rank, r.copies) for r in of_file] == [(r.rank, r.copies) for r in found]
     agree(of_file, found)
 
@@ -228,8 +226,8 @@ def test_thresholds_by_labels_are_on_the_same_scale(tmp_path):
     build_corpus(tmp_path / "corpus", [path], str(model), PostColumns())
     labels = {f"p{i:05d}": i % 3 == 0 for i in range(40)}
     loaded, corpus = load(model), Corpus.open(tmp_path / "corpus")
-    of_file = loaded.thresholds(ARTICLES[0], read_posts(path), labels).table()
-    found = corpus.thresholds(ARTICLES[0], labels).table()
+    of_file = loaded.thresholds(ARTICLES[0], read_posts(path), labels=labels).table()
+    found = corpus.thresholds(ARTICLES[0], labels=labels).table()
     assert [one.kept for one in of_file] == [one.kept for one in found]
     np.testing.assert_allclose(
         [one.score for one in of_file], [one.score for one in found], rtol=1e-5, atol=1e-5

@@ -13,7 +13,6 @@ from linker.corpus.deletion import delete_posts
 from linker.corpus.filters import is_in
 from linker.corpus.storage.store import Store
 from linker.data.io.columns import PostColumns
-from linker.data.post_filter import Filter
 from linker.data.types import Article
 from linker.models.pretrained import BEST, DISTILLED
 from linker.modules.kernels import scoring
@@ -76,9 +75,7 @@ def found(corpus: Corpus, article: Article, count: int, **options) -> list[tuple
 
 
 @pytest.mark.parametrize("article", ARTICLES, ids=lambda article: article.id)
-@pytest.mark.parametrize(
-    "options", [{"copies": True}, {}, {"filter": Filter(languages=("de",))}, {"threshold": 30.0}], ids=str
-)
+@pytest.mark.parametrize("options", [{"copies": True}, {}, {"lang": "de"}, {"threshold": 30.0}], ids=str)
 def test_the_same_as_without_pruning(corpus, article, options, monkeypatch):
     pruned = {count: found(corpus, article, count, **options) for count in (1, 5, 40)}
     monkeypatch.setattr(search, "_LARGEST_SHARE", 0.0)

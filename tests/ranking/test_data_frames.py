@@ -98,10 +98,40 @@ def test_a_named_pandas_index_is_a_column() -> None:
 def test_series_and_arrays_are_texts() -> None:
     series = pd.Series(TEXTS)
     assert [post.text for post in as_posts(series[1:])] == TEXTS[1:]
+    named = pd.DataFrame({"id": [7, 8, 9], "text": TEXTS}).set_index("id")["text"]
+    assert [post.id for post in as_posts(named)] == ["7", "8", "9"]
     for given_ in (series, pl.Series(TEXTS), pa.array(TEXTS), pa.chunked_array([TEXTS])):
         assert [post.text for post in as_posts(given_)] == TEXTS
     for given_ in (np.array(TEXTS), iter(TEXTS), tuple(TEXTS), (text for text in TEXTS)):
         assert [post.text for post in as_posts(given_)] == TEXTS
+
+
+def test_ids_and_times_of_every_type_are_read() -> None:
+    at, stamp = datetime(2021, 5, 1, tzinfo=timezone.utc), pd.Timestamp("2021-05-01", tz="UTC")
+    make: Any = Post
+    posts = as_posts(
+        [
+            make(7, TEXTS[0], created_at="2021-05-01"),
+            {"id": np.int64(8), "text": TEXTS[1], "created_at": stamp},
+            {"id": 9.0, "text": TEXTS[2], "created_at": float("nan")},
+        ]
+    )
+    assert [(post.id, post.created_at) for post in posts] == [("7", at), ("8", at), ("9", None)]
+    make = Article
+    assert as_articles(make(5, "Otters.", published=stamp)) == [Article("5", "Otters.", published=at)]
+
+
+def test_strings_name_files_or_are_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.txt", "b.txt"):
+        Path(name).write_text(f"An otter, seen in {name[0]}.\n")
+    given_: Any
+    for given_ in (["a.txt", "b.txt"], pd.Series(["a.txt", "b.txt"]), [Path("a.txt"), "b.txt"]):
+        assert [post.text[-2:] for post in as_posts(given_)] == ["a.", "b."]
+        assert [article.text[-2:] for article in as_articles(given_)] == ["a.", "b."]
+    text = "otters in a river"
+    for texts in (text, [text], pd.Series([text], index=["x"]), (text,)):
+        assert [post.text for post in as_posts(texts)] == [a.text for a in as_articles(texts)] == [text]
 
 
 def test_single_posts_and_articles() -> None:
@@ -179,7 +209,7 @@ Tweet = namedtuple("Tweet", "id text")
 @pytest.mark.parametrize(
     ("posts", "words"),
     [
-        (b"an otter", "posts is bytes; give the path of a file, a list of texts"),
+        (b"an otter", "posts is bytes; give a text or path, a list of texts"),
         (7, "posts is an int"),
         (None, "posts is None"),
         ([], "no post"),
@@ -188,12 +218,16 @@ Tweet = namedtuple("Tweet", "id text")
         ([Post("1", "a"), "b", {"id": "1", "text": "c"}], "posts 1 and 3 have the same id '1'"),
         (linker, "posts is a module"),
         ("no/such/posts.jsonl", "no/such/posts.jsonl: file not found"),
-        ("an otter in the river", r"posts is the text 'an otter in the river', not the path .* \[text\]"),
-        (["posts.csv", "more.jsonl.gz"], r"posts is a list of names of files \(posts\.csv\).*pathlib\.Path"),
+        (["no/such/posts.csv", "more.jsonl.gz"], "no/such/posts.csv: file not found"),
+        (pd.Series(["an otter", None]), r"post 1 is None; give a text; .*series\.dropna\(\)"),
+        ([Post("1", "a", created_at="soon")],  # type: ignore[arg-type]
+         "post 1: unreadable date.*'soon' is not a date"),
+        ([Post("1", None)],  # type: ignore[arg-type]
+          "post 1: wrong type: the text is None"),
         ([["an otter"]], "post 1 is a list; give texts, dicts"),
         (["a", b"otter"], r"post 2 is bytes; give texts: post\.decode\(\)"),
         ([Tweet(1, "a")], r"post 1 is a .*Tweet; give the data frame itself, or dicts: row\._asdict\(\)"),
-        ([1, "a", None], r"2 faults in 3 posts:\n  post 1 is an int\n  post 3 is None; give texts"),
+        ([1, "a", None], r"2 faults in 3 posts:\n  post 1 is an int\n  post 3 is None; give texts.*; give a text;"),
         ([""] * 9, r"9 faults in 9 posts:(\n  post \d: empty text.*){5}\n  …$"),
         ({"text": ["a", "b"]}, r'post 1: wrong type: "text" is .*\(list\), expected a string'),
         (pd.DataFrame({"text": []}), "the pandas.DataFrame has no rows"),

@@ -3,8 +3,12 @@
 import inspect
 import math
 from dataclasses import fields
+from datetime import date
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import linker
@@ -29,7 +33,7 @@ def test_a_ranker_and_a_corpus_take_the_same_options() -> None:
 def test_labels_give_probabilities_and_a_target_cuts() -> None:
     ranker = linker.load("bm25")
     everything = ranker.rank(ARTICLE, TOY.posts, labels=LABELS)
-    expected = ranker.thresholds(ARTICLE, TOY.posts, LABELS)
+    expected = ranker.thresholds(ARTICLE, TOY.posts, labels=LABELS)
     assert everything.threshold is None
     assert everything.thresholds is not None
     assert everything.thresholds.basis == expected.basis
@@ -55,13 +59,57 @@ def test_labels_give_probabilities_and_a_target_cuts() -> None:
         ({"precision": 0.5, "recall": 0.5, "labels": {}}, "both set the threshold"),
         ({"precision": 0.5}, "no relevance labels"),
         ({"recall": 1.5, "labels": {}}, "above 0 and up to 1"),
+        (
+            {"top": "3", "explain": pd.Series([1])},
+            "top is a str; give a whole number.*; explain is a pandas.Series",
+        ),
+        ({"top": -1}, "top -1"),
+        ({"threshold": "50"}, "threshold is a str; give a number"),
+        ({"calibration": pd.DataFrame()}, "calibration is a pandas.DataFrame; give a Calibration"),
+        ({"since": pd.NaT}, "since: .* is not a date"),
+        ({"lang": [5]}, "lang is a .*; give"),
+        ({"langs": "en"}, r"unknown options: langs; did you mean lang\?"),
+        ({"labels": b"x"}, "labels is bytes; give a dict or Series"),
+        ({"labels": [True]}, "labels is a list of 1 labels for .* posts; give one per post"),
     ],
 )
 def test_contradictions_are_refused(options: dict, words: str) -> None:
-    with pytest.raises(LinkerError, match=words):
-        RankRequest(**options)
+    if "labels is" not in words and "unknown" not in words:  # labels are read with the posts
+        with pytest.raises(LinkerError, match=words):
+            RankRequest(**options)
     with pytest.raises(LinkerError, match=words):
         linker.load("bm25").rank(ARTICLE, TOY.posts, **options)
+
+
+def test_labels_by_id_by_row_and_in_order_are_the_same() -> None:
+    texts = ["an otter in the river", "what a goal", "an otter at the mill", "rain"]
+    frame = pd.DataFrame(
+        {"id": [5, 3, 9, 8], "text": texts, "label": ["yes", "no", "yes", None]}, index=[7, 1, 2, 4]
+    )
+    ranker, by_id = linker.load("bm25"), {5: "yes", 3: "no", "9": "yes"}
+    query = "An otter in the river, then an otter at the mill."
+    expected = ranker.rank(query, frame, labels=by_id)
+    assert [ranked.post.id for ranked in expected if ranked.probability == 1] == ["9", "5"]
+    column = frame["label"]
+    for labels in (
+        pd.Series(by_id), pd.Series({5.0: 1, 3.0: 0, 9.0: 1}), column, column.dropna()[::-1], list(column),
+        pl.Series(["yes", "no", "yes", None]), np.array([1, 0, 1, np.nan]), frame[["id", "label"]],
+    ):  # fmt: skip
+        assert ranker.rank(query, frame, labels=labels) == expected
+
+
+def test_conditions_take_dates_and_languages_of_every_type() -> None:
+    posts = [{"id": n, "text": f"otter {n}", "lang": "de", "created_at": f"2024-05-0{n}"} for n in (1, 2, 3)]
+    days: list[Any] = [
+        "2024-05-02",
+        date(2024, 5, 2),
+        pd.Timestamp("2024-05-02"),
+        np.datetime64("2024-05-02"),
+    ]
+    for day in days:
+        for lang in ("de", ["German"], pd.Series(["de", "en"])):
+            ranking = linker.load("bm25").rank("An otter.", posts, since=day, until="2024-05-03", lang=lang)
+            assert [ranked.post.id for ranked in ranking] == ["2"]
 
 
 def test_published_dates_an_article_and_without_a_date_none_has_a_share() -> None:

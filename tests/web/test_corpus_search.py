@@ -20,7 +20,6 @@ pytest.importorskip("lance", reason="a corpus needs the extra `corpus`")
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
 from linker.data.io.columns import PostColumns
-from linker.data.post_filter import Filter
 from linker.data.types import Post
 from linker.ranking.request import RankRequest
 from linker.web.api import corpus_search
@@ -121,7 +120,7 @@ def test_conditions_filter_without_changing_scores(client: Client, folder: Path)
         assert post["score"] == scores[post["id"]]
     reached = found(client, top=200, threshold=answer["posts"][2]["score"], **conditions)
     assert [post["id"] for post in reached["posts"]] == [post["id"] for post in answer["posts"][:3]]
-    expected = Corpus.open(folder).rank(TEXT, top=None, filter=Filter(languages=("de",)))
+    expected = Corpus.open(folder).rank(TEXT, top=None, lang="de")
     assert len(found(client, top=200, languages=["de"])["posts"]) == len(expected)
 
 

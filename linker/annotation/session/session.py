@@ -184,7 +184,7 @@ class Session:
         Raises:
             LinkerError: if the post or value is unknown, or the label cannot be written.
         """
-        self.act(Event("label", annotator, post_id, value, note))
+        self.act(Event("label", annotator, str(post_id), value, note))
 
     def note(self, annotator: str, post_id: str, text: str) -> None:
         """Store a note on a post, replacing an earlier note by the same annotator.
@@ -192,7 +192,7 @@ class Session:
         Raises:
             LinkerError: if the post is unknown, or the note cannot be written.
         """
-        self.act(Event("note", annotator, post_id, note=text))
+        self.act(Event("note", annotator, str(post_id), note=text))
 
     def undo(self, annotator: str) -> str | None:
         """Take back the annotator's last label; call again for earlier labels. The post is suggested next.
@@ -211,7 +211,7 @@ class Session:
         Raises:
             LinkerError: if the post or value is unknown, or the label cannot be written.
         """
-        self.act(Event("resolve", annotator, post_id, value))
+        self.act(Event("resolve", annotator, str(post_id), value))
 
     def act(self, action: Event) -> str | None:
         """Record an action, at the present time. An action with an `id` that was recorded before changes nothing.

@@ -15,10 +15,12 @@ from urllib.parse import urlsplit
 
 from linker.ranking.explanation import printable
 from linker.ranking.post_links import link_of
-from linker.ranking.ranked_post import QueryResult, RankedPost
+from linker.ranking.ranked_post import RankedPost
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+    from linker.ranking.results import Ranking
 
 TOP = 1_000
 """Default number of posts on a page."""
@@ -34,7 +36,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _DIRECTIONS = re.compile(r"[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def write_page(file: IO[str], ranking: QueryResult) -> None:
+def write_page(file: IO[str], ranking: Ranking) -> None:
     """Write the articles, and the posts as a table that can be sorted and searched, with marked words and links."""
     from markupsafe import Markup
 
@@ -60,7 +62,7 @@ def write_page(file: IO[str], ranking: QueryResult) -> None:
     file.writelines(page)
 
 
-def as_table(ranking: QueryResult, heading: str) -> str:
+def as_table(ranking: Ranking, heading: str) -> str:
     """Return a table of the first 20 posts for notebooks, with explained words in <mark>."""
     template = _environment().get_template("notebook.html")
     return template.render(

@@ -12,7 +12,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.responses import FileResponse, Response
 
 from linker.data.io.dates import parse_date
-from linker.data.post_filter import Filter
 from linker.ranking.request import RankRequest
 from linker.web.api.corpus_search import CorpusSearch, ExportFormat
 from linker.web.api.ranking_queue import RankingQueue
@@ -84,13 +83,14 @@ class Search(BaseModel):
 
     def request(self, top: int, offset: int = 0, explain: bool = False) -> RankRequest:
         """Return the options of the ranking."""
-        conditions = Filter(self.since, self.until, tuple(self.languages))
         return RankRequest(
             top=top,
             offset=offset,
             threshold=self.threshold,
             explain=explain,
-            filter=conditions if conditions else None,
+            since=self.since,
+            until=self.until,
+            lang=self.languages,
             copies=self.copies,
             ignore_dates=self.ignore_dates,
         )

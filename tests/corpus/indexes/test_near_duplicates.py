@@ -25,7 +25,6 @@ from linker.data.near_duplicates import (
     row_keys,
     signatures,
 )
-from linker.data.post_filter import Filter
 from tests.corpus.conftest import write_posts
 
 WORDS = [
@@ -115,7 +114,7 @@ def test_shown_once_with_the_number_of_others(corpus):
 
 
 def test_copies_that_do_not_pass_are_not_counted(corpus):
-    found = corpus.rank("harbour orchard", top=None, filter=Filter(languages=("de",)))
+    found = corpus.rank("harbour orchard", top=None, lang="de")
     groups = groups_of(corpus)
     german = np.arange(400) % 2 == 1
     assert len(found) > 0
