@@ -1,6 +1,5 @@
 # Two commands on a fresh machine: `make demo` and `make test`. Everything lives in .venv.
-# On Linux without a GPU, spare yourself the CUDA build of torch:
-#   make demo PIP_FLAGS="--extra-index-url https://download.pytorch.org/whl/cpu"
+# On Linux without a GPU, spare yourself the CUDA build of torch: `make demo` prints how.
 PYTHON ?= python3
 VENV ?= .venv
 PIP_FLAGS ?=
@@ -16,7 +15,12 @@ BIN := $(VENV)/Scripts
 else
 BIN := $(VENV)/bin
 endif
-PIP := $(BIN)/python -m pip --disable-pip-version-check install -q $(PIP_FLAGS) -c constraints.txt
+PIP := $(BIN)/python -m pip --disable-pip-version-check install $(PIP_FLAGS) -c constraints.txt
+CPU := --extra-index-url https://download.pytorch.org/whl/cpu
+SIZE := about 550 MB to download, some minutes
+ifeq ($(shell uname)$(PIP_FLAGS),Linux)
+SIZE := 2 GB or more to download, with CUDA; without a GPU, stop and type: make $(MAKECMDGOALS) PIP_FLAGS='$(CPU)' (550 MB)
+endif
 
 # The native CPU kernels, compiled again when their sources change. Without a C++ compiler a line says so, and all else works.
 LIBRARY := linker/modules/kernels/liblinker.so
@@ -25,16 +29,17 @@ LIBRARY := linker/modules/kernels/liblinker.so
 
 # With what the commands in the README need: serve (web), corpus.
 $(VENV)/.installed: setup.cfg pyproject.toml constraints.txt
+	@echo "Installing linker into $(VENV): $(SIZE)"
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) -e '.[web,corpus]'
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP) -e '.[dev]'
+	$(PIP) -q -e '.[dev]'
 	touch $@
 
 $(VENV)/.installed-docs: $(VENV)/.installed
-	$(PIP) -e '.[docs]'
+	$(PIP) -q -e '.[docs]'
 	touch $@
 
 $(LIBRARY): setup.py $(wildcard linker/modules/kernels/cpp/*) | $(VENV)/.installed
@@ -42,8 +47,12 @@ $(LIBRARY): setup.py $(wildcard linker/modules/kernels/cpp/*) | $(VENV)/.install
 
 demo: $(VENV)/.installed $(LIBRARY)
 	$(BIN)/linker train configs/quickstart.jsonnet --out $(RUN) --overwrite
-	$(BIN)/linker evaluate $(RUN) --articles data/articles.jsonl --posts data/posts.jsonl --split dev
-	$(BIN)/linker rank --article data/article.html --posts data/posts.jsonl --model $(RUN) --top 15
+	$(BIN)/linker evaluate best $(RUN) --articles data/articles.jsonl --posts data/posts.jsonl --split dev
+	$(BIN)/linker rank --article data/wolf.html --posts data/posts.jsonl --top 5
+	@printf '%s\n' '' "next: source $(BIN)/activate" \
+	  '      linker rank --article URL --posts YOUR_POSTS.csv --out ranking.html --explain' \
+	  '      linker serve                                  # label posts in the browser, alone or with others' \
+	  '      linker train configs/minilm/finetune.jsonnet  # fine-tune the model on links, here those of the sample'
 
 test: lint $(LIBRARY)
 	$(BIN)/python -m pytest $(PARALLEL) -m "not slow or notebook"

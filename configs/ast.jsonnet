@@ -3,7 +3,7 @@
 // On data of your own:
 //   linker train configs/ast.jsonnet --data DIR --vectors 6B.300d
 // DIR holds articles.jsonl and posts.jsonl (or .csv, .parquet ..., also compressed).
-// The recipe is made for thousands of articles; on the 64 of the sample it learns little. `-o trainer.optimizer.lr=1e-3` helps.
+// The recipe is made for thousands of articles; on the 64 of the sample it learns little, as its last lines show.
 (import 'lib/danovitch2020.libsonnet') {
   model+: {
     // Each of the 10 heads is a tenth of the size of the word vectors: 30 of 300.

@@ -80,6 +80,7 @@ class Experiment:
         self.data, self.model, self.miner, self.loss = data, model, miner, loss
         self.trainer, self.seed, self.start = trainer, seed, start
         self.config = config or {}
+        self.splits: Splits  # once `run` has read the data
 
     def run(
         self, out: Path, resume: bool = False, workers: DistributedContext | None = None
@@ -106,7 +107,7 @@ class Experiment:
         with only_writer(out) if workers.is_main else nullcontext():
             checkpointer.open(self.config, resume, workers)
             with stderr.status("reading the data") if workers.is_main else nullcontext():
-                splits = self.data.load()
+                splits = self.splits = self.data.load()
             seed_everything(self.seed)
             whole = self.model.construct()
             model = _trained_part(whole)

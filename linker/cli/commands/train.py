@@ -101,12 +101,17 @@ def train(
     if starts_others:
         raise typer.Exit(launch(sys.argv[1:], devices or 1))
     with process_group() as workers:
-        result = build(EXPERIMENT, resolved).run(out, resume, workers)
+        experiment = build(EXPERIMENT, resolved)
+        result = experiment.run(out, resume, workers)
     if result.interrupted:
         say(f"stopped after {len(result.epochs)} complete epochs; continue with --resume")
         # The launcher ends all processes once one has failed; the others may still be writing.
         raise typer.Exit(128 + result.stopped_by if is_first else 0)
     say(f"wrote {out} (best epoch {result.best_epoch} of {len(result.epochs)})")
+    if is_first:
+        from linker.training.summary import print_summary
+
+        print_summary(resolved, experiment.splits, result.epochs[result.best_epoch - 1], out)
 
 
 def _default_out(config: Path) -> Path:

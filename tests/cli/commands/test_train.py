@@ -41,6 +41,9 @@ def test_the_same_seed_gives_the_same_folder_byte_for_byte(workplace):
         assert result.returncode == 0, result.stderr
         assert "epoch 2/2" in result.stderr
         assert "have a vector" in result.stderr
+        assert result.stderr.endswith(
+            f"next: linker evaluate runs/{name} best --articles FILE --posts FILE\n"
+        )
     first, second, other = (digest(workplace / "runs" / name) for name in "abc")
     assert first == second
     assert first["model.safetensors"] != other["model.safetensors"]

@@ -111,6 +111,11 @@ def test_the_paper_s_model_is_trained_by_the_command_that_its_name_suggests(
     assert config["trainer"]["optimizer"]["type"] == "adam"
     dev = json.loads((clone / "runs/ast/metrics.json").read_text())["dev"]
     assert dev["AUC"] > 0.55
+    reached = {line[2:25].strip(): float(line[-6:-1]) / 100 for line in rest[-5:-2]}
+    assert list(reached) == ["runs/ast", "untrained word vectors", "best"]
+    assert reached["runs/ast"] == pytest.approx(dev["MAP"], abs=1e-4)
+    assert reached["runs/ast"] < reached["untrained word vectors"] < 0.5 < 0.8 < reached["best"]
+    assert rest[-1].split() == ["linker", "train", "configs/minilm/finetune.jsonnet"]
 
 
 def test_a_second_run_says_what_to_do_and_changes_nothing(
