@@ -49,8 +49,9 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if listed.returncode:
         pytest.skip("not a git repository")
     kernels = [str(path.relative_to(ROOT)) for path in ROOT.glob("linker/modules/kernels/liblinker.*")]
+    weights = (".safetensors", ".onnx")  # of bundled models, which nothing here reads
     for name in [*filter(None, listed.stdout.split("\0")), *kernels]:
-        if (ROOT / name).is_file():
+        if (ROOT / name).is_file() and not name.endswith(weights):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
     return folder
@@ -87,7 +88,7 @@ def siamese(folder: Path) -> WordSiamese:
 
 @pytest.fixture(scope="module")
 def trained(shell: Any) -> subprocess.CompletedProcess[str]:
-    return shell("linker train configs/ast.jsonnet -o trainer.epochs=4")
+    return shell("linker train configs/ast.jsonnet -o trainer.epochs=2")
 
 
 def test_the_paper_s_model_is_trained_by_the_command_that_its_name_suggests(
@@ -97,7 +98,7 @@ def test_the_paper_s_model_is_trained_by_the_command_that_its_name_suggests(
     first, *rest = trained.stderr.splitlines()
     assert first == "training configs/ast.jsonnet; the model will be in runs/ast"
     epochs = [line for line in rest if line.startswith("epoch ")]
-    assert [line.split()[1] for line in epochs] == [f"{number}/4" for number in range(1, 5)]
+    assert [line.split()[1] for line in epochs] == ["1/2", "2/2"]
     assert load_config(ROOT / "configs" / "ast.jsonnet")["trainer"]["epochs"] == 10
     for line in epochs:
         for figure in ("mined triplets per batch", "r-Precision (mRP) ", "pair AP ", "AUC "):
