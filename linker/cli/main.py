@@ -1,7 +1,5 @@
 """The `linker` command: one file per subcommand, and one place where errors become messages."""
 
-from __future__ import annotations
-
 import errno
 import importlib
 import io

@@ -1,7 +1,5 @@
 """Messages on standard error. Imports nothing slow."""
 
-from __future__ import annotations
-
 import sys
 
 

@@ -1,7 +1,5 @@
 """Ensembles: scores of several models, made comparable and added."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy

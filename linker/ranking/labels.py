@@ -1,7 +1,5 @@
 """Labels given in Python: mappings, Series, data frames and lists."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, TypeAlias

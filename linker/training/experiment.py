@@ -1,7 +1,5 @@
 """A training run from its config to a model folder."""
 
-from __future__ import annotations
-
 import hashlib
 from contextlib import nullcontext
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Ctrl-C and SIGTERM end a command after its clean-up, with their exit codes and no traceback."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Fusion: hand-computed values, invariants, and the parts' own state."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path

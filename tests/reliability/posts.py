@@ -1,7 +1,5 @@
 """Posts that are built to take for ever, to fill the memory, or to confuse what reads their text."""
 
-from __future__ import annotations
-
 import random
 import resource
 import shutil

@@ -1,7 +1,5 @@
 """`linker calibrate`: calibrate a model on articles with known posts."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

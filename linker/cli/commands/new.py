@@ -1,7 +1,5 @@
 """`linker config new`: write a component of your own to start from."""
 
-from __future__ import annotations
-
 import keyword
 import re
 from importlib import resources

@@ -1,7 +1,5 @@
 """Links between posts and articles that labels decide: relevant ones are links, others are not."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

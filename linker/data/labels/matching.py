@@ -1,7 +1,5 @@
 """The posts that labels belong to: found by id, then by content."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Read the labels in a file of any tool; what the file is, is recognized by its content."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

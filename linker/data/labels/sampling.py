@@ -1,7 +1,5 @@
 """How labeled posts were drawn: which of them are a random sample, and of what."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 

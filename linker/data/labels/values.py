@@ -1,7 +1,5 @@
 """The words, numbers and marks that files use for relevance labels."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

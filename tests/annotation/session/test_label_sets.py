@@ -1,7 +1,5 @@
 """Label sets, several labels per post, labels of machines, and sessions of earlier versions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Posts that people hold, skip or leave are in the random sample: without them it would claim too much."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Whatever happens to the process: what was acknowledged is there."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

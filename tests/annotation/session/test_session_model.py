@@ -1,7 +1,5 @@
 """Any sequence of actions, beside a model of a session that is as simple as can be."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from pathlib import Path
