@@ -221,7 +221,7 @@ class Thresholds:
         else:
             note = (
                 f"the recall of {shown} % is the estimate, and the truth is below it about every second time "
-                f"(--threshold 'recall>={target:g}' reaches it with 95 % confidence)"
+                f"(a threshold for recall>={target:g} reaches it with 95 % confidence)"
             )
         return replace(threshold, note=f"; {note}{self._needed(target) if confident else ''}")
 

@@ -24,6 +24,7 @@ from linker.web.api.projects import Projects
 from linker.web.api.ranking_queue import BusyError, RankingQueue
 from linker.web.api.rankings import Rankings, ranking_routes
 from linker.web.api.review_routes import review_routes
+from linker.web.api.selection_routes import selection_routes
 from linker.web.api.sessions import NoSessionError, Sessions, session_routes
 from linker.web.api.views import AsciiJsonResponse
 from linker.web.server.access import Access
@@ -94,6 +95,7 @@ def create_app(served: Served, access: Access | None = None) -> FastAPI:
     app.include_router(session_routes(sessions))
     app.include_router(review_routes(sessions))
     app.include_router(ranking_routes(rankings, queue))
+    app.include_router(selection_routes(sessions, rankings.process, queue))
     if served.projects is not None:
         app.include_router(project_routes(served.projects))
     if served.corpus is not None:

@@ -174,7 +174,7 @@ def test_a_whole_project_by_two_people(
     assert [one.text for one in browser.all(".disputes .chip")] == ["Kim: relevant", "Lee: not relevant"]
     browser.one(".disputes button.not").click()
     browser.wait(lambda: "all decided" in browser.text("#review-title ~ [role=status]"))
-    browser.wait(lambda: not browser.all(".steps a"))  # nothing is left to decide
+    browser.wait(lambda: not browser.all(".steps [href='#review-title']"))  # nothing is left to decide
 
     raw = tmp_path / "labels.csv"
     raw.write_bytes(downloaded(browser, "csv"))
@@ -195,6 +195,14 @@ def test_a_whole_project_by_two_people(
         post.id: "relevant" if post.text in RELEVANT and post.id != DISPUTED else "not" for post in POSTS
     }
     assert str(browser.one("#command-export").get_property("value")).startswith("linker annotate export ")
+    for clicked in ("[href='#selection-title']", "[aria-labelledby=selection-title] [type=submit]"):
+        browser.run(
+            "document.querySelector(arguments[0]).click()", clicked
+        )  # the bar at the top may cover it
+    browser.wait(lambda: browser.one("#selection-xlsx").is_displayed())
+    kept = browser.text("#selection-kept")
+    assert kept.startswith(f"{len(RELEVANT)} posts of {len(POSTS)}: Score >= ")
+    assert "75 % of them" in kept
     browser.one(".brand").click()
     browser.wait(lambda: "you may stop" in browser.text(".projects"))
 

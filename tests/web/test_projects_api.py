@@ -14,6 +14,7 @@ import pytest
 
 from linker.annotation.project.project_folder import ProjectsFolder, key_of, safe_name
 from linker.annotation.worker import Worker
+from linker.ranking.ranker import load
 from linker.web.api.projects import Projects
 from linker.web.app import Served as Contents
 from linker.web.app import create_app
@@ -454,3 +455,24 @@ def test_a_process_scores_the_posts(tmp_path: Path) -> None:
     assert "people can label already" in served.owner.post(f"/api/projects/{KEY}/start").json()["error"]
     assert "error" not in label(served.owner, "Ada", "p3", "relevant")
     served.projects.close()
+
+
+def test_the_labels_give_a_threshold_and_a_file_of_the_posts_above_it(ready: Served) -> None:
+    session = ready.projects.get(KEY).session
+    path = f"/api/sessions/{KEY}/selection"
+    assert "no label" in ready.owner.get(path).json()["error"]
+    for post in session.posts:
+        session.label("Ada", post.id, "relevant" if "otters" in post.text else "not")
+    records = {post.id: "otters" in post.text for post in session.posts}
+    expected = load("bm25").rank(list(session.articles), session.posts, labels=records, recall=0.9)
+    found = ready.owner.get(path, params={"by": "recall", "share": 0.9}).json()
+    assert expected.threshold is not None
+    assert (found["kept"], found["total"]) == (len(expected), len(session.posts))
+    assert found["sentence"].startswith(f"score >= {expected.threshold.score} keeps {len(expected)} posts")
+    table = ready.owner.get(f"{path}/csv", params={"by": "recall", "share": 0.9})
+    assert "otters-naher-closer-relevant.csv" in table.headers["content-disposition"]
+    rows = csv.DictReader(table.content.decode("utf-8-sig").splitlines())
+    assert [row["id"] for row in rows] == [ranked.post.id for ranked in expected]
+    assert ready.owner.get(f"{path}/xlsx").content.startswith(b"PK")
+    assert ready.owner.get(f"{path}/exe").status_code == 422
+    assert ready.person("Ada").get(path).status_code == 403

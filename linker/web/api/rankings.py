@@ -62,7 +62,7 @@ class Rankings:
         self._sessions = sessions
         self._default = model or BEST
         self._posts = posts
-        self._process = RankingProcess()
+        self.process = RankingProcess()
 
     def sources(self) -> list[dict[str, Any]]:
         """Return the sources of posts."""
@@ -91,7 +91,7 @@ class Rankings:
             raise LinkerError(f"model {model[:60]!r} is not served here; choose one of the list")
         posts = self._posts_of(body.source, body.posts)
         article = read_article(body.article, body.published)
-        return self._process.rank(model, article, body.source, posts, body.top)
+        return self.process.rank(model, article, body.source, posts, body.top)
 
     def _posts_of(self, source: str, pasted: str) -> Sequence[Post]:
         if source == _PASTED:

@@ -8,8 +8,14 @@ import { Live } from "./live.js";
 import { markdown } from "./markdown.js";
 import { left, missing } from "./progress.js";
 import { Review } from "./review.js";
+import { selectionPanel } from "./selection.js";
 
 const FORMATS = { csv: "CSV", xlsx: "Excel", jsonl: "JSON Lines", asreview: "ASReview", label_studio: "Label Studio", argilla: "Argilla", doccano: "doccano", prodigy: "Prodigy" };
+
+function goTo(id) {
+  byId(id)?.scrollIntoView();
+  byId(id)?.focus({ preventScroll: true });
+}
 
 const field = (id, label, control, hint) => {
   control.id = id;
@@ -17,7 +23,7 @@ const field = (id, label, control, hint) => {
 };
 const panel = (title, ...children) => {
   const id = `part-${title.toLowerCase().replace(/\W+/g, "-")}`;
-  return el("section", { class: "panel stack", "aria-labelledby": id }, el("h2", { id }, title), children);
+  return el("section", { class: "panel stack", "aria-labelledby": id }, el("h2", { id, tabindex: -1 }, title), children);
 };
 
 export class ProjectView {
@@ -51,7 +57,7 @@ export class ProjectView {
   async load(problem = "", place = "") {
     this.problem = problem;
     await this.live.start();
-    if (place === "agreement") this.goToAgreement();
+    if (place === "agreement") goTo("review-title");
   }
 
   close() {
@@ -84,7 +90,7 @@ export class ProjectView {
     this.figures = el("div", { class: "stack wide-gap" });
     this.links = el("div");
     this.form = el("div");
-    this.parts.replaceChildren(this.figures, ...(hasProject ? [this.links] : []), this.review.node, this.exports(), this.imports(), ...(hasProject ? [this.form] : []));
+    this.parts.replaceChildren(this.figures, ...(hasProject ? [this.links] : []), this.review.node, selectionPanel(this.key), this.exports(), this.imports(), ...(hasProject ? [this.form] : []));
     this.drawParts();
   }
 
@@ -95,11 +101,6 @@ export class ProjectView {
     redraw(this.links, this.people(this.project));
     const typed = [...this.form.querySelectorAll("input, textarea")].some((one) => one.value !== one.defaultValue);
     if (!typed) redraw(this.form, this.settings(this.project));
-  }
-
-  goToAgreement() {
-    byId("review-title")?.scrollIntoView();
-    byId("review-title")?.focus({ preventScroll: true });
   }
 
   heading(project, ready) {
@@ -142,12 +143,14 @@ export class ProjectView {
   next(project) {
     const command = (id, text, label) => el("li", {}, el("label", { for: id }, text), copied(label, text, id));
     const { commands } = project;
-    return panel("What to do next", commands ? el("p", { class: "muted" }, "Type the commands where the server was started.") : null,
+    const step = (id, text) => el("li", {}, el("a", { href: `#${id}`, onclick: (event) => { event.preventDefault(); goTo(id); } }, text));
+    return panel("What to do next",
       el("ol", { class: "steps stack" },
-        project.disputed ? el("li", {}, el("a", { href: "#review-title", onclick: (event) => { event.preventDefault(); this.goToAgreement(); } }, `Decide on ${counted(project.disputed, "post")} on which people disagree`)) : null,
-        commands ? [command("command-export", "Write one label per post", commands.export),
-          command("command-rank", "Rank all posts, and keep those above a threshold learned from the labels", commands.rank)]
-          : el("li", {}, "Export one label per post, below.")));
+        project.disputed ? step("review-title", `Decide on ${counted(project.disputed, "post")} on which people disagree`) : null,
+        step("selection-title", "Rank all posts, and keep those above a threshold learned from the labels"),
+        step("part-export-labels", "Export the labels")),
+      commands ? el("details", {}, el("summary", {}, "The same as commands, to type where the server was started"),
+        el("ol", { class: "steps stack" }, command("command-export", "Write one label per post", commands.export), command("command-rank", "Rank all posts", commands.rank))) : null);
   }
 
   people(project) {
