@@ -83,6 +83,7 @@ def create_app(served: Served, access: Access | None = None) -> FastAPI:
         summary="Rank the posts of a corpus for a news article.",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,  # it would redirect to http behind a proxy with TLS
         openapi_url="/api/openapi.json" if served.corpus is not None else None,
         exception_handlers={
             LinkerError: _linker_error,
@@ -126,6 +127,7 @@ def _access_routes(served: Served, access: Access, sessions: Sessions, rankings:
                 "sources": rankings.sources(),
                 "models": rankings.models(),
                 "corpus": served.corpus is not None,
+                "address": access.address.partition("#")[0] if access.public_url else None,
             }
         else:
             try:
@@ -135,20 +137,22 @@ def _access_routes(served: Served, access: Access, sessions: Sessions, rankings:
         return AsciiJsonResponse(view)
 
     @router.post(LOGIN.removeprefix("/api"))
-    def login(body: LoginBody) -> Response:
+    def login(request: Request, body: LoginBody) -> Response:
         token = body.token.strip()
         visitor = access.visitor(token)
         if visitor is None:
             return AsciiJsonResponse({"error": "wrong token"}, 401)
         response = AsciiJsonResponse({})
         if visitor != OWNER or access.token is not None:
-            response.set_cookie(access.cookie, token, max_age=_YEAR, httponly=True, samesite="strict")
+            response.set_cookie(
+                value=token, max_age=_YEAR, **access.cookie_for(request.headers.get("origin"))
+            )
         return response
 
     @router.post("/logout")
-    def logout() -> Response:
+    def logout(request: Request) -> Response:
         response = AsciiJsonResponse({})
-        response.delete_cookie(access.cookie, httponly=True, samesite="strict")
+        response.delete_cookie(**access.cookie_for(request.headers.get("origin")))
         return response
 
     return router

@@ -13,13 +13,9 @@ from linker.web.api.rankings import Rankings
 from linker.web.api.sessions import Sessions
 
 POSTS = [
-    "The council closed the bridge",
-    "Rain all day",
-    "Cracks in the pier of the bridge",
-    "What a goal",
-    "Bridge!",
-    "Wet",
-]
+    "The council closed the bridge", "Rain all day", "Cracks in the pier of the bridge",
+    "What a goal", "Bridge!", "Wet",
+]  # fmt: skip
 
 
 def test_sessions_and_the_page_use_it(

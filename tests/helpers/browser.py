@@ -30,11 +30,15 @@ PATIENCE = 15.0
 class Server:
     """`linker serve` in a thread."""
 
-    def __init__(self, served: Served, token: str | None = None, port: int = 0) -> None:
+    def __init__(
+        self, served: Served, token: str | None = None, port: int = 0, public_url: str | None = None
+    ) -> None:
         listener = listening.bind("127.0.0.1", port)
         self.port = listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}/"
-        self._server = listening.make_server(create_app(served, Access(port=self.port, token=token)))
+        self._server = listening.make_server(
+            create_app(served, Access(port=self.port, token=token, public_url=public_url))
+        )
         self.thread = threading.Thread(target=self._server.run, args=([listener],), daemon=True)
         self.thread.start()
 
@@ -77,15 +81,13 @@ class Browser:
         options = webdriver.ChromeOptions()
         options.binary_location = str(CHROMIUM)
         for argument in (
-            "headless",
-            "no-sandbox",
-            "disable-gpu",
-            "no-first-run",
-            "disable-background-networking",
-        ):
+            "headless", "no-sandbox", "disable-gpu", "no-first-run",
+            "disable-background-networking", "host-resolver-rules=MAP label.example 127.0.0.1",
+        ):  # fmt: skip
             options.add_argument(f"--{argument}")
         options.add_argument(f"--window-size={width},{height}")
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        options.accept_insecure_certs = True
         self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(str(DRIVER)))
 
     def quit(self) -> None:

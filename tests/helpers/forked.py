@@ -15,30 +15,16 @@ from pathlib import Path
 
 # Imported once, in the process from which all others are forked: nothing that starts threads or opens files.
 _PRELOADED = [
-    "linker.training.experiment",
-    "linker.cli.main",
-    "linker.modules.encoders.star_transformer",
-    "linker.modules.losses.triplet_margin",
-    "linker.modules.miners",
-    "linker.data.readers.articles_and_posts",
-    "torch.utils.tensorboard",
-    "sklearn.metrics",
-    "linker.data.splitters.by_column",
-    "linker.data.tokenizers.social",
-    "linker.modules.embedders.word_vectors",
-    "torch._dynamo",
-    "_jsonnet",
-    "linker.training.distributed.process_group",
-    "torch.distributed",
-    "linker.evaluation.evaluate",
-    "linker.models.features.words",
-    "linker.ranking.ranker",
-    "linker.annotation.simulation.simulate",
-    "scipy.stats",
-    "tests.helpers.training_runs",
-    "tests.helpers.process_groups",
-    "tests.helpers.warm",
-]
+    "linker.training.experiment", "linker.cli.main", "linker.modules.encoders.star_transformer",
+    "linker.modules.losses.triplet_margin", "linker.modules.miners",
+    "linker.data.readers.articles_and_posts", "torch.utils.tensorboard", "sklearn.metrics",
+    "linker.data.splitters.by_column", "linker.data.tokenizers.social",
+    "linker.modules.embedders.word_vectors", "torch._dynamo", "_jsonnet",
+    "linker.training.distributed.process_group", "torch.distributed", "linker.evaluation.evaluate",
+    "linker.models.features.words", "linker.ranking.ranker",
+    "linker.annotation.simulation.simulate", "scipy.stats", "tests.helpers.training_runs",
+    "tests.helpers.process_groups", "tests.helpers.warm",
+]  # fmt: skip
 context = multiprocessing.get_context("forkserver")
 context.set_forkserver_preload(_PRELOADED)
 

@@ -21,19 +21,9 @@ from tests.corpus.conftest import write_posts
 
 START = datetime(2031, 5, 1, tzinfo=timezone.utc)
 WORDS = [
-    "storm",
-    "bridge",
-    "otter",
-    "river",
-    "harbor",
-    "council",
-    "flood",
-    "ferry",
-    "closed",
-    "rain",
-    "the",
-    "mayor",
-]
+    "storm", "bridge", "otter", "river", "harbor", "council", "flood", "ferry", "closed", "rain",
+    "the", "mayor",
+]  # fmt: skip
 ARTICLES = [
     Article(
         "a", "A storm closed the bridge over the river. The ferry and the otters wait.", "Flood", None, START

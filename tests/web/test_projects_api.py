@@ -363,7 +363,7 @@ def test_an_upload_that_is_too_large_is_refused_before_it_comes(served: Served) 
     path = f"/api/projects/{KEY}/files?name=posts.jsonl"
     headers = {"Content-Length": str(MAX_UPLOAD + 1)}
     refused = served.owner.post(path, content=b"", headers=headers)
-    assert (refused.status_code, refused.text) == (413, "more than 1,024 MiB")
+    assert (refused.status_code, refused.json()) == (413, {"error": "more than 1,024 MiB"})
     too_long = served.owner.post("/api/projects", content=b"x" * (MAX_BODY + 1))
     assert too_long.status_code == 413
 

@@ -31,18 +31,18 @@ def test_own_names_are_answered(client: Client, host: str) -> None:
 @pytest.mark.parametrize(
     "host",
     [
-        "evil.example",
-        "evil.example:8123",
-        "127.0.0.1.evil.example",
-        "localhost.evil.example",
-        "[evil]",
-        "",
-        "1",
+        "evil.example", "evil.example:8123", "127.0.0.1.evil.example", "localhost.evil.example",
+        "[evil]", "", "1",
     ],
-)
-@pytest.mark.parametrize("path", ["/", "/api/about", "/static/main.js"])
-def test_a_name_that_somebody_else_points_here_is_turned_away(client: Client, host: str, path: str) -> None:
-    assert client.get(path, headers={"Host": host}).status_code == 421
+)  # fmt: skip
+def test_a_name_that_somebody_else_points_here_gets_the_empty_page_and_what_to_do(
+    client: Client, host: str
+) -> None:
+    assert client.get("/", headers={"Host": host}).status_code == 200
+    for method, path in (("GET", "/api/about"), ("POST", "/api/login")):
+        refused = client.request(method, path, headers={"Host": host})
+        assert refused.status_code == 421
+        assert refused.json()["error"].endswith("with the address of this page after --public-url")
 
 
 def test_a_server_on_a_network_goes_by_its_own_names_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,21 +218,30 @@ def test_scripts_put_in_text_as_text_only_and_find_all_their_modules() -> None:
         assert not re.search(r"@import|url\(", path.read_text())
 
 
-def test_a_proxy_serves_the_page_under_its_own_name(session: Session) -> None:
-    access = Access(token=TOKEN, public_url="https://Label.lab.example/")
+@pytest.mark.parametrize("url", ["https://Label.lab.example/", "https://label.lab.example:443/linker"])
+def test_a_proxy_serves_the_page_under_its_own_name(session: Session, url: str) -> None:
+    access = Access(token=TOKEN, public_url=url)
     client = Client(create_app(Served([session]), access))
     public = {"Host": "label.lab.example", "Origin": "https://label.lab.example"}
-    assert client.get("/", headers=public).status_code == 200
-    assert client.get("/", headers={"Host": "other.example"}).status_code == 421
-    assert client.post("/api/login", json={"token": TOKEN}, headers=public).status_code == 200
-    other = {**public, "Origin": "https://other.example"}
-    assert client.post("/api/login", json={"token": TOKEN}, headers=other).status_code == 403
-    assert access.address == f"https://Label.lab.example/#token={TOKEN}"
+    for path in {access.path, "/"}:  # the proxy may remove the path
+        assert client.get(f"{path}api/about", headers=public).status_code == 401
+        assert client.get(f"{path}static/main.js", headers=public).status_code == 200
+        for headers in (public, {"Origin": public["Origin"]}):  # or not forward the host
+            login = client.post(f"{path}api/login", json={"token": TOKEN}, headers=headers)
+            assert login.status_code == 200
+            assert login.headers["set-cookie"].endswith(f"; Path={access.path}; SameSite=strict; Secure")
+        other = {**public, "Origin": "https://other.example"}
+        assert client.post(f"{path}api/login", json={"token": TOKEN}, headers=other).status_code == 403
+    bare = client.get(access.path[:-1] or "/", headers=public, follow_redirects=False)
+    assert bare.headers.get("location", "/") == access.path
+    assert "Secure" not in client.post("/api/login", json={"token": TOKEN}).headers["set-cookie"]  # over SSH
+    assert access.address == f"{url.rstrip('/')}/#token={TOKEN}"
 
 
 @pytest.mark.parametrize(
-    "url", ["label.example", "ftp://label.example", "https://", "https://a.example/linker"]
+    "url",
+    ["label.example", "ftp://label.example", "https://", "https://a.example/api", "https://a.example/?x"],
 )
-def test_public_urls_are_those_of_hosts(url: str) -> None:
+def test_public_urls_are_addresses_of_pages(url: str) -> None:
     with pytest.raises(LinkerError, match="--public-url"):
         Access(public_url=url)

@@ -47,7 +47,7 @@ def serve(
         str | None,
         typer.Option(
             metavar="URL",
-            help="Address at which a proxy serves the page, such as https://label.example; needs a token.",
+            help="Address at which a proxy serves the page, such as https://label.example/linker; needs a token.",
         ),
     ] = None,
     token: Annotated[

@@ -8,6 +8,7 @@ import secrets
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from linker.common.errors import LinkerError
@@ -30,7 +31,7 @@ class Access:
         port: port that it listens on; part of the cookie's name, so that two servers do not share one.
         token: token of the owner; None: everybody who reaches the server and sends no token is the owner, for loopback
             and without people only.
-        public_url: address at which a proxy serves the page; None: there is no proxy.
+        public_url: address at which a proxy serves the page, with or without a path; None: there is no proxy.
         person_of: token → the person whose it is; None: nobody's.
 
     Raises:
@@ -55,19 +56,36 @@ class Access:
             )
         if (url := self.public_url) is not None:
             parts = urlsplit(url)
-            if parts.scheme not in ("http", "https") or not parts.hostname:
+            wrong = parts.query or parts.fragment or self.path.startswith(("/api/", "/static/"))
+            if wrong or parts.scheme not in ("http", "https") or not parts.hostname:
                 raise LinkerError(
-                    f"--public-url {url}: not an address; give one such as https://label.example"
+                    f"--public-url {url}: not an address for the page; give one such as https://label.example or "
+                    "https://example.org/linker"
                 )
-            if parts.path.strip("/") or parts.query or parts.fragment:
-                raise LinkerError(
-                    f"--public-url {url}: has a path; serve the page at the root of a host name"
-                )
+
+    @property
+    def origin(self) -> str:
+        """What browsers send as `Origin` from the page behind the proxy; empty without one."""
+        parts = urlsplit(self.public_url or "")
+        usual = ":443" if parts.scheme == "https" else ":80"
+        return f"{parts.scheme}://{parts.netloc.lower().removesuffix(usual)}" if self.public_url else ""
+
+    @property
+    def path(self) -> str:
+        """The path of the page behind the proxy, with a slash at both ends."""
+        return f"{urlsplit(self.public_url or '').path.rstrip('/')}/"
 
     @property
     def cookie(self) -> str:
         """The name of the cookie with the token."""
         return f"linker-{self.port}"
+
+    def cookie_for(self, origin: str | None) -> dict[str, Any]:
+        """Return name and attributes of the cookie; behind the proxy it is for its path, and secure as its address."""
+        path, secure = "/", False
+        if origin and origin == self.origin:
+            path, secure = self.path, origin.startswith("https:")
+        return {"key": self.cookie, "path": path, "secure": secure, "httponly": True, "samesite": "strict"}
 
     @property
     def names(self) -> set[str]:

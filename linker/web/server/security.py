@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from linker.web.server.access import Access, is_ip
@@ -39,9 +40,10 @@ _HEADERS = {
 class SecurityMiddleware:
     """ASGI middleware that rejects unauthorized requests.
 
-    - `Host` must be an IP address, `localhost`, or a name of this server, which prevents DNS rebinding.
+    - For `/api`, `Host` must be an IP address, `localhost`, or a name of this server, which prevents DNS rebinding.
     - Requests from other sites are rejected by `Origin` and `Sec-Fetch-Site`, if the browser sends them; requests that
       change something need a header that forms cannot send.
+    - The path of the public address is removed, where the proxy has left it.
     - With a token, `/api` requires it in a cookie or as `Authorization: Bearer …`. The page contains no data and is
       open, so that it can ask for the token.
     - A visitor with the token of one person may use what `Visitor.may` lists and nothing else.
@@ -63,6 +65,12 @@ class SecurityMiddleware:
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
+        prefix = unquote(self._access.path)
+        if scope["path"] + "/" == prefix != "/":
+            await RedirectResponse(prefix)(scope, receive, send)
+            return
+        if scope["path"].startswith(prefix):
+            scope["path"] = scope["path"].removeprefix(prefix[:-1])
         limit = MAX_UPLOAD if _UPLOADS.fullmatch(scope["path"]) else MAX_BODY
         size = 0
 
@@ -82,7 +90,7 @@ class SecurityMiddleware:
 
         if (refusal := self._refusal(scope, limit)) is not None:
             message, status = refusal
-            await PlainTextResponse(message, status)(scope, receive, send_secured)
+            await JSONResponse({"error": message}, status)(scope, receive, send_secured)
         else:
             await self._app(scope, receive_within, send_secured)
 
@@ -90,12 +98,12 @@ class SecurityMiddleware:
         headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
         api, safe = path.startswith("/api"), method in _SAFE
         name = _host_name(headers.get("host", ""))
-        if name not in self._names and not is_ip(name):
+        if api and name not in self._names and not is_ip(name):
             return (
-                "unknown host name; use an address that the server was started with, or start it with --public-url",
+                f"unknown host name {name[:100]!r}; start the server with the address of this page after --public-url",
                 421,
             )
-        if (api or not safe) and not _same_origin(headers):
+        if (api or not safe) and not _same_origin(headers, self._access.origin):
             return "requests from other sites are refused", 403
         if not safe and not headers.get(_HEADER):
             return f"the header {_HEADER} is missing", 403
@@ -122,9 +130,9 @@ def _host_name(host: str) -> str:
     return host.partition(":")[0].lower().removesuffix(".")
 
 
-def _same_origin(headers: Headers) -> bool:
+def _same_origin(headers: Headers, public: str) -> bool:
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return False
     origin = headers.get("origin")
-    # A proxy may have terminated TLS, so only host and port are compared.
-    return origin is None or origin.partition("://")[2] == headers.get("host")
+    # A proxy may have terminated TLS, so only host and port are compared, or have sent another host name.
+    return origin in (None, public or None) or origin.partition("://")[2] == headers.get("host")

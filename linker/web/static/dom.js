@@ -88,7 +88,7 @@ const FOCUSABLE = "a[href], button, input, select, textarea, summary";
 /** Replace the children of a node unless they were drawn so before; what had the focus has it again. */
 export function redraw(node, ...children) {
   const fresh = el("div", {}, ...children);
-  const look = fresh.innerHTML + [...fresh.querySelectorAll("input, select, textarea")].map((one) => `\n${one.value}`);
+  const look = new XMLSerializer().serializeToString(fresh) + [...fresh.querySelectorAll("input, select, textarea")].map((one) => `\n${one.value}`);
   if (drawn.get(node) === look) return;
   drawn.set(node, look);
   const held = [...node.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement);

@@ -57,7 +57,7 @@ async function reached(question) {
       alarm(null);
       return answer;
     } catch (failure) {
-      if ([403, 404].includes(failure.status)) throw failure;
+      if ([403, 404, 421].includes(failure.status)) throw failure;
       alarm(`${failure.message}; trying again…`);
       await new Promise((resolve) => { setTimeout(resolve, 1500); });
     }
@@ -152,7 +152,7 @@ async function viewOf(name) {
     if (about.projects) about = await reached(() => ask("api/about")); // there may be new ones
     return new RankView(about.sources, about.models);
   }
-  if (name === "project") return new ProjectView(current, sessionOf, annotator, askName, about.projects, drawReached);
+  if (name === "project") return new ProjectView(current, sessionOf, annotator, askName, about.projects, drawReached, about.address);
   return new NewProjectView(await reached(() => ask("api/projects")), (key, problem) => {
     pending = problem;
     location.hash = `#project/${encodeURIComponent(key)}`;

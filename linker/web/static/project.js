@@ -35,12 +35,13 @@ export class ProjectView {
    * @param hasProject  false: a session without a project, of which there are labels only
    * @param reached  a function, called with the failure whenever it was tried to keep the page current, or null
    */
-  constructor(key, desk, annotator, askName, hasProject, reached) {
+  constructor(key, desk, annotator, askName, hasProject, reached, address) {
     this.key = key;
     this.desk = desk;
     this.annotator = annotator;
     this.askName = askName;
     this.hasProject = hasProject;
+    this.address = address; // of the page behind a proxy
     this.path = `api/projects/${encodeURIComponent(key)}`;
     this.session = `api/sessions/${encodeURIComponent(key)}`;
     this.live = new Live(`${this.session}/version`, () => this.refresh(), (failure) => {
@@ -155,7 +156,7 @@ export class ProjectView {
 
   people(project) {
     const links = project.people.map((person, i) => {
-      const address = `${location.origin}${location.pathname}#token=${person.token}`;
+      const address = `${this.address ?? location.origin + location.pathname}#token=${person.token}`;
       return el("li", {}, el("label", { for: `link-${i}` }, person.name), copied(address, `Link of ${person.name}`, `link-${i}`));
     });
     return panel("People", links.length ? el("ul", { class: "rows links" }, links) : el("p", { class: "muted" }, "No people are named: visitors enter their own name. Add people under Settings to give each a link."),

@@ -39,22 +39,10 @@ def _is_id(text: str) -> bool:
 
 any_text = st.text(max_size=30) | st.sampled_from(
     [
-        "=1+1",
-        "+49",
-        "-x",
-        "@anna",
-        "'=1",
-        "''@",
-        "'quoted'",
-        "\ttab",
-        "a\r\nb",
-        "a\u2028b",
-        "\x85",
-        "\0",
-        "＝1",
-        "\ufeffx",
+        "=1+1", "+49", "-x", "@anna", "'=1", "''@", "'quoted'", "\ttab", "a\r\nb", "a\u2028b",
+        "\x85", "\0", "＝1", "\ufeffx",
     ]
-)
+)  # fmt: skip
 names = any_text.filter(bool)
 notes = names.filter(lambda text: "\0" not in text)
 # What posts and annotators are called: no control characters, no space around, no marks of text.
@@ -128,14 +116,9 @@ def test_half_a_surrogate_pair_does_not_stop_an_export(name: str, tmp_path: Path
 
 def test_a_workbook_holds_texts_that_are_no_formulas(tmp_path: Path) -> None:
     texts = [
-        "=HYPERLINK(1)",
-        "+1",
-        "-1",
-        "@SUM(1)",
-        "https://news.example",
-        "12345678901234567890",
+        "=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "https://news.example", "12345678901234567890",
         "🦦",
-    ]
+    ]  # fmt: skip
     made = [LabeledPost(Post(text, text), "a1", -1.5, "not", text, text, NOON) for text in texts]
     made.append(LabeledPost(Post("none", "unlabeled"), "a1", 2.0))
     write(tmp_path / "labels.xlsx", "xlsx", made)

@@ -24,13 +24,9 @@ from linker.data.io.records import read_posts
 fsspec = pytest.importorskip("fsspec", reason="the package fsspec (comes with torch) is not installed")
 
 FILES = (
-    "a.jsonl",
-    "2014-07/1.jsonl.gz",
-    "2014-07/2.csv",
-    "2014-07/deep/er/3.parquet",
-    "2014-08/4.jsonl.gz",
-    "2015-01/5.jsonl.gz",
-)
+    "a.jsonl", "2014-07/1.jsonl.gz", "2014-07/2.csv", "2014-07/deep/er/3.parquet",
+    "2014-08/4.jsonl.gz", "2015-01/5.jsonl.gz",
+)  # fmt: skip
 OTHERS = ("README.txt", "_SUCCESS", "2014-07/notes.md", "a.jsonl.errors.jsonl")
 HIDDEN = (".hidden.jsonl", ".git/x.jsonl", "2014-07/.tmp/y.jsonl")
 

@@ -180,13 +180,9 @@ def test_a_start_that_is_none_or_another_model_is_one_message(place: Path) -> No
 def test_what_makes_scores_of_vectors_may_differ_from_the_start(place: Path) -> None:
     distil("--out", "student", "--epochs", "1")
     other = [
-        "-o",
-        "model.null_score=0.5",
-        "-o",
-        "model.neighbor_weight=0.1",
-        "-o",
+        "-o", "model.null_score=0.5", "-o", "model.neighbor_weight=0.1", "-o",
         "model.model.weights=[1, 0.3]",
-    ]
+    ]  # fmt: skip
     run("train", "c.jsonnet", "--out", "a", "-o", "start=student", "-o", "trainer.epochs=1", *other)
     assert json.loads((place / "a" / "config.json").read_text())["model"]["null_score"] == 0.5
 
