@@ -12,7 +12,7 @@ from linker.common.checks import at_least
 from linker.common.errors import ModelError
 from linker.data.characters import plain
 from linker.data.types import Article, Post
-from linker.models.files.hub import is_hub_name, split_hub_name
+from linker.models.files.hub import hub_errors, is_hub_name, split_hub_name
 from linker.models.files.weight_files import check_weight_files
 from linker.models.model import EncoderModel, Model
 
@@ -84,21 +84,16 @@ def _load(path: str) -> SentenceTransformer:
             "pip install 'article-linker[transformers]'"
         ) from error
     disable_progress_bar()  # it writes to pipes too
-    try:
-        folder = path
-        if on_hub:
-            name, revision = split_hub_name(path)
+    folder = path
+    if on_hub:
+        name, revision = split_hub_name(path)
+        with hub_errors(path):
             folder = snapshot_download(name, revision=revision, allow_patterns=_FILES)
-        check_weight_files(Path(folder))
+    check_weight_files(Path(folder))
+    try:
         return SentenceTransformer(
             folder, trust_remote_code=False, local_files_only=True, model_kwargs={"use_safetensors": True}
         )
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         reason = str(error).strip().split("\n")[0]
-        where = (
-            "not found as a folder or on the Hugging Face hub"
-            if on_hub
-            else "sentence-transformers cannot load the model"
-        )
-        hint = "; download the model and give its folder" if on_hub else ""
-        raise ModelError(f"{path}: {where} ({reason}){hint}") from error
+        raise ModelError(f"{path}: sentence-transformers cannot load the model ({reason})") from error
