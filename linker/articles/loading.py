@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from linker.articles.extraction import extract_article
 from linker.articles.page import HTML_TYPES, JSON_TYPE, Page
@@ -42,7 +43,9 @@ _FORMATS = "HTML, PDF, plain text or Markdown, JSON or a table with title and te
 _MAX_FILE = 64 << 20
 
 
-def load_articles(source: str | Path, force: bool = False) -> list[Article]:
+def load_articles(
+    source: str | Path, force: bool = False, most: int | None = None, **fetching: Any
+) -> list[Article]:
     """Load the article at an address or in a text, or the articles in a file, a folder or standard input (`-`).
 
     A file is HTML (a saved page), PDF, plain text or Markdown, JSON (an object with `title` and `text`, a list of
@@ -53,11 +56,13 @@ def load_articles(source: str | Path, force: bool = False) -> list[Article]:
 
     The id is the address or the file's name unless JSON gives one, `text` for text, and `stdin` for standard input.
 
-    Only for sources that the user names: any file is read, any address is fetched.
+    Only for sources that the user names: any file is read, and any address is fetched unless `fetching` says otherwise.
 
     Args:
         source: an address, a path, text of more than one word, or `-`.
         force: accept pages with too little text to be the article (see `linker.articles.html.incomplete_pages`).
+        most: number of articles, or pages, after which reading ends.
+        fetching: how addresses are fetched, see `linker.articles.fetching.fetch`.
 
     Raises:
         StubError: if the page is the teaser of an article, a consent wall, an error page or nearly empty.
@@ -67,19 +72,19 @@ def load_articles(source: str | Path, force: bool = False) -> list[Article]:
     source = str(source)
     kind = source_kind(source)
     articles, faults = [], Faults()
-    for page in _pages(source, kind, faults):
+    for page in islice(_pages(source, kind, faults), most):
         with faults:
             if isinstance(page, str):
                 # Imported late: an HTTP client takes longer to import than the rest of this package.
                 from linker.articles.fetching import fetch
 
-                page = fetch(page, allow_private=True)
+                page = fetch(page, **{"allow_private": True, **fetching})
             if page.kind != "json":
                 articles.append(extract_article(page, force))
             else:
                 articles += articles_of_json(page.content, page.name, page.id)
     if kind == "table":
-        return read_articles(source)
+        return read_articles(source, most=most)
     if kind != "folder" or not articles:
         faults.raise_if_any()
         return articles

@@ -201,11 +201,7 @@ class ScoreBounds:
     """
 
     def __init__(
-        self,
-        model: Model,
-        table: PostTable,
-        query: Sequence[Article],
-        upper: Mapping[Feature, np.ndarray],
+        self, model: Model, table: PostTable, query: Sequence[Article], upper: Mapping[Feature, np.ndarray]
     ) -> None:
         self._model, self._table, self._query = model, table, query
         rest = [feature for feature in model.features() if feature not in upper]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,8 +18,10 @@ from starlette.staticfiles import StaticFiles
 
 from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
+from linker.data.files.tables import ENDINGS
 from linker.data.types import Post
 from linker.version import __version__
+from linker.web.api.file_routes import file_routes
 from linker.web.api.project_routes import project_routes
 from linker.web.api.projects import Projects
 from linker.web.api.ranking_queue import BusyError, RankingQueue
@@ -28,7 +31,7 @@ from linker.web.api.selection_routes import selection_routes
 from linker.web.api.sessions import NoSessionError, Sessions, session_routes
 from linker.web.api.views import AsciiJsonResponse
 from linker.web.server.access import Access
-from linker.web.server.security import LOGIN, SecurityMiddleware
+from linker.web.server.security import LOGIN, MAX_UPLOAD, SecurityMiddleware
 from linker.web.server.visitors import OWNER, visitor_of
 
 if TYPE_CHECKING:
@@ -97,6 +100,7 @@ def create_app(served: Served, access: Access | None = None) -> FastAPI:
     app.include_router(review_routes(sessions))
     app.include_router(ranking_routes(rankings, queue))
     app.include_router(selection_routes(sessions, rankings.process, queue))
+    app.include_router(file_routes("/api/uploads", sessions.files.get, threading.Lock()))
     if served.projects is not None:
         app.include_router(project_routes(served.projects))
     if served.corpus is not None:
@@ -128,6 +132,8 @@ def _access_routes(served: Served, access: Access, sessions: Sessions, rankings:
                 "models": rankings.models(),
                 "corpus": served.corpus is not None,
                 "address": access.address.partition("#")[0] if access.public_url else None,
+                "endings": list(ENDINGS),
+                "upload_bytes": MAX_UPLOAD,
             }
         else:
             try:

@@ -215,12 +215,12 @@ def test_bad_posts_are_reported_and_replaced(browser: Browser, url: str, tmp_pat
     browser.driver.get(f"{url}#new")
     fill_in(browser, bad, model="bm25")
     browser.one("main form [type=submit]").click()
-    browser.wait(lambda: "line 2" in browser.text(".problem-box"))
-    assert "posts.jsonl" in browser.text(".problem-box")
-    assert str(tmp_path) not in browser.text(".problem-box")
-    browser.one("#draft-posts").send_keys(str(good))
-    browser.one("main .panel .primary").click()
-    browser.wait(lambda: browser.one("#part-progress").is_displayed())
+    browser.wait(lambda: "posts.jsonl cannot be read yet" in browser.text("form > .problem"))
+    assert "posts.jsonl, line 2" in browser.text(".files .problem")
+    assert str(tmp_path) not in browser.text(".files .problem")
+    browser.one("#new-posts").send_keys(str(good))
+    browser.wait(lambda: not browser.all(".files .problem"))
+    create(browser)
     assert "Not known yet" in browser.text("#left")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from linker.annotation.project.project_folder import ProjectsFolder, key_of, safe_name
+from linker.annotation.project.post_files import safe_name
+from linker.annotation.project.project_folder import ProjectsFolder, key_of
 from linker.annotation.worker import Worker
 from linker.ranking.ranker import load
 from linker.web.api.projects import Projects
@@ -20,6 +22,8 @@ from linker.web.app import Served as Contents
 from linker.web.app import create_app
 from linker.web.server.access import Access
 from linker.web.server.security import MAX_BODY, MAX_UPLOAD
+from tests.helpers.forked import run_linker
+from tests.helpers.pdfs import pdf
 from tests.helpers.sessions import events_in
 from tests.web.conftest import ARTICLE, Client, make_posts
 
@@ -109,12 +113,12 @@ def label(client: Client, name: str, post: str, value: str, **more: Any) -> dict
 def test_a_project_is_created_labeled_and_listed(served: Served) -> None:
     assert served.owner.get("/api/projects").json()["projects"] == []
     created = served.create()
-    assert (created["key"], created["state"], created["files"]) == (KEY, "draft", [])
+    assert (created["key"], created["state"], created["files"]) == (KEY, "draft", 0)
     assert (
         served.owner.post(f"/api/projects/{KEY}/start").json()["error"]
         == "no posts; drop a file of posts first"
     )
-    assert [file["name"] for file in served.upload().json()["files"]] == ["posts.jsonl"]
+    assert served.upload().json()["name"] == "posts.jsonl"
     details = served.start()
     assert (details["state"], details["posts"], details["error"]) == ("labeling", 30, "")
     assert details["estimate"]["known"] is False
@@ -155,7 +159,8 @@ def test_bad_posts_are_named_by_file_and_line_and_can_be_replaced(served: Served
     assert details["error"].startswith("1 bad line; correct it:")  # no option of a command
     assert str(served.root) not in details["error"]
     refused = served.upload(name="posts.docx", content=b"PK\x03\x04word/document.xml").json()["error"]
-    assert "posts.docx: cannot be read as posts (not a table of posts); drop a table" in refused
+    assert refused.startswith("posts.docx: not an Excel workbook")
+    assert [file.name for file in (served.root / KEY / "uploads").iterdir()] == ["posts.jsonl"]
     served.upload()
     assert served.start()["state"] == "labeling"
     assert "after labeling has begun" in served.upload().json()["error"]
@@ -181,9 +186,8 @@ def test_posts_outside_of_conditions_are_left_out_and_counted(served: Served) ->
     served.upload(content="".join(json.dumps(row) + "\n" for row in rows).encode())
     details = served.start()
     assert details["posts"] == 3  # p5, p7, p9
-    conditions = "--since 2031-03-05 --until 2031-03-11 --lang English"
     assert details["notes"][-1] == "3 of 30 posts are within --since, --until and --lang"
-    assert f" {conditions} " in details["commands"]["rank"]
+    assert "--posts labels.csv" in details["commands"]["rank"]  # which has these posts alone
     assert ProjectsFolder(served.root).open(KEY).settings.filter.languages == ("en",)
 
 
@@ -442,6 +446,7 @@ def test_a_damaged_project_is_listed_with_what_is_wrong(ready: Served) -> None:
     entry = again.owner.get("/api/projects").json()["projects"][0]
     assert entry["state"] == "broken"
     assert "7 people per post" in entry["error"]
+    assert again.owner.delete(f"/api/projects/{KEY}").json() == {"folder": str(ready.root / ".removed" / KEY)}
     again.projects.close()
 
 
@@ -476,3 +481,74 @@ def test_the_labels_give_a_threshold_and_a_file_of_the_posts_above_it(ready: Ser
     assert ready.owner.get(f"{path}/xlsx").content.startswith(b"PK")
     assert ready.owner.get(f"{path}/exe").status_code == 422
     assert ready.person("Ada").get(path).status_code == 403
+
+
+def test_files_are_read_as_people_choose(served: Served) -> None:
+    rows = "".join(f"{i};Für Otter {i};0{i}/02/2024\n" for i in range(1, 4))
+    place, path = f"/api/uploads/{'0a' * 16}/files", f"/api/projects/{KEY}/files"
+    query, content = {"name": "wörk/A 1.csv"}, f"Nr;Was;Wann\n{rows}".encode("cp1252")
+    found = served.owner.post(place, params=query, content=content).json()
+    columns = ["Nr", "Was", "Wann"]
+    assert (found["name"], found["encoding"], found["columns"]) == ("A_1.csv", "windows-1252", columns)
+    assert 'column "text" is missing' in found["error"]
+    choice: dict[str, Any] = {"text": "Was", "created_at": "Wann", "id": "Nr"}
+    found = served.owner.post(f"{place}/A_1.csv", json=choice).json()
+    assert (found["error"], found["count"], found["order"], found["posts"][0][2]) == ("", 3, "unknown", None)
+    served.create(files="0a" * 16, labels_per_post=1)  # the files and the choice move along
+    choice["day_first"] = True
+    found = served.owner.post(f"{path}/A_1.csv", json=choice).json()
+    assert found["posts"][1] == ["2", "Für Otter 2", "2024-02-02T00:00:00+00:00", None]
+    served.upload()
+    assert served.owner.delete(f"{path}/posts.jsonl").status_code == 200
+    assert served.owner.delete(f"{path}/posts.jsonl").status_code == 400
+    assert served.owner.get(place).json() == []
+    assert "not a key" in served.owner.get("/api/uploads/x/files").json()["error"]
+    settings = served.root / KEY / "project.json"
+    written = json.loads(settings.read_text())
+    assert written["reading"] == {"A_1.csv": choice}
+    again = Served(served.root)
+    details = again.start()
+    assert details["posts"] == 3
+    listed = again.owner.get(f"/api/sessions/{KEY}/posts").json()["posts"]
+    assert {post["id"]: post["created"][:10] for post in listed}["3"] == "2024-02-03"
+    label(again.owner, "Ada", "1", "relevant")
+    label(again.owner, "Ada", "2", "not")
+    for command in details["commands"].values():  # which read the same posts by the same ids
+        done = run_linker(served.root, *shlex.split(command.partition(" --threshold")[0])[1:])
+    assert (done.returncode, "Für Otter 3" in done.stdout) == (0, True), done.stderr
+    again.projects.close()
+    del written["reading"]
+    settings.write_text(json.dumps(written))  # as before there were choices
+    assert ProjectsFolder(served.root).open(KEY).settings.reading == {}
+
+
+def test_articles_of_files_are_read_and_nothing_else_is(served: Served, tmp_path: Path) -> None:
+    def read(name: str, content: bytes) -> Any:
+        return served.owner.post("/api/articles", params={"name": name}, content=content).json()
+
+    lines = [f"Otters were filmed below the weir of Marrow {i} times, said the keepers." for i in range(9)]
+    (article,) = read("a.pdf", pdf(lines, title="Otters return"))
+    assert (article["title"], article["text"]) == ("Otters return", "\n".join(lines))
+    table = "title,text,published,id\n" + "".join(f"T{i},Otters {i},2031-03-0{i},a{i}\n" for i in (1, 2))
+    assert [one["published"][:10] for one in read("b.csv", table.encode())] == ["2031-03-01", "2031-03-02"]
+    many = json.dumps([{"title": "T", "text": "x"}] * 21).encode()
+    assert read("c.json", many) == {"error": "c.json: more than 20 articles"}
+    assert read("../d.docx", b"PK")["error"].startswith("d.docx: a word-processor document; save it as PDF")
+    assert "not an address of the public internet" in read("e.txt", b"http://127.0.0.1:1/a")["error"]
+    (article,) = read("f.txt", str(tmp_path).encode())
+    assert article["text"] == str(tmp_path)
+
+
+def test_a_removed_project_lies_in_a_folder_beside_the_others(ready: Served) -> None:
+    ada = ready.person("Ada")
+    label(ada, "Ada", "p3", "relevant")
+    assert ada.delete(f"/api/projects/{KEY}").status_code == 403
+    folder = Path(ready.owner.delete(f"/api/projects/{KEY}").json()["folder"])
+    assert folder == ready.root / ".removed" / KEY
+    assert ready.owner.get("/api/projects").json()["projects"] == []
+    assert ready.owner.get(f"/api/sessions/{KEY}").status_code == 404
+    assert ada.get("/api/about").status_code == 401
+    assert ready.owner.delete(f"/api/projects/{KEY}").status_code == 400
+    assert ready.create()["key"] == f"{KEY}-2"
+    folder.rename(ready.root / KEY)  # and it is back
+    assert ready.owner.get(f"/api/projects/{KEY}").json()["labeled"] == 1

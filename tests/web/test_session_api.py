@@ -279,6 +279,9 @@ def test_sessions_of_one_name_have_their_own_addresses(make_session: Callable[..
 
 # Rankings
 
+KEY = "0123456789abcdef" * 2
+FILES = f"/api/uploads/{KEY}/files?name=pasted.txt"
+
 
 def rank(client: Client, article: str, source: str = "session:otters", **more: object) -> tuple[int, dict]:
     body = {"article": article, "source": source, "model": "bm25", **more}
@@ -301,21 +304,22 @@ def test_a_pasted_article_is_ranked(client: Client) -> None:
 
 def test_the_default_model_ranks_and_only_listed_ones_do(client: Client, tmp_path: Path) -> None:
     assert client.get("/api/about").json()["models"] == ["best", "distilled", "bm25", "tfidf"]
-    posts = "The otters are back at the weir.\nThe bus is late again today."
-    status, answer = rank(client, "Otters seen\n\nOtters were at the weir.", "pasted", posts=posts, model="")
-    assert (status, answer["model"], answer["posts"][0]["id"]) == (200, "best", "1")
+    client.post(FILES, content=b"The otters are back at the weir.\nThe bus is late again today.")
+    status, answer = rank(client, "Otters seen\n\nOtters were at the weir.", "files", files=KEY, model="")
+    assert (status, answer["model"], answer["total"]) == (200, "best", 2)
     assert "is not served here" in rank(client, "Otters", model=str(tmp_path))[1]["error"]
 
 
-def test_pasted_posts_are_ranked_without_a_session() -> None:
+def test_files_of_posts_are_ranked_without_a_session() -> None:
     client = Client(create_app(Served(posts=[Post("a", "served otters")])))
     sources = [one["key"] for one in client.get("/api/about").json()["sources"]]
-    assert sources == ["posts", "pasted"]
-    status, answer = rank(client, "Otters at the weir", "pasted", posts="late bus\n\n  otters!  \n")
-    assert (status, [post["id"] for post in answer["posts"]]) == (200, ["2", "1"])
+    assert sources == ["posts", "files"]
+    assert rank(client, "Otters", "files", files=KEY)[1]["error"] == "no posts; drop a file of posts first"
+    client.post(FILES, content=b"late bus\n\n  otters!  \n")
+    client.post(FILES.replace("pasted.txt", "b.csv"), content=b"id,text\n7,otters at the weir\n")
+    status, answer = rank(client, "Otters at the weir", "files", files=KEY)
+    assert (status, answer["total"], answer["posts"][0]["id"]) == (200, 3, "7")
     assert rank(client, "Otters", "posts")[1]["total"] == 1
-    assert rank(client, "Otters", "pasted", posts=" \n")[0] == 400
-    assert "at most 5,000" in rank(client, "Otters", "pasted", posts="x\n" * 5001)[1]["error"]
     assert rank(client, "Otters", "session:gone")[0] == 400
     assert rank(client, "  ", "posts")[0] == 400
 

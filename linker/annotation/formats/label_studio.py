@@ -39,11 +39,7 @@ class LabelStudioFormat(LabelFormat):
             data = {"text": post.text, "post_id": post.id, "article_id": group[0].article_id, "score": score}
             data |= about(post) | sample_of(group)
             data.pop("created_at", None)  # Label Studio gives this name to the time of the annotation
-            prediction = {
-                "model_version": "linker",
-                "score": score / 100,
-                "result": [],
-            }
+            prediction = {"model_version": "linker", "score": score / 100, "result": []}
             annotations = [_annotation(record) for record in group if record.value]
             tasks.append(
                 {"id": number, "data": data, "predictions": [prediction], "annotations": annotations}

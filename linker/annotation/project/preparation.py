@@ -11,9 +11,6 @@ from linker.annotation.project.project_folder import Project
 from linker.annotation.session.session import Session
 from linker.annotation.worker import InterruptedWorkError, Worker
 from linker.common.errors import DataError, LinkerError
-from linker.data.files.line_errors import BadLines
-from linker.data.io.columns import PostColumns
-from linker.data.io.records import empty_input_error, iter_posts
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,7 @@ class Preparations:
                 raise LinkerError("this project is being prepared")
             if project.is_ready:
                 raise LinkerError("people can label already")
-            if not project.uploads():
+            if not project.files.paths():
                 raise DataError("no posts; drop a file of posts first")
             self._progress[project.key] = Progress("Waiting")
         threading.Thread(target=self._work, args=(project,), name="preparing", daemon=True).start()
@@ -102,11 +99,7 @@ def create_session(folder: Path) -> list[str]:
         LinkerError: if the posts cannot be read; as `Session.create`.
     """
     project = Project.open(folder)
-    uploads, settings = [str(path) for path in project.uploads()], project.settings
-    with BadLines(skippable=False) as bad_lines:
-        posts = list(iter_posts(uploads, PostColumns(), bad_lines))
-    if not posts:
-        raise empty_input_error(uploads, "post")
+    settings, (posts, notes) = project.settings, project.files.read()
     kept, lines = settings.filter.kept(posts)
     Session.create(
         project.session_folder,
@@ -120,4 +113,4 @@ def create_session(folder: Path) -> list[str]:
         question=settings.question,
         labels=settings.labels,
     ).close()
-    return [*bad_lines.notes, *lines]
+    return [*notes, *lines]

@@ -6,26 +6,23 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from linker.annotation.project.post_files import PostFiles
 from linker.annotation.project.settings import ProjectSettings, settings_of
 from linker.annotation.session.contents import article_of
 from linker.annotation.session.events import now
 from linker.annotation.session.session_file import FILE
 from linker.common.errors import DataError, LinkerError
-from linker.common.files import atomic_write, read_json_object, write_json, write_lines
-from linker.data.io.columns import PostColumns
-from linker.data.io.input_files import PLAIN_TEXT, why_left_out
+from linker.common.files import read_json_object, write_json, write_lines
 from linker.version import __version__
 
 SETTINGS, ARTICLES, UPLOADS, SESSION = "project.json", "articles.jsonl", "uploads", "session"
+REMOVED = ".removed"
 FORMAT = 1
 _KEY = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")
-_LONGEST_NAME = 100
 
 
 class Project:
@@ -69,11 +66,12 @@ class Project:
         """Whether the session exists, so that people can label."""
         return (self.session_folder / FILE).is_file()
 
-    def uploads(self) -> list[Path]:
-        """Return the uploaded files, by name."""
-        folder = self.folder / UPLOADS
-        found = folder.iterdir() if folder.is_dir() else ()
-        return sorted(path for path in found if path.is_file() and not path.name.startswith("."))
+    @property
+    def files(self) -> PostFiles:
+        """The uploaded files of posts."""
+        return PostFiles(
+            self.folder / UPLOADS, self.settings.reading, lambda choices: self.change(reading=choices)
+        )
 
     def change(self, **values: Any) -> None:
         """Change settings and store them.
@@ -86,31 +84,9 @@ class Project:
         _write(self.folder, settings)
         self.settings = settings
 
-    @contextmanager
-    def upload(self, name: str) -> Iterator[IO[bytes]]:
-        """Open an upload for writing; it appears, or replaces one of its name, when the block succeeds.
-
-        Args:
-            name: name of the file where it comes from; only its letters, digits, `.`, `-` and `_` are kept.
-
-        Raises:
-            LinkerError: if people label already, or it is no table of posts.
-        """
-        if self.is_ready:
-            raise LinkerError("posts cannot be added after labeling has begun; create another project")
-        safe = safe_name(name)
-        path = self.folder / UPLOADS / safe
-        with atomic_write(path, "wb") as file:
-            yield file
-        if (reason := why_left_out(str(path), PostColumns())) and reason != PLAIN_TEXT:
-            path.unlink()
-            raise LinkerError(
-                f"{safe}: cannot be read as posts ({reason}); drop a table or an export with posts"
-            )
-
     def shown(self, message: str) -> str:
-        """Return a message in which files of this project have the names that they were uploaded under."""
-        return message.replace(f"{self.folder / UPLOADS}{os.sep}", "").replace(f"{self.folder}{os.sep}", "")
+        """Return a message in which files of this project have no folder."""
+        return message.replace(f"{self.folder}{os.sep}", "")
 
 
 class ProjectsFolder:
@@ -154,6 +130,8 @@ class ProjectsFolder:
         while True:
             folder = self.root / (base if number == 1 else f"{base}-{number}")
             try:
+                if (self.root / REMOVED / folder.name).exists():  # it may come back
+                    raise FileExistsError
                 self.root.mkdir(parents=True, exist_ok=True)
                 folder.mkdir()
                 break
@@ -168,18 +146,25 @@ class ProjectsFolder:
         _write(folder, settings)
         return Project(folder, settings)
 
+    def remove(self, key: str) -> Path:
+        """Move a project, also a damaged one, to the folder `.removed` beside it, and return where it is then.
+
+        Raises:
+            LinkerError: if there is none with this key, or it cannot be moved.
+        """
+        if key not in self.project_keys():
+            raise DataError(f"project {key[:80]!r} not found")
+        try:
+            (self.root / REMOVED).mkdir(exist_ok=True)
+            return (self.root / key).rename(self.root / REMOVED / key)
+        except OSError as error:
+            raise LinkerError(f"{self.root / key}: cannot be moved ({error.strerror})") from error
+
 
 def key_of(title: str) -> str:
     """Return the name of the folder of a project: its title in ASCII letters, digits and `-`."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain)[:50].strip("-") or "project"
-
-
-def safe_name(name: str) -> str:
-    """Return the name of a file without its folders and with harmless characters only."""
-    last = re.split(r"[\\/]", name)[-1]
-    kept = re.sub(r"[^A-Za-z0-9._-]+", "_", last).lstrip("._-")
-    return kept[-_LONGEST_NAME:].lstrip("._-") or "posts"
 
 
 def _write(folder: Path, settings: ProjectSettings) -> None:
@@ -192,8 +177,3 @@ def _values(settings: ProjectSettings) -> dict[str, Any]:
         if article["published"] is not None:
             article["published"] = article["published"].isoformat()
     return values
-
-
-def file_names(paths: Sequence[Path]) -> list[dict[str, Any]]:
-    """Return name and size in bytes of files."""
-    return [{"name": path.name, "bytes": path.stat().st_size} for path in paths]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,6 +60,7 @@ class ProjectSettings:
         languages: posts in other languages are left out; empty: none.
         target: recall at which the stopping rule stops, between 0 and 1.
         created: time of creation, ISO 8601.
+        reading: name of a file of posts → how it is read, see `PostFiles`.
     """
 
     title: str
@@ -77,6 +77,7 @@ class ProjectSettings:
     languages: tuple[str, ...] = ()
     target: float = 0.95
     created: str = ""
+    reading: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def filter(self) -> Filter:
@@ -85,12 +86,6 @@ class ProjectSettings:
             publication_date(text, "posts") if text else None for text in (self.since, self.until)
         )
         return Filter(since, until, self.languages)
-
-    @property
-    def conditions(self) -> str:
-        """The conditions on posts as options of `linker rank`."""
-        options = [("since", self.since), ("until", self.until), *(("lang", one) for one in self.languages)]
-        return " ".join(f"--{name} {shlex.quote(value)}" for name, value in options if value)
 
     def check(self) -> None:
         """Check all settings.
@@ -163,5 +158,6 @@ def settings_of(values: dict[str, Any], articles: Sequence[Article]) -> ProjectS
         labels=tuple(dict(one) for one in values["labels"]),
         languages=tuple(values.get("languages", ())),
         **{name: values.get(name, "") for name in ("since", "until")},
+        reading={name: dict(choice) for name, choice in values.get("reading", {}).items()},
         **{name: values[name] for name in simple},
     )

@@ -198,6 +198,8 @@ class SessionFile:
             yield
         except (sqlite3.Error, *damage) as error:  # type: ignore[misc]
             message = str(error)
+            if "closed database" in message:
+                raise LinkerError(f"{self.path.parent}: was closed meanwhile; reload the page") from error
             if "locked" in message:
                 raise LinkerError(
                     f"{self.path}: another process has been writing for {_PATIENCE:.0f} seconds; wait for its end"

@@ -184,8 +184,7 @@ def search(
         int, typer.Option("--offset", min=0, help="Number of the best posts to skip, as on a later page.")
     ] = 0,
     where: Annotated[
-        str | None,
-        typer.Option("--where", help="Rank only posts that meet this SQL condition."),
+        str | None, typer.Option("--where", help="Rank only posts that meet this SQL condition.")
     ] = None,
     options: RankingOptions,
 ) -> None:

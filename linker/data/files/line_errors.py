@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Literal
+from typing import IO, Any, Literal
 
 from linker.common.console import info, warn
 from linker.common.errors import DataError
@@ -54,6 +54,8 @@ class InputFile:
         other_texts: number of the duplicates whose text differs from that of the post that is kept.
         changed: number of characters that could not be read as they are, by what became of them.
         set_aside: the file with its bad lines; None: there is none.
+        reading: how it is read: `format` of the table, or title of the platform's; `encoding` of text; `sheets`, that
+            which is read first; `columns`; `names` of ours → of the columns; and `order`, see `FileColumns`.
     """
 
     def __init__(self, path: str, bad_lines: BadLines | None = None) -> None:
@@ -64,6 +66,7 @@ class InputFile:
         self.left_out: Counter[str] = Counter()
         self.changed: Counter[str] = Counter()
         self.set_aside: Path | None = None
+        self.reading: dict[str, Any] = {}
         self._ids: Counter[str] = Counter()
         self._examples: dict[str, str] = {}
 
@@ -161,13 +164,14 @@ class BadLines:
 
     Attributes:
         total: number of bad lines so far.
+        files: the input files so far.
         notes: the lines printed so far: how files were read, what was guessed, converted or left out.
     """
 
     def __init__(self, on_error: OnError = "strict", skippable: bool = True) -> None:
         self.on_error, self._skippable = on_error, skippable
         self.total = 0
-        self._files: list[InputFile] = []
+        self.files: list[InputFile] = []
         self._messages: list[tuple[int, int, str]] = []
         self._side_files: dict[Path, IO[str]] = {}
         self.notes: list[str] = []
@@ -177,24 +181,24 @@ class BadLines:
     @property
     def bytes_read(self) -> int:
         """Number of bytes read from all files so far, for progress bars."""
-        return sum(file.bytes for file in self._files)
+        return sum(file.bytes for file in self.files)
 
     @property
     def left_out(self) -> Counter[str]:
         """Number of records of platforms so far that are not posts, by name."""
-        return sum((file.left_out for file in self._files), Counter())
+        return sum((file.left_out for file in self.files), Counter())
 
     def file(self, path: str) -> InputFile:
         """Register the next input file."""
-        self._files.append(InputFile(path, self))
-        return self._files[-1]
+        self.files.append(InputFile(path, self))
+        return self.files[-1]
 
     def add(self, file: InputFile, line: int, error: LineError, raw: str) -> None:
         """Count a bad line; the messages on the first are kept, or the lines set aside."""
         self.total += 1
         name = file.shown
         if len(self._messages) < SHOWN:
-            self._messages.append((self._files.index(file), line, f"{name}, line {line}: {error}"))
+            self._messages.append((self.files.index(file), line, f"{name}, line {line}: {error}"))
         if self.on_error == "skip":
             side = file.set_aside = file.set_aside or _side_path(file.path)
             if side not in self._side_files:  # it appears when the block ends without an error
@@ -228,12 +232,12 @@ class BadLines:
         self._stack.__exit__(kind, error, traceback)
         if error is not None:
             return
-        for file in self._files:
+        for file in self.files:
             for name, number in file.changed.items():
                 self.warn(f"{file.shown}: {number:,} {name}")
         if self.total and self.on_error == "strict":
             raise DataError(self._listing())
-        for file in (file for file in self._files if file.set_aside):
+        for file in (file for file in self.files if file.set_aside):
             reasons = ", ".join(f"{count} {reason}" for reason, count in file.reasons.most_common())
             self.warn(
                 f"{file.shown}: {file.reasons.total()} of {file.lines} lines set aside ({reasons}); "

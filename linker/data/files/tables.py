@@ -17,11 +17,7 @@ from linker.data.files.encodings import UTF_8, Recoder, codec_of, shown_encoding
 from linker.data.files.formats.delimited import delimited_table, is_delimited
 from linker.data.files.formats.json_documents import json_document
 from linker.data.files.formats.json_lines import json_table
-from linker.data.files.formats.json_pages import (
-    is_list_around_posts,
-    is_page,
-    opened_data,
-)
+from linker.data.files.formats.json_pages import is_list_around_posts, is_page, opened_data
 from linker.data.files.formats.parquet import parquet_table
 from linker.data.files.formats.spreadsheets import spreadsheet_table
 from linker.data.files.known_columns import normal
@@ -164,6 +160,7 @@ def _in_utf_8(file: InputFile, stream: BinaryIO, forced: str | None) -> BinaryIO
     """Text in UTF-8; what was recognized and changed is reported."""
 
     def chosen(codec: str) -> None:
+        file.reading["encoding"] = shown_encoding(codec)
         if codec not in _MARKS.values():
             file.note(f"read as {shown_encoding(codec)}")
 

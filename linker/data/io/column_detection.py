@@ -44,6 +44,7 @@ class FileColumns:
         likely: our name → a column that may be meant, for messages on missing columns.
         notes: information for the user about detected columns.
         has_header: whether the first line of a table has names, not a number or date above others.
+        order: `day` or `month`, whichever is first in dates like 5/6/2015, or `unknown`; empty: no such dates.
     """
 
     columns: Columns
@@ -52,6 +53,7 @@ class FileColumns:
     likely: dict[str, str]
     notes: list[str]
     has_header: bool = True
+    order: str = ""
 
     def check(self, shown: str) -> None:
         """Check that the file has all required and all renamed columns, as far as its columns are known.
@@ -104,22 +106,29 @@ def columns_of(columns: Columns, table: Table) -> FileColumns:
     if isinstance(columns, PostColumns):
         detection.detect()
     renamed = columns.of_file(detection.names, {})
-    styles = {}
+    styles, order = {}, ""
     for ours in columns.dates:
         for name in renamed.names(ours):
             votes = set(map(day_first, values.get(name, ()))) - {None}
-            if not votes and any(_is_date(value, ambiguous_only=True) for value in values.get(name, ())):
+            is_open = any(_is_date(value, ambiguous_only=True) for value in values.get(name, ()))
+            has_order = is_open or bool(votes)
+            if columns.day_first is not None:
+                votes = {columns.day_first}
+            elif not votes and is_open:
                 more = list(islice(rows, _HEAD + _BUFFERED))
                 rows = chain(more, rows)
                 votes = set(
                     islice((v for row in more if (v := day_first(row.values.get(name))) is not None), 1)
                 )
-            styles[ours] = DateStyle(votes.pop() if len(votes) == 1 else None, of_posts=ours == "created_at")
+            first = votes.pop() if len(votes) == 1 else None
+            if has_order:
+                order = "unknown" if first is None else "day" if first else "month"
+            styles[ours] = DateStyle(first, of_posts=ours == "created_at")
     has_header = not any(_is_like_all(name, values[name]) for name in table.columns or ())
     renamed = renamed.of_file({}, styles)
     if isinstance(renamed, PostColumns) and guard_of(head[0].values):
         renamed.plain = True  # linker wrote the file: what looks like HTML is what the author wrote
-    return FileColumns(renamed, rows, present, detection.likely, detection.notes, has_header)
+    return FileColumns(renamed, rows, present, detection.likely, detection.notes, has_header, order)
 
 
 def _with_paths(rows: Iterator[Row], paths: Sequence[str]) -> Iterator[Row]:

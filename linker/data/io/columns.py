@@ -28,7 +28,7 @@ class MissingColumnsError(DataError):
 
 
 # Attributes of the instances that name no column.
-_NO_COLUMNS = frozenset(words("date_styles format authors plain copied encoding sheet"))
+_NO_COLUMNS = frozenset(words("date_styles format authors plain copied encoding sheet day_first"))
 
 
 class Columns:
@@ -46,6 +46,7 @@ class Columns:
         date_styles: how the dates of a file are read, by our column; empty: only unambiguous dates.
         encoding: name of the encoding of text; None: recognize it.
         sheet: name of the sheet of workbooks; None: find it.
+        day_first: whether the day is first in dates like 5/6/2015; None: the column decides.
     """
 
     required: tuple[str, ...] = ("id",)
@@ -55,6 +56,7 @@ class Columns:
     date_styles: Mapping[str, DateStyle] = {}
     encoding: str | None = None
     sheet: str | None = None
+    day_first: bool | None = None
 
     def ours(self) -> list[str]:
         """Return our names, in order."""
@@ -151,6 +153,7 @@ class PostColumns(Columns):
         authors: what is kept of a platform's authors: `hashed`, a pseudonym; `plain`, as they are.
         encoding: name of the encoding of text, such as `windows-1252`; null: recognize it.
         sheet: name of the sheet of workbooks; null: find it.
+        day_first: whether the day is first in dates like 5/6/2015; null: the column decides.
 
     Attributes:
         plain: whether the texts are known to have no HTML.
@@ -176,8 +179,9 @@ class PostColumns(Columns):
         authors: Literal["hashed", "plain"] = "hashed",
         encoding: str | None = None,
         sheet: str | None = None,
+        day_first: bool | None = None,
     ) -> None:
-        self.encoding, self.sheet = encoding, sheet
+        self.encoding, self.sheet, self.day_first = encoding, sheet, day_first
         self.id, self.text, self.article_id = id, text, article_id
         self.article_ids, self.created_at, self.split = article_ids, created_at, split
         self.lang = lang

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Protocol, TypeVar
 
 from linker.common.errors import DataError
@@ -49,6 +50,7 @@ def read_articles(
     paths: str | Sequence[str],
     columns: ArticleColumns | None = None,
     on_error: OnError = "strict",
+    most: int | None = None,
 ) -> list[Article]:
     """Read all articles of some files (`-`: standard input), in order.
 
@@ -57,22 +59,21 @@ def read_articles(
             addresses, see `linker.data.io.input_files.input_files`.
         columns: names of the columns in the files.
         on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
+        most: number of articles after which reading ends; None: all are read.
 
     Raises:
         DataError: if a file cannot be read, has bad lines (in strict mode; up to 20 are listed), or contains no
             article.
     """
     with BadLines(on_error) as bad_lines:
-        articles = list(iter_articles(paths, columns or ArticleColumns(), bad_lines))
+        articles = list(islice(iter_articles(paths, columns or ArticleColumns(), bad_lines), most))
     if not articles:
         raise empty_input_error(paths, "article")
     return articles
 
 
 def read_posts(
-    paths: str | Sequence[str],
-    columns: PostColumns | None = None,
-    on_error: OnError = "strict",
+    paths: str | Sequence[str], columns: PostColumns | None = None, on_error: OnError = "strict"
 ) -> list[Post]:
     """Read all posts of some files (`-`: standard input), in order; they need no article ids.
 
@@ -84,9 +85,7 @@ def read_posts(
 
 
 def spool_posts(
-    paths: str | Sequence[str],
-    columns: PostColumns | None = None,
-    on_error: OnError = "strict",
+    paths: str | Sequence[str], columns: PostColumns | None = None, on_error: OnError = "strict"
 ) -> SpooledPosts:
     """Read posts as `read_posts` does, into a temporary file: a million posts take little memory."""
     return _all_posts(SpooledPosts, paths, columns, on_error)
@@ -176,6 +175,13 @@ def iter_posts(
     return iter_records(paths, columns, bad_lines, parse)
 
 
+def posts_by_file(files: Mapping[str, PostColumns], bad_lines: BadLines) -> Iterator[Post]:
+    """Yield the posts of some files, each with columns of its own, as `iter_posts` does."""
+    deleted = set[bytes]().union(*(deleted_in([path], columns) for path, columns in files.items()))
+    rows = (row for path, columns in files.items() for row in _rows([path], columns, bad_lines, deleted))
+    return _records(rows, post_from_row)
+
+
 def stream_posts(paths: str | Sequence[str], columns: PostColumns, bad_lines: BadLines) -> Iterator[Post]:
     """Yield the posts of some files in constant memory; repeated ids, and repeats without ids, are not detected.
 
@@ -189,10 +195,7 @@ def stream_posts(paths: str | Sequence[str], columns: PostColumns, bad_lines: Ba
 
 
 def posts_of_files(
-    files: Sequence[str],
-    columns: PostColumns,
-    bad_lines: BadLines,
-    deleted: set[bytes],
+    files: Sequence[str], columns: PostColumns, bad_lines: BadLines, deleted: set[bytes]
 ) -> Iterator[Post]:
     """Yield the posts of some files as `stream_posts` does.
 
@@ -224,10 +227,7 @@ def posts_of_records(shown: str, records: Sequence[Values], columns: PostColumns
 
 
 def iter_records(
-    paths: str | Sequence[str],
-    columns: Columns,
-    bad_lines: BadLines,
-    parse: Parse[Record],
+    paths: str | Sequence[str], columns: Columns, bad_lines: BadLines, parse: Parse[Record]
 ) -> Iterator[Record]:
     """Yield the records that `parse` makes of the rows, each id once.
 
@@ -292,12 +292,15 @@ def _rows(
         shown = file.shown
         with open_records(file, columns) as table:
             formats, table = recognized(table, columns)
+            file.reading["format"] = table.format if formats is None else formats.title
             if formats is not None:
                 assert isinstance(columns, PostColumns)
                 for flat, row in post_rows(file, table, formats, columns, deleted):
                     yield file, flat, row
                 continue
             detected = columns_of(columns.plain_text(shown) if table.format == "txt" else columns, table)
+            names = {ours: detected.columns.names(ours) for ours in columns.ours()}
+            file.reading |= {"columns": detected.present, "names": names, "order": detected.order}
             if table.columns is not None:
                 detected.check(shown)
             bad_lines.note(shown, [*table.notes, *detected.notes])

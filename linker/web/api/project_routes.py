@@ -7,25 +7,24 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter
 from pydantic import BaseModel, Field
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect
 
-from linker.annotation.formats.label_format import LabelFormat
-from linker.annotation.project.project_folder import ARTICLES, Project, file_names
+from linker.annotation.project.post_files import PostFiles
+from linker.annotation.project.project_folder import ARTICLES, Project
 from linker.annotation.project.settings import MODELS, USUAL_LABELS, ProjectSettings, people_of
 from linker.common.errors import Faults, LinkerError
-from linker.data.files.tables import ENDINGS
 from linker.data.types import Article
 from linker.models.pretrained import BEST
+from linker.web.api.file_routes import file_routes
 from linker.web.api.projects import Projects
-from linker.web.api.rankings import read_article
+from linker.web.api.rankings import MOST_ARTICLES, read_article
 from linker.web.api.views import AsciiJsonResponse, status_view
-from linker.web.server.security import MAX_UPLOAD
 
-_MOST_ARTICLES = 20
-_SETTINGS = ("question", "guidelines", "model", "labels", "labels_per_post", "overlap", "target")
+_SETTINGS = (
+    *("question", "guidelines", "model", "labels", "labels_per_post", "overlap", "target"),
+    *("since", "until", "languages"),
+)
 _Text = Annotated[str, Field(max_length=1 << 20)]
 
 
@@ -37,7 +36,8 @@ class LabelBody(BaseModel):
 
 
 class ProjectBody(BaseModel):
-    """A new project; `articles` are texts or addresses, `published` their dates in the same order."""
+    """A new project; `articles` are texts or addresses, `published` their dates in the same order, `files` the key of
+    temporary files with the posts."""
 
     title: str
     articles: list[_Text]
@@ -53,6 +53,7 @@ class ProjectBody(BaseModel):
     until: str = ""
     languages: list[str] = Field(default_factory=list, max_length=50)
     target: float = 0.95
+    files: str = ""
 
     def settings(self) -> ProjectSettings:
         """Return the settings, with the articles as they were read.
@@ -63,9 +64,9 @@ class ProjectBody(BaseModel):
         faults = Faults()
         articles: list[Article] = []
         with faults:
-            if len(self.articles) > _MOST_ARTICLES:
-                raise LinkerError(f"articles: {len(self.articles)}; at most {_MOST_ARTICLES}")
-        texts = self.articles[:_MOST_ARTICLES]
+            if len(self.articles) > MOST_ARTICLES:
+                raise LinkerError(f"articles: {len(self.articles)}; at most {MOST_ARTICLES}")
+        texts = self.articles[:MOST_ARTICLES]
         dates = self.published[: len(texts)]
         for number, (text, published) in enumerate(zip_longest(texts, dates, fillvalue=""), 1):
             with faults:
@@ -75,7 +76,7 @@ class ProjectBody(BaseModel):
         # The other settings are checked with a stand-in, so that all faults are reported at once.
         if not articles and faults.messages:
             articles = [Article("none", "none")]
-        values = self.model_dump(exclude={"articles", "published", "people", "labels", "languages"})
+        values = self.model_dump(exclude={"articles", "published", "people", "labels", "languages", "files"})
         with faults:
             settings = ProjectSettings(
                 articles=tuple(articles),
@@ -119,8 +120,6 @@ def project_routes(projects: Projects) -> APIRouter:
                 "projects": [summary_view(projects, key) for key in projects.folder.project_keys()],
                 "models": list(MODELS),
                 "labels": list(USUAL_LABELS),
-                "endings": list(ENDINGS),
-                "upload_bytes": MAX_UPLOAD,
                 "question": ProjectSettings.question,
             }
         )
@@ -128,6 +127,8 @@ def project_routes(projects: Projects) -> APIRouter:
     @router.post("")
     def create(body: ProjectBody) -> AsciiJsonResponse:
         project = projects.folder.create(body.settings())
+        if body.files:
+            projects.files.get(body.files).move_to(project.files)
         projects.update(project)
         return details(project.key)
 
@@ -142,21 +143,23 @@ def project_routes(projects: Projects) -> APIRouter:
             projects.update(project)
         return details(key)
 
-    @router.post("/{key}/files")
-    async def upload(
-        key: str, request: Request, name: Annotated[str, Query(min_length=1, max_length=1000)]
-    ) -> AsciiJsonResponse:
-        try:
-            with projects.project(key).upload(name) as file:
-                async for block in request.stream():
-                    await run_in_threadpool(file.write, block)
-        except ClientDisconnect as error:
-            raise LinkerError(f"{name[:100]}: the upload was cut off; drop the file again") from error
-        return await run_in_threadpool(details, key)
+    def files_of(key: str) -> PostFiles:
+        if projects.preparations.progress(key).step:
+            raise LinkerError("the posts are being read; wait for the end")
+        if (project := projects.project(key)).is_ready:
+            raise LinkerError("posts cannot be added after labeling has begun; create another project")
+        return project.files
+
+    router.include_router(file_routes("", files_of, projects.guard))
+
+    @router.delete("/{key}")
+    def remove(key: str) -> AsciiJsonResponse:
+        return AsciiJsonResponse({"folder": str(projects.remove(key))})
 
     @router.post("/{key}/start")
     def start(key: str) -> AsciiJsonResponse:
-        projects.preparations.begin(projects.project(key))
+        with projects.guard:
+            projects.preparations.begin(projects.project(key))
         return AsciiJsonResponse(summary_view(projects, key))
 
     return router
@@ -184,11 +187,7 @@ def summary_view(projects: Projects, key: str) -> dict[str, Any]:
     if copies := len(session.posts) - status.posts:
         note = f"{copies:,} near-duplicate{'s' * (copies > 1)} of other posts: labeled with them"
         entry["notes"] = [*entry["notes"], note]
-    return {
-        **entry,
-        "state": "finished" if status.advice.stop else "labeling",
-        **status_view(status),
-    }
+    return {**entry, "state": "finished" if status.advice.stop else "labeling", **status_view(status)}
 
 
 def details_view(projects: Projects, project: Project) -> dict[str, Any]:
@@ -198,9 +197,8 @@ def details_view(projects: Projects, project: Project) -> dict[str, Any]:
     """
     settings = project.settings
     session = shlex.quote(str(project.session_folder))
-    sources = [f"--article {shlex.quote(str(project.folder / ARTICLES))}"]
-    sources += [f"--posts {shlex.quote(str(path))}" for path in project.uploads()]
-    sources += [settings.conditions] if settings.conditions else []
+    # An export has all posts, as they were read from whatever files.
+    sources = [f"--article {shlex.quote(str(project.folder / ARTICLES))} --posts labels.csv"]
     if settings.model != BEST:
         sources.append(f"--model {settings.model}")
     return {
@@ -214,15 +212,13 @@ def details_view(projects: Projects, project: Project) -> dict[str, Any]:
             for article in settings.articles
         ],
         **{name: getattr(settings, name) for name in _SETTINGS},
-        "conditions": settings.conditions,
         "people": [
             {"name": person.name, "token": projects.tokens.token(project.key, person.id)}
             for person in settings.people
         ],
-        "files": file_names(project.uploads()),
+        "files": len(project.files.paths()),
         "folder": str(project.folder),
         "reachable": projects.reachable,
-        "formats": LabelFormat.available(),
         "commands": {
             "export": f"linker annotate export {session} --resolved --out labels.csv",
             "rank": f"linker rank {' '.join(sources)} --labels labels.csv --threshold recall=0.9 --out relevant.csv",

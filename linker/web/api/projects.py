@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
+from linker.annotation.project.post_files import TemporaryFiles
 from linker.annotation.project.preparation import Preparations
 from linker.annotation.project.project_folder import SETTINGS, Project, ProjectsFolder
 from linker.annotation.session.session import Session
@@ -27,6 +29,7 @@ class Projects(Sessions):
 
     def __init__(self, folder: ProjectsFolder, reachable: bool = False) -> None:
         super().__init__()
+        self.files = TemporaryFiles(folder.root)
         self.folder = folder
         self.reachable = reachable
         self.tokens = PersonTokens(folder.root)
@@ -75,6 +78,21 @@ class Projects(Sessions):
             }
             if project.key in self._by_key:
                 self._by_key[project.key].project = project.settings
+
+    def remove(self, key: str) -> Path:
+        """Close a project, also a damaged one, and return where its folder was moved; links of its people are void.
+
+        Raises:
+            LinkerError: if its posts are being read, or it cannot be moved.
+        """
+        with self.guard:
+            if self.preparations.progress(key).step:
+                raise LinkerError("the posts are being read; remove the project afterwards")
+            if key in self._by_key:
+                self._by_key.pop(key).session.close()
+            self._projects.pop(key, None)
+            self._people = {token: one for token, one in self._people.items() if one.project != key}
+            return self.folder.remove(key)
 
     def visitor(self, token: str) -> Visitor | None:
         """Return the annotator of a token; None if it is unknown."""

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from linker.annotation.project.settings import MODELS
 from linker.articles.extraction import article_from_text, extract_article
 from linker.articles.fetching import fetch
-from linker.articles.loading import is_url
+from linker.articles.loading import is_url, load_articles
 from linker.articles.publication import publication_date
 from linker.common.errors import DataError, LinkerError
 from linker.data.types import Article, Post
 from linker.models.pretrained import BEST
+from linker.web.api.file_routes import Name, received
 from linker.web.api.ranking_process import RankingProcess
 from linker.web.api.ranking_queue import RankingQueue
 from linker.web.api.sessions import NoSessionError, Sessions
-from linker.web.api.views import AsciiJsonResponse
+from linker.web.api.views import AsciiJsonResponse, article_view
 
 _FETCH_SECONDS = 15.0
 _MAX_PAGE = 5 << 20
-_MAX_POSTS = 5000
-_PASTED = "pasted"
+_MAX_POSTS = 100_000
+_FILES = "files"
+MOST_ARTICLES = 20
 
 
 class RankBody(BaseModel):
@@ -35,7 +39,7 @@ class RankBody(BaseModel):
     Attributes:
         article: a text, or the address of a page; only pages of the public internet are fetched, no file is read.
         source: key of one of `Rankings.sources`.
-        posts: the posts, one per line, if they are pasted.
+        files: key of the temporary files, if these are the source.
         top: number of posts to return.
         model: one of `Rankings.models`; empty: the default.
         published: when the article was published; empty: by the page.
@@ -43,7 +47,7 @@ class RankBody(BaseModel):
 
     article: str
     source: str
-    posts: str = ""
+    files: str = ""
     top: int = Field(20, ge=1, le=200)
     model: str = Field("", max_length=4096)
     published: str = Field("", max_length=40)
@@ -73,7 +77,7 @@ class Rankings:
             title = served.project.title if served.project else served.session.name
             posts = len(served.session.posts)
             sources.append({"key": f"session:{served.key}", "title": title, "posts": posts})
-        return [*sources, {"key": _PASTED, "title": "posts that I paste", "posts": None}]
+        return [*sources, {"key": _FILES, "title": "files, or posts that I paste", "posts": None}]
 
     def models(self) -> list[str]:
         """Return the models to choose from, the default first."""
@@ -89,18 +93,16 @@ class Rankings:
         model = body.model or self._default
         if model not in self.models():  # never a path that a visitor makes up
             raise LinkerError(f"model {model[:60]!r} is not served here; choose one of the list")
-        posts = self._posts_of(body.source, body.posts)
+        posts = self._posts_of(body.source, body.files)
         article = read_article(body.article, body.published)
         return self.process.rank(model, article, body.source, posts, body.top)
 
-    def _posts_of(self, source: str, pasted: str) -> Sequence[Post]:
-        if source == _PASTED:
-            lines = [line.strip() for line in pasted.splitlines() if line.strip()]
-            if not lines:
-                raise DataError("no posts; paste some, one per line")
-            if len(lines) > _MAX_POSTS:
-                raise DataError(f"{len(lines):,} posts; at most {_MAX_POSTS:,} can be pasted")
-            return [Post(str(number), line) for number, line in enumerate(lines, start=1)]
+    def _posts_of(self, source: str, files: str) -> Sequence[Post]:
+        if source == _FILES:
+            posts, _ = self._sessions.files.get(files).read(_MAX_POSTS + 1)
+            if len(posts) > _MAX_POSTS:
+                raise DataError(f"more than {_MAX_POSTS:,} posts; start a project with them")
+            return posts
         if source == "posts" and self._posts:
             return self._posts
         try:
@@ -117,7 +119,24 @@ def ranking_routes(rankings: Rankings, queue: RankingQueue) -> APIRouter:
     async def rank(body: RankBody) -> AsciiJsonResponse:
         return AsciiJsonResponse(await queue.run(partial(rankings.rank, body)))
 
+    @router.post("/articles")
+    async def articles(request: Request, name: Name) -> AsciiJsonResponse:
+        async with received(request, name) as path:
+            return AsciiJsonResponse(await queue.run(partial(_articles_in, path)))
+
     return router
+
+
+def _articles_in(path: Path) -> list[dict[str, Any]]:
+    """Read the articles of a file that a visitor uploaded; only pages of the public internet are fetched."""
+    try:
+        limits: dict[str, Any] = {"allow_private": False, "deadline": _FETCH_SECONDS, "max_bytes": _MAX_PAGE}
+        articles = load_articles(path, most=MOST_ARTICLES + 1, **limits)
+        if len(articles) > MOST_ARTICLES:
+            raise DataError(f"{path.name}: more than {MOST_ARTICLES} articles")
+    except LinkerError as error:
+        raise LinkerError(str(error).replace(f"{path.parent}{os.sep}", "")) from error
+    return list(map(article_view, articles))
 
 
 def read_article(text: str, published: str = "") -> Article:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from linker.annotation.formats import read, write
@@ -20,8 +18,9 @@ from linker.annotation.formats.label_format import LabelFormat
 from linker.annotation.session.agreement import finite
 from linker.annotation.session.events import Event, name_key
 from linker.annotation.session.review import Dispute
-from linker.common.errors import DataError, LinkerError
+from linker.common.errors import DataError
 from linker.data.labels.values import LabelValue
+from linker.web.api.file_routes import received
 from linker.web.api.sessions import ServedSession, Sessions
 from linker.web.api.views import AsciiJsonResponse, download, post_view
 
@@ -115,14 +114,7 @@ def review_routes(sessions: Sessions) -> APIRouter:
                 "summary": f"{summary} {left_out}".strip(),
             }
 
-        with TemporaryDirectory(prefix="linker-import-") as folder:
-            path = Path(folder) / "labels"
-            with path.open("wb") as file:
-                try:
-                    async for block in request.stream():
-                        await run_in_threadpool(file.write, block)
-                except ClientDisconnect as error:
-                    raise LinkerError("the upload was cut off; import the file again") from error
+        async with received(request, "labels") as path:
             return AsciiJsonResponse(await run_in_threadpool(import_labels, path))
 
     return router

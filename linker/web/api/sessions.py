@@ -14,6 +14,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from linker.annotation.formats.label_format import LabeledPost
+from linker.annotation.project.post_files import TemporaryFiles
 from linker.annotation.project.settings import ProjectSettings
 from linker.annotation.session.events import Event, RefusedError, name_key
 from linker.annotation.session.session import Session
@@ -269,9 +270,13 @@ class Sessions:
 
     Args:
         sessions: the sessions; the caller closes them.
+
+    Attributes:
+        files: files of posts that people upload.
     """
 
     def __init__(self, sessions: Sequence[Session] = ()) -> None:
+        self.files = TemporaryFiles()
         self._by_key: dict[str, ServedSession] = {}
         for session in sessions:
             key, number = session.name or "session", 2

@@ -20,7 +20,7 @@ LOGIN = "/api/login"
 
 #: Required header of requests that change something; other sites cannot send it without permission.
 _HEADER = "X-Linker"
-_UPLOADS = re.compile(r"/api/projects/[^/]+/files|/api/sessions/[^/]+/import")
+_UPLOADS = re.compile(r"/api/(projects|uploads)/[^/]+/files|/api/sessions/[^/]+/import|/api/articles")
 _SAFE = ("GET", "HEAD")
 _HEADERS = {
     # Only files of this server are loaded or run, and no other site may frame the page.

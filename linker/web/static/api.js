@@ -1,22 +1,22 @@
 // Requests to the server, and the token where it wants one.
 
 import { byId } from "./dom.js";
+import { onPage } from "./messages.js";
 
 const SECONDS = 30;
 
 export class Failure extends Error {
   /** status 0: the server cannot be reached. */
   constructor(message, status) {
-    super(message);
+    super(onPage(message));
     this.status = status;
   }
 }
 
 /** Ask for JSON; with a body, send it. */
-export async function ask(path, body, seconds = SECONDS) {
-  const options = { headers: { "X-Linker": "1" }, signal: AbortSignal.timeout(seconds * 1000), cache: "no-store" };
+export async function ask(path, body, seconds = SECONDS, method = body === undefined ? "GET" : "POST") {
+  const options = { method, headers: { "X-Linker": "1" }, signal: AbortSignal.timeout(seconds * 1000), cache: "no-store" };
   if (body !== undefined) {
-    options.method = "POST";
     options.headers["Content-Type"] = "application/json";
     options.body = JSON.stringify(body);
   }
@@ -28,7 +28,7 @@ export async function ask(path, body, seconds = SECONDS) {
   }
   if (response.status === 401 && path !== "api/login") {
     await signIn();
-    return ask(path, body, seconds);
+    return ask(path, body, seconds, method);
   }
   const answer = await response.json().catch(() => null);
   if (!response.ok) throw new Failure(answer?.error ?? `the server answered with status ${response.status}`, response.status);

@@ -1,8 +1,9 @@
 // A new project: what is asked, about which article and which posts, and who answers.
 
-import { ask, send } from "./api.js";
+import { ask } from "./api.js";
+import { ArticleFields } from "./articles.js";
 import { counted, el, say } from "./dom.js";
-import { fileField } from "./files.js";
+import { PostFiles, temporary } from "./files.js";
 import { markdown } from "./markdown.js";
 
 const SECONDS = 120;
@@ -24,9 +25,9 @@ export class NewProjectView {
   constructor(overview, created) {
     this.overview = overview;
     this.created = created;
-    this.articles = el("div", { class: "stack" });
-    this.addArticle();
-    this.files = fileField("new-posts", "Drop files of posts here, or choose them", { endings: overview.endings, most: overview.upload_bytes });
+    this.articles = new ArticleFields("new", true);
+    this.place = temporary();
+    this.files = new PostFiles("new-posts", this.place.path, overview);
     [this.since, this.until] = [1, 2].map(() => el("input", { type: "date" }));
     this.languages = el("input", { maxlength: 200, autocapitalize: "none" });
     this.title = el("input", { required: true, maxlength: 200 });
@@ -44,7 +45,7 @@ export class NewProjectView {
     const part = (title, ...children) => el("section", { class: "panel stack" }, el("h2", {}, title), children);
     this.node = el("div", { class: "page" }, el("h1", {}, "New project"),
       el("form", { class: "stack wide-gap", onsubmit: (event) => { event.preventDefault(); this.create(); } },
-        part("1. Article", this.articles, el("p", {}, el("button", { type: "button", onclick: () => this.addArticle().focus() }, "Add another article"))),
+        part("1. Article", this.articles.node),
         part("2. Posts", this.files.node, el("div", { class: "three" }, field("new-since", "Only posts from", this.since), field("new-until", "Only posts before", this.until),
           field("new-languages", "Only in languages", this.languages, "Such as en, de. Leave empty for all."))),
         part("3. What is asked",
@@ -60,16 +61,6 @@ export class NewProjectView {
         this.problem, el("p", { class: "dialog-end" }, this.button)));
     this.drawOverlap();
     this.drawLabels();
-  }
-
-  addArticle() {
-    const number = this.articles.querySelectorAll("textarea").length + 1;
-    const text = el("textarea", { rows: number > 1 ? 3 : 6, name: "article", required: number === 1 });
-    this.articles.append(field(`new-article-${number}`, number > 1 ? `Article ${number}` : "Address or text",
-      text, number > 1 ? null : "Its address (https://…) or its text. A first line followed by a blank line is the title."));
-    const date = el("input", { type: "date", name: "published" });
-    this.articles.append(field(`new-published-${number}`, number > 1 ? `Published (article ${number}, if it has no date)` : "Published (if the article has no date)", date));
-    return text;
   }
 
   preview() {
@@ -129,24 +120,28 @@ export class NewProjectView {
 
   async create() {
     if (this.button.disabled) return;
-    if (!this.files.files().length) {
-      this.problem.textContent = "Posts are missing: drop a file of posts in part 2.";
-      return;
-    }
     this.button.disabled = true;
     this.problem.textContent = "";
     const step = (text) => { this.button.textContent = text; say(text); };
+    step("Uploading the posts…");
+    await this.files.sending;
+    this.problem.textContent = this.files.problem && `Part 2: ${this.files.problem}`;
+    if (this.files.problem) {
+      this.button.disabled = false;
+      this.button.textContent = "Create project";
+      return;
+    }
     let project = null;
     try {
       step("Reading the article…");
       project = await ask("api/projects", {
         title: this.title.value, question: this.question.value, guidelines: this.guidelines.value, model: this.model.value, target: Number(this.target.value),
-        articles: [...this.articles.querySelectorAll("textarea")].map((one) => one.value),
-        published: [...this.articles.querySelectorAll("input")].map((one) => one.value),
+        articles: this.articles.values.map(([text]) => text), published: this.articles.values.map(([, date]) => date), files: this.place.key,
         since: this.since.value, until: this.until.value, languages: this.languages.value.split(/[\s,;]+/).filter(Boolean),
         people: this.names(), labels_per_post: Number(this.perPost.value), overlap: Number(this.share.value), labels: this.labels(),
       }, SECONDS);
-      await upload(project.key, this.files.files(), step);
+      step("Starting…");
+      await ask(`api/projects/${encodeURIComponent(project.key)}/start`, {});
     } catch (failure) {
       this.problem.textContent = failure.message;
     }
@@ -154,15 +149,4 @@ export class NewProjectView {
     this.button.textContent = "Create project";
     if (project) this.created(project.key, this.problem.textContent);
   }
-}
-
-/** Send the files of a project, and let the server begin with them. */
-export async function upload(key, files, step) {
-  const path = `api/projects/${encodeURIComponent(key)}`;
-  for (const file of files) {
-    step(`Uploading ${file.name}…`);
-    await send(`${path}/files?${new URLSearchParams({ name: file.name })}`, file);
-  }
-  step("Starting…");
-  await ask(`${path}/start`, {});
 }

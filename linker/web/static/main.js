@@ -25,6 +25,7 @@ let about;
 let desk = null; // { session, outbox, label, posts }
 let view = null;
 let shown = null; // the view itself
+let turns = 0; // views asked for so far
 let current = null; // key of the session or project that is shown
 
 const annotator = () => about?.name ?? kept(WHO) ?? "";
@@ -75,6 +76,8 @@ const allowed = (name) => Object.hasOwn(TITLES, name) && (about.owner || OF_SESS
 
 async function route() {
   if (view !== null && location.hash === "#main") return; // the skip link
+  const turn = turns += 1;
+  for (const dialog of document.querySelectorAll("dialog[open]:not(#token-dialog)")) dialog.close(); // by the button Back
   const [name, key, place] = location.hash.slice(1).split("/").map(decodeURIComponent);
   let wanted = allowed(name) ? name : firstView();
   if (OF_SESSION.includes(wanted) || wanted === "project") {
@@ -84,11 +87,11 @@ async function route() {
     if (!current) wanted = firstView();
     else if (OF_SESSION.includes(wanted) && !await openDesk(current)) return;
     if (wanted === "label" && !annotator() && !await askName()) {
-      location.hash = `#posts/${encodeURIComponent(current)}`; // who gives no name may look
+      if (turn === turns) location.replace(`#posts/${encodeURIComponent(current)}`); // who gives no name may look
       return;
     }
   }
-  await show(wanted, place);
+  if (turn === turns) await show(wanted, place); // nobody has gone elsewhere meanwhile
 }
 
 /** Make the session ready for labeling; false if its posts are not. */
@@ -99,7 +102,7 @@ async function openDesk(key) {
     session = await sessionOf(key);
   } catch (failure) {
     if (failure.status !== 404 || !about.projects) throw failure;
-    location.hash = `#project/${encodeURIComponent(key)}`;
+    location.replace(`#project/${encodeURIComponent(key)}`); // Back does not lead here again
     return false;
   }
   byId("names").replaceChildren(...session.people.map((name) => el("option", { value: name })));
@@ -150,12 +153,12 @@ async function viewOf(name) {
   if (name === "search") return new SearchView(await reached(() => ask("api/corpus")));
   if (name === "rank") {
     if (about.projects) about = await reached(() => ask("api/about")); // there may be new ones
-    return new RankView(about.sources, about.models);
+    return new RankView(about);
   }
-  if (name === "project") return new ProjectView(current, sessionOf, annotator, askName, about.projects, drawReached, about.address);
-  return new NewProjectView(await reached(() => ask("api/projects")), (key, problem) => {
+  if (name === "project") return new ProjectView(current, sessionOf, annotator, askName, about, drawReached);
+  return new NewProjectView({ ...about, ...await reached(() => ask("api/projects")) }, (key, problem) => {
     pending = problem;
-    location.hash = `#project/${encodeURIComponent(key)}`;
+    location.replace(`#project/${encodeURIComponent(key)}`);
   });
 }
 
@@ -163,7 +166,9 @@ let pending = ""; // why a new project could not begin
 const made = {};
 
 async function show(name, place) {
+  const turn = turns;
   const next = KEPT.includes(name) ? made[name] ??= await viewOf(name) : await viewOf(name);
+  if (turn !== turns) return;
   shown?.close?.();
   [view, shown] = [name, next];
   byId("main").replaceChildren(shown.node);
@@ -180,6 +185,7 @@ async function show(name, place) {
     else link.removeAttribute("aria-current");
   }
   const labeling = OF_SESSION.includes(name);
+  document.body.dataset.tabs = !about.projects ? "" : labeling || name === "project" ? "project" : "common"; // small screens show these alone
   if (labeling) desk.outbox.live.start();
   else desk?.outbox.live.stop();
   if (name === "label") {

@@ -1,12 +1,13 @@
 // A project as its owner sees it: progress, people, agreement, labels, settings.
 
 import { ask, send } from "./api.js";
-import { upload } from "./create.js";
 import { byId, copied, counted, el, redraw, say, sentence, shownTime, steadily, whole } from "./dom.js";
-import { fileField } from "./files.js";
+import { fileField, PostFiles } from "./files.js";
 import { Live } from "./live.js";
 import { markdown } from "./markdown.js";
+import { onPage } from "./messages.js";
 import { left, missing } from "./progress.js";
+import { removalButton } from "./removal.js";
 import { Review } from "./review.js";
 import { selectionPanel } from "./selection.js";
 
@@ -32,16 +33,16 @@ export class ProjectView {
    * @param desk  a function: key → session, once posts can be labeled
    * @param annotator  a function: who decides where people disagree
    * @param askName  a function: ask for that name, which looks at the labels of others are recorded under
-   * @param hasProject  false: a session without a project, of which there are labels only
+   * @param about  the server; without projects, there are labels only
    * @param reached  a function, called with the failure whenever it was tried to keep the page current, or null
    */
-  constructor(key, desk, annotator, askName, hasProject, reached, address) {
+  constructor(key, desk, annotator, askName, about, reached) {
     this.key = key;
     this.desk = desk;
     this.annotator = annotator;
     this.askName = askName;
-    this.hasProject = hasProject;
-    this.address = address; // of the page behind a proxy
+    this.about = about;
+    this.address = about.address; // of the page behind a proxy
     this.path = `api/projects/${encodeURIComponent(key)}`;
     this.session = `api/sessions/${encodeURIComponent(key)}`;
     this.live = new Live(`${this.session}/version`, () => this.refresh(), (failure) => {
@@ -66,14 +67,15 @@ export class ProjectView {
   }
 
   async refresh() {
-    this.project = await ask(this.hasProject ? this.path : `${this.session}/status`);
+    this.project = await ask(this.about.projects ? this.path : `${this.session}/status`);
     if (this.problem && this.project.state === "draft") this.project.error = this.problem;
     await this.draw();
     if (this.review) await this.review.load();
   }
 
   async draw() {
-    const { project, hasProject } = this;
+    const { project } = this;
+    const hasProject = this.about.projects;
     const ready = "labeled" in project;
     steadily(() => redraw(this.head, hasProject ? this.heading(project, ready) : el("h1", {}, "Agreement and labels")));
     const drawn = ready ? "ready" : `draft ${project.step} ${project.error}`;
@@ -83,7 +85,7 @@ export class ProjectView {
     }
     this.drawn = drawn;
     if (!ready) {
-      this.parts.replaceChildren(...(project.step ? [el("p", { class: "panel empty", role: "status" }, `${project.step}…`)] : [this.draft(project)]));
+      this.parts.replaceChildren(...(project.step ? [el("p", { class: "panel empty", role: "status" }, `${project.step}…`)] : this.draft(project)));
       return;
     }
     const session = await this.desk(this.key);
@@ -91,14 +93,14 @@ export class ProjectView {
     this.figures = el("div", { class: "stack wide-gap" });
     this.links = el("div");
     this.form = el("div");
-    this.parts.replaceChildren(this.figures, ...(hasProject ? [this.links] : []), this.review.node, selectionPanel(this.key), this.exports(), this.imports(), ...(hasProject ? [this.form] : []));
+    this.parts.replaceChildren(this.figures, ...(hasProject ? [this.links] : []), this.review.node, selectionPanel(this.key), this.exports(), this.imports(), ...(hasProject ? [this.form, this.removal()] : []));
     this.drawParts();
   }
 
   /** Draw what has changed; settings that are being edited stay. */
   drawParts() {
     this.drawFigures();
-    if (!this.hasProject) return;
+    if (!this.about.projects) return;
     redraw(this.links, this.people(this.project));
     const typed = [...this.form.querySelectorAll("input, textarea")].some((one) => one.value !== one.defaultValue);
     if (!typed) redraw(this.form, this.settings(this.project));
@@ -107,26 +109,25 @@ export class ProjectView {
   heading(project, ready) {
     const link = (name, text) => el("a", { class: name === "label" ? "button primary" : "button", href: `#${name}/${encodeURIComponent(this.key)}` }, text);
     return [el("div", { class: "page-top" }, el("h1", { dir: "auto" }, project.title), ready ? el("div", { class: "row-end" }, link("posts", "All posts"), link("label", "Label")) : null),
-      project.error ? el("p", { class: "problem problem-box", role: "alert" }, project.error) : null,
-      project.notes.length ? el("details", { class: "muted", open: true }, el("summary", {}, "How the files were read"), el("ul", {}, project.notes.map((note) => el("li", {}, note)))) : null].filter(Boolean);
+      project.error ? el("p", { class: "problem problem-box", role: "alert" }, onPage(project.error)) : null,
+      project.notes.length ? el("details", { class: "muted", open: true }, el("summary", {}, "How the files were read"), el("ul", {}, project.notes.map((note) => el("li", {}, onPage(note))))) : null].filter(Boolean);
   }
 
   draft(project) {
-    const files = fileField("draft-posts", "Drop files of posts here, or choose them", { endings: [], most: 2 ** 30 });
+    const problem = el("p", { class: "problem", role: "alert" });
+    const files = new PostFiles("draft-posts", `${this.path}/files`, this.about, () => { problem.textContent = ""; });
     const button = el("button", { type: "button", class: "primary", onclick: async () => {
       button.disabled = true;
-      try {
-        await upload(this.key, files.files(), (text) => { button.textContent = text; });
-        this.problem = "";
-      } catch (failure) {
-        this.problem = failure.message;
-      }
+      await files.sending;
+      problem.textContent = files.problem;
+      button.disabled = !files.problem;
+      if (files.problem) return;
+      this.problem = await ask(`${this.path}/start`, {}).then(() => "", (failure) => failure.message);
       this.drawn = "";
       await this.refresh();
     } }, "Start labeling");
-    return panel("Posts",
-      project.files.length ? el("ul", { class: "files" }, project.files.map((file) => el("li", {}, file.name))) : null,
-      el("p", { class: "muted" }, "A file with the name of an earlier one replaces it."), files.node, el("p", { class: "dialog-end" }, button));
+    files.load();
+    return [panel("Posts", files.node, problem, el("p", { class: "dialog-end" }, button)), this.removal()];
   }
 
   drawFigures() {
@@ -161,7 +162,7 @@ export class ProjectView {
     });
     return panel("People", links.length ? el("ul", { class: "rows links" }, links) : el("p", { class: "muted" }, "No people are named: visitors enter their own name. Add people under Settings to give each a link."),
       links.length ? el("p", { class: "muted" }, "A link opens this project for one person, under their name. Anyone who has it can label as that person. ",
-        project.reachable ? null : "This server can be reached from this computer only; start it with --host and the address of this computer to let others in.") : null);
+        project.reachable ? null : "The links work on this computer only: whoever started the server did not open it to others (see Share in the guide to annotation projects).") : null);
   }
 
   exports() {
@@ -185,7 +186,7 @@ export class ProjectView {
   }
 
   imports() {
-    const files = fileField("import-file", "Drop a file of labels here, or choose it", { several: false });
+    const files = fileField("import-file", "Drop a file of labels here, or choose it");
     const format = el("select", {}, Object.entries({ "": "Recognize it", ...FORMATS }).map(([value, text]) => el("option", { value }, text)));
     const who = el("input", { maxlength: 100 });
     const machine = el("input", { id: "import-machine", type: "checkbox" });
@@ -217,6 +218,10 @@ export class ProjectView {
       problem, status, el("p", {}, button)));
   }
 
+  removal() {
+    return panel("Remove the project", el("p", { class: "muted" }, `The folder moves to “.removed” beside ${this.project.folder}; nothing is destroyed.`), el("p", {}, removalButton(() => this.project)));
+  }
+
   settings(project) {
     const title = el("input", { required: true, maxlength: 200, value: project.title });
     const question = el("input", { maxlength: 500, value: project.question });
@@ -243,7 +248,7 @@ export class ProjectView {
     };
     const facts = [
       ["Articles", project.articles.map((one) => one.title).join(" · ")], ["Model", project.model],
-      ...(project.conditions ? [["Posts", project.conditions]] : []),
+      ...[["Only posts from", project.since], ["Only posts before", project.until], ["Only in languages", project.languages.join(", ")]].filter(([, value]) => value),
       ["Labels", project.labels.map((one) => one.name).join(" / ")],
       ["People per post", project.labels_per_post > 1 ? `${project.labels_per_post} for ${whole(100 * project.overlap)} % of the posts` : "1"],
       ["Target recall", `${whole(100 * project.target)} %`], ["Created", shownTime(project.created)], ["Folder", project.folder],

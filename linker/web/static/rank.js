@@ -1,19 +1,22 @@
 // Rank posts for an article that somebody pastes.
 
 import { articlePanel } from "./article.js";
-import { ask } from "./api.js";
+import { ArticleFields } from "./articles.js";
+import { ask, send } from "./api.js";
 import { counted, el, whole, words } from "./dom.js";
+import { PostFiles, temporary } from "./files.js";
 
 const SECONDS = 600;
 
 export class RankView {
-  constructor(sources, models) {
-    this.article = el("textarea", { id: "rank-article", rows: 7, required: true, "aria-describedby": "rank-article-hint" });
-    this.published = el("input", { id: "rank-published", type: "date" });
+  constructor({ sources, models, endings, upload_bytes }) {
+    this.article = new ArticleFields("rank", false);
     this.source = el("select", { id: "rank-source", onchange: () => this.chosen() }, sources.map((one) =>
       el("option", { value: one.key }, one.posts === null ? one.title : `${one.title} (${whole(one.posts)})`)));
-    this.pasted = el("textarea", { id: "rank-posts", rows: 6 });
-    this.pastedField = el("div", { hidden: true }, el("label", { for: "rank-posts" }, "Posts, one per line"), this.pasted);
+    this.place = temporary();
+    this.files = new PostFiles("rank-files", this.place.path, { endings, upload_bytes });
+    this.pasted = el("textarea", { id: "rank-posts", rows: 4 });
+    this.given = el("div", { class: "stack" }, this.files.node, el("div", {}, el("label", { for: "rank-posts" }, "Posts that you paste, one per line"), this.pasted));
     this.top = el("select", { id: "rank-top" }, [10, 20, 50, 100].map((n) => el("option", { value: n, selected: n === 20 }, n)));
     this.model = el("select", { id: "rank-model" }, models.map((name, i) => el("option", { value: name }, i ? name : `${name} (default)`)));
     this.button = el("button", { type: "submit", class: "primary" }, "Rank");
@@ -26,23 +29,19 @@ export class RankView {
         el("section", { class: "panel" },
           el("form", { onsubmit: (event) => { event.preventDefault(); this.rank(); } },
             el("h1", {}, "Rank posts"),
-            el("div", {}, el("label", { for: "rank-article" }, "Article"), this.article,
-              el("small", { id: "rank-article-hint" }, "Its address (https://…) or its text. A first line followed by a blank line is the title.")),
-            el("div", {}, el("label", { for: "rank-published" }, "Published (if the article has no date)"), this.published),
-            el("div", {}, el("label", { for: "rank-source" }, "Posts"), this.source),
+            this.article.node,
+            el("div", {}, el("label", { for: "rank-source" }, "Posts"), this.source), this.given,
             el("div", { class: "two" },
               el("div", {}, el("label", { for: "rank-model" }, "Model"), this.model),
               el("div", {}, el("label", { for: "rank-top" }, "Posts shown"), this.top)),
-            this.pastedField, this.problem, this.button)),
+            this.problem, this.button)),
         this.read),
       this.results);
     this.chosen();
   }
 
   chosen() {
-    const pasted = this.source.value === "pasted";
-    this.pastedField.hidden = !pasted;
-    this.pasted.required = pasted;
+    this.given.hidden = this.source.value !== "files";
   }
 
   async rank() {
@@ -51,7 +50,9 @@ export class RankView {
     this.button.textContent = "Ranking…";
     this.problem.textContent = "";
     try {
-      const body = { article: this.article.value, published: this.published.value, source: this.source.value, posts: this.pasted.value, top: Number(this.top.value), model: this.model.value };
+      const [[article, published]] = this.article.values;
+      if (!this.given.hidden) await this.paste();
+      const body = { article, published, source: this.source.value, files: this.place.key, top: Number(this.top.value), model: this.model.value };
       this.show(await ask("api/rank", body, SECONDS));
       // On phones the ranking is below the screen.
       if (this.results.getBoundingClientRect().top > window.innerHeight) this.results.scrollIntoView();
@@ -61,6 +62,17 @@ export class RankView {
       this.button.disabled = false;
       this.button.textContent = "Rank";
     }
+  }
+
+  /** Pasted posts are a file as well. */
+  async paste() {
+    await this.files.sending;
+    const name = "pasted.txt";
+    if (this.pasted.value.trim()) await send(`${this.place.path}?${new URLSearchParams({ name })}`, new Blob([this.pasted.value]));
+    else if (this.sent) await ask(`${this.place.path}/${name}`, undefined, 30, "DELETE");
+    this.sent = Boolean(this.pasted.value.trim());
+    const { problem } = this.files;
+    if (problem && (this.files.files.length || !this.sent)) throw new Error(problem);
   }
 
   show(answer) {

@@ -3,6 +3,9 @@
 import { ask } from "./api.js";
 import { counted, el, redrawRows, sentence, steadily, whole } from "./dom.js";
 import { Live } from "./live.js";
+import { onPage } from "./messages.js";
+import { NOTICE, removalButton } from "./removal.js";
+import { keep, kept } from "./store.js";
 
 const STATES = {
   draft: ["not started", ""], preparing: ["being prepared", "info"], labeling: ["labeling", "info"],
@@ -21,7 +24,9 @@ export class StartView {
     this.node = el("div", { class: "page" },
       el("div", { class: "page-top" }, el("h1", {}, about.projects ? "Projects" : "Sessions"),
         about.projects ? el("a", { class: "button primary", href: "#new" }, "New project") : null),
+      kept(NOTICE) ? el("p", { class: "panel notice", role: "status" }, kept(NOTICE)) : null,
       el("div", { class: "panel" }, this.list), this.hint);
+    keep(NOTICE, null);
   }
 
   close() {
@@ -57,6 +62,7 @@ function row(project) {
     labels ? el("div", { class: "meter", role: "progressbar", "aria-label": `Labeled in ${project.title}`, "aria-valuemin": 0, "aria-valuemax": project.posts, "aria-valuenow": project.labeled }, bar) : null,
     el("p", { class: "muted" }, labels
       ? `${whole(project.labeled)} of ${counted(project.posts, "post")} labeled, ${whole(project.relevant)} relevant. ${sentence(project.estimate.sentence)}`
-      : project.error ? project.error : project.step ? `${project.step}…` : "Posts are missing."),
-    labels && project.error ? el("p", { class: "problem" }, project.error) : null];
+      : project.error ? onPage(project.error) : project.step ? `${project.step}…` : "Posts are missing."),
+    labels && project.error ? el("p", { class: "problem" }, onPage(project.error)) : null,
+    project.state === "broken" ? el("p", { class: "dialog-end" }, removalButton(() => project)) : null];
 }

@@ -38,10 +38,7 @@ class _Sheet(NamedTuple):
 
 @contextmanager
 def spreadsheet_table(
-    file: InputFile,
-    stream: BinaryIO,
-    known_names: Callable[[Sequence[str]], int],
-    sheet: str | None = None,
+    file: InputFile, stream: BinaryIO, known_names: Callable[[Sequence[str]], int], sheet: str | None = None
 ) -> Iterator[Table]:
     """Open the sheet whose header has most columns with known names; rows have Excel's numbers.
 
@@ -60,7 +57,7 @@ def spreadsheet_table(
         sheets = _sheets(file.shown, stream, Path(folder), known_names)
         if not sheets:
             raise DataError(f"{file.shown}: the file is empty; add a header line")
-        names = [candidate.name for candidate in sheets]
+        file.reading["sheets"] = names = [candidate.name for candidate in sheets]
         candidates = [each for each in sheets if sheet is None or each.name.casefold() == sheet.casefold()]
         if not candidates:
             raise DataError(
@@ -71,8 +68,9 @@ def spreadsheet_table(
         columns = checked_header(
             [name or f"column {number}" for number, name in enumerate(chosen.layout.columns, 1)], file, header
         )
-        notes = []
-        if other := [name for name in names if name != chosen.name]:
+        notes, other = [], [name for name in names if name != chosen.name]
+        file.reading["sheets"] = [chosen.name, *other]
+        if other:
             listed = ", ".join(f'"{name}"' for name in other[:5])
             more = f" and {len(other) - 5} more" if len(other) > 5 else ""
             notes.append(f'sheet "{chosen.name}" (others, for --sheet: {listed}{more})')
