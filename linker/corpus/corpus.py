@@ -131,11 +131,7 @@ class Corpus:
         return search(self.model, self._table_for(request), articles, request, self.name)
 
     def thresholds(
-        self,
-        article: AnyArticles,
-        *,
-        published: Published | None = None,
-        **options: Unpack[RankOptions],
+        self, article: AnyArticles, *, published: Published | None = None, **options: Unpack[RankOptions]
     ) -> Thresholds:
         """Return estimates of what thresholds on the scores keep and find; near-duplicates count one by one.
 

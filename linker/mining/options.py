@@ -1,7 +1,5 @@
 """Settings of a run of `linker mine links`, which are its options."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 

@@ -65,14 +65,8 @@ def test_pages_make_up_the_whole_even_with_ties(tmp_path, model_folder):
     ("conditions", "keeps"),
     [
         ({"lang": ("German", "fr-FR")}, lambda p: p["lang"] in ("de", "fr")),
-        (
-            {"since": "2031-05-20"},
-            lambda p: int(p["created_at"][8:10]) >= 20,
-        ),
-        (
-            {"until": datetime(2031, 5, 3, 12, tzinfo=timezone.utc)},
-            lambda p: int(p["created_at"][8:10]) < 3,
-        ),
+        ({"since": "2031-05-20"}, lambda p: int(p["created_at"][8:10]) >= 20),
+        ({"until": datetime(2031, 5, 3, 12, tzinfo=timezone.utc)}, lambda p: int(p["created_at"][8:10]) < 3),
         ({"where": "json_get_int(extra, 'likes') > 140"}, lambda p: p["likes"] > 140),
         ({"lang": ["Japanese"]}, lambda p: False),
     ],

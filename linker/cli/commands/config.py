@@ -1,7 +1,5 @@
 """`linker config`: recipes, checks of training configs, and the components that configs can name."""
 
-from __future__ import annotations
-
 import json
 import sys
 from typing import Annotated, Any

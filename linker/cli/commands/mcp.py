@@ -1,7 +1,5 @@
 """`linker mcp`: a server of the Model Context Protocol on standard input and output."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

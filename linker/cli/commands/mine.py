@@ -1,7 +1,5 @@
 """`linker mine`: training data from posts. The commands of `linker.contrib` join this group."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`linker model`: export a trained model to ONNX, or upload it to a hub."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -27,7 +27,7 @@ def new(
     name: Annotated[
         str,
         typer.Argument(
-            help="Name in configs, such as gated_mean: lowercase letters, digits and underscores.",
+            help="Name in configs, such as gated_mean: lowercase letters, digits and underscores."
         ),
     ],
     package: Annotated[

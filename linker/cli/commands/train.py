@@ -1,7 +1,5 @@
 """`linker train`: from a config to a model folder."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Fine-tunable Hugging Face transformers as bi-encoders (Di Giovanni & Brambilla 2021)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path

@@ -191,8 +191,7 @@ def test_a_damaged_checkpoint_is_reported_and_not_touched(workplace, out, damage
 
 
 @pytest.mark.parametrize(
-    ("number", "code"),
-    [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow)],
+    ("number", "code"), [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow)]
 )
 def test_a_signal_saves_and_ends_the_run(workplace, out, number, code):
     process = start(workplace, *train(out, "-o", "trainer.checkpoint_seconds=1000"))
