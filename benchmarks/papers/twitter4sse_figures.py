@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from benchmarks.papers.twitter4sse_metrics import read_reranking, rerank, score_pairs
 from linker.common.figures import COLORS, GREY, panels, save, style
 from linker.common.files import atomic_write
-from linker.contrib.twitter4sse.reranking import Reranking, read_reranking, rerank
+from linker.contrib.twitter4sse.mine_benchmarks import Reranking
 from linker.data.types import Article, Post
 from linker.evaluation.significance import bootstrap_p_value, bootstrap_weights, holm, percentile_interval
 from linker.models.model import Model
@@ -68,7 +69,7 @@ class TestSets:
             # Equal texts have equal ids, so that each is encoded once.
             articles = [Article(first, first) for first, _ in graded.texts]
             posts = [Post(second, second) for _, second in graded.texts]
-            found[name] = model.score_pairs(articles, posts)
+            found[name] = score_pairs(model, articles, posts)
         return found
 
     def sizes(self) -> list[str]:

@@ -15,7 +15,7 @@ from linker.data.token_axis import token_batches
 from linker.data.types import Article, Post
 from linker.data.vocabulary import EncodedText
 from linker.models.features.text_encoder import dot_products
-from linker.models.model import EncoderModel, index_of
+from linker.models.model import EncoderModel
 
 Similarity = Literal["cosine", "euclidean"]
 
@@ -125,15 +125,6 @@ class EmbeddingModel(EncoderModel):
                 done += len(some)
                 progress.advance(bar, len(some))
         return vectors
-
-    @override
-    def score_pairs(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        rows, columns = index_of(articles), index_of(posts)
-        left = self.article_vectors(list(rows))[[rows[article] for article in articles]]  # (pairs, dim)
-        right = self.post_vectors(list(columns))[[columns[post] for post in posts]]  # (pairs, dim)
-        if self.similarity == "cosine":
-            return np.einsum("ij,ij->i", left, right)
-        return -np.linalg.norm(left - right, axis=1)
 
     def article_vectors(self, articles: Sequence[Article]) -> np.ndarray:
         """Embed articles: float32, articles × dim; of unit length if `similarity` is `cosine`."""

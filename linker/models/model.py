@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,8 +19,6 @@ from linker.models.features.memory_table import MemoryTable
 from linker.models.features.table import PostTable
 from linker.models.features.text_encoder import TextEncoder
 from linker.models.score_scale import ScoreScale
-
-Item = TypeVar("Item", Article, Post)
 
 
 class Model(Registrable):
@@ -185,12 +183,6 @@ class Model(Registrable):
         """Return the subfolder with the state of a submodel; by default the folder of this model."""
         return ""
 
-    def score_pairs(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Return the scores of the i-th of `articles` with the i-th of `posts`: float32, one per pair."""
-        rows, columns = index_of(articles), index_of(posts)
-        scores = self.score(list(rows), list(columns))
-        return scores[[rows[article] for article in articles], [columns[post] for post in posts]]
-
     def save_state(self, folder: Path) -> None:
         """Write into `folder` what the config does not hold (weights, vocabulary), by default of its submodels."""
         for number, model in enumerate(self.submodels()):
@@ -265,11 +257,6 @@ def embedding_submodel(model: Model) -> EncoderModel | None:
     """Return the first submodel that embeds texts: the model itself if it does, None if none does."""
     encoders = (feature.encoder for feature in model.features())
     return next((encoder for encoder in encoders if isinstance(encoder, EncoderModel)), None)
-
-
-def index_of(texts: Sequence[Item]) -> dict[Item, int]:
-    """Map each distinct article or post to its index among the distinct ones, in order of first occurrence."""
-    return {text: index for index, text in enumerate(dict.fromkeys(texts))}
 
 
 def _added(contributions: Iterable[Mapping[str, float]]) -> dict[str, float]:

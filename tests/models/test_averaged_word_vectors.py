@@ -69,9 +69,6 @@ def test_it_gives_the_numbers_of_the_model_that_was_trained(settings: dict[str, 
     np.testing.assert_allclose(
         light.score(ARTICLES, POSTS), trained.score(ARTICLES, POSTS), rtol=1e-4, atol=1e-5
     )
-    np.testing.assert_allclose(
-        light.score_pairs([ARTICLES[0]] * 5, POSTS), light.score(ARTICLES, POSTS)[0], rtol=1e-4, atol=1e-5
-    )
     assert light.score(ARTICLES, POSTS).dtype == np.float32
     assert light.post_vectors([]).shape == (0, 12)
 

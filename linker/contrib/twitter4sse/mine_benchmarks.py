@@ -4,7 +4,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from linker.common.console import track
@@ -20,7 +20,6 @@ from linker.contrib.twitter4sse.links import (
     linked_tweets,
     read_groups,
 )
-from linker.contrib.twitter4sse.reranking import Candidate, Reranking
 from linker.contrib.twitter4sse.tweets import TweetFilter, clean
 from linker.data.files.line_errors import OnError
 from linker.data.files.streams import open_bytes
@@ -28,6 +27,31 @@ from linker.data.files.streams import open_bytes
 _KINDS = {"q": PAIR_KINDS["quotes"], "r": PAIR_KINDS["replies"]}
 #: Set → prefix of the keys whose children are ranked, and whether the query is their parent.
 SETS = {"dq": ("q", True), "dr": ("r", True), "cq": ("q", False), "cr": ("r", False)}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A tweet to be ranked."""
+
+    id: str
+    text: str
+    relevant: bool
+
+
+@dataclass(frozen=True)
+class Reranking:
+    """A query and its candidates, in an order independent of their relevance.
+
+    Attributes:
+        set: dq, dr, cq or cr.
+        parent_id: the tweet that the relevant candidates quote or answer; of dq and dr it is the query.
+    """
+
+    set: str
+    query_id: str
+    query: str
+    parent_id: str
+    candidates: tuple[Candidate, ...]
 
 
 def mine_benchmarks(

@@ -8,8 +8,9 @@ import pytest
 from ir_measures import AP
 from sklearn.metrics import ndcg_score
 
+from benchmarks.papers.twitter4sse_metrics import read_reranking, rerank, score_pairs
 from linker.config import build
-from linker.contrib.twitter4sse.reranking import Candidate, Reranking, read_reranking, rerank
+from linker.contrib.twitter4sse.mine_benchmarks import Candidate, Reranking
 from linker.data.types import Article, Post
 from linker.models.model import Model
 from tests.models.siamese.test_siamese import prepared
@@ -62,8 +63,10 @@ def test_a_model_with_vectors_scores_pairs_as_it_scores_all():
     articles = [Article(str(i), f"harbour{i % 3} w{i % 3}") for i in range(8)]
     posts = [Post(str(i), f"orchard{i} harbour{i % 2}") for i in range(8)]
     expected = np.diagonal(model.score(articles, posts))
-    np.testing.assert_allclose(model.score_pairs(articles, posts), expected, atol=1e-6)
-    np.testing.assert_allclose(Model.score_pairs(model, articles, posts), expected, atol=1e-6)
+    np.testing.assert_allclose(score_pairs(model, articles, posts), expected, atol=1e-6)
+    scripted = Scripted(lambda a, p: len(a) - len(p))
+    scores = scripted.score(articles, posts)
+    np.testing.assert_array_equal(score_pairs(scripted, articles, posts), np.diagonal(scores))
     model.similarity = "euclidean"
     expected = np.diagonal(model.score(articles, posts))
-    np.testing.assert_allclose(model.score_pairs(articles, posts), expected, atol=1e-5)
+    np.testing.assert_allclose(score_pairs(model, articles, posts), expected, atol=1e-5)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from benchmarks.papers.twitter4sse_metrics import read_reranking
 from linker.common.errors import DataError
-from linker.contrib.twitter4sse.mine_benchmarks import mine_benchmarks
+from linker.contrib.twitter4sse.mine_benchmarks import Reranking, mine_benchmarks
 from linker.contrib.twitter4sse.mine_pairs import mine_pairs
-from linker.contrib.twitter4sse.reranking import Reranking, read_reranking
 from tests.helpers.tweets import read_pairs, v1, write
 
 SETS = ("dq", "dr", "cq", "cr")

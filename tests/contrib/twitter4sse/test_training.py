@@ -5,8 +5,9 @@ import json
 import pytest
 import torch
 
+from benchmarks.papers.twitter4sse_metrics import rerank
 from linker.config import build, load_config, resolve
-from linker.contrib.twitter4sse.reranking import Candidate, Reranking, rerank
+from linker.contrib.twitter4sse.mine_benchmarks import Candidate, Reranking
 from linker.models.files.archive import load_model
 from linker.training.batch_sampler import PairBatch
 from linker.training.data_options import use_data

@@ -1,44 +1,20 @@
-"""Reranking of each query's candidates (Di Giovanni & Brambilla 2021, section 4)."""
+"""Reranking of each query's candidates, and scores of pairs (Di Giovanni & Brambilla 2021, section 4)."""
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from linker.common.errors import DataError, LinkerError
+from linker.contrib.twitter4sse.mine_benchmarks import Candidate, Reranking
 from linker.data.files.streams import open_bytes
 from linker.data.types import Article, Post
 from linker.evaluation.metrics.ranking import average_precision, ndcg
+from linker.models.embedding_model import EmbeddingModel
 from linker.models.model import Model
 from linker.models.order import rank_posts
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A tweet to be ranked."""
-
-    id: str
-    text: str
-    relevant: bool
-
-
-@dataclass(frozen=True)
-class Reranking:
-    """A query and its candidates, in an order independent of their relevance.
-
-    Attributes:
-        set: dq, dr, cq or cr.
-        parent_id: the tweet that the relevant candidates quote or answer; of dq and dr it is the query.
-    """
-
-    set: str
-    query_id: str
-    query: str
-    parent_id: str
-    candidates: tuple[Candidate, ...]
 
 
 def read_reranking(path: str | Path) -> list[Reranking]:
@@ -76,7 +52,7 @@ def rerank(model: Model, queries: Sequence[Reranking]) -> dict[str, np.ndarray]:
     for query in queries:
         articles += [Article(query.query_id, query.query)] * len(query.candidates)
         posts += [Post(candidate.id, candidate.text) for candidate in query.candidates]
-    scores = model.score_pairs(articles, posts)
+    scores = score_pairs(model, articles, posts)
     figures = []
     start = 0
     for query in queries:
@@ -90,3 +66,17 @@ def rerank(model: Model, queries: Sequence[Reranking]) -> dict[str, np.ndarray]:
         figures.append((ndcg(ranked, len(relevant))[0], average_precision(ranked)[0]))
         start += len(relevant)
     return dict(zip(("nDCG", "AP"), np.array(figures).T))
+
+
+def score_pairs(model: Model, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+    """Return the scores of the i-th of `articles` with the i-th of `posts`: float32, one per pair."""
+    rows = {article: row for row, article in enumerate(dict.fromkeys(articles))}
+    columns = {post: column for column, post in enumerate(dict.fromkeys(posts))}
+    first, second = [rows[article] for article in articles], [columns[post] for post in posts]
+    if not isinstance(model, EmbeddingModel):
+        return model.score(list(rows), list(columns))[first, second]
+    left = model.article_vectors(list(rows))[first]  # (pairs, dim)
+    right = model.post_vectors(list(columns))[second]  # (pairs, dim)
+    if model.similarity == "cosine":
+        return np.einsum("ij,ij->i", left, right)
+    return -np.linalg.norm(left - right, axis=1)
