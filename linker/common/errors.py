@@ -33,6 +33,10 @@ class StubError(FetchError):
     """A page or file whose text is too little to be the article; a caller may insist on using it."""
 
 
+class RefusedError(LinkerError):
+    """An action of an annotator that is refused however often it is sent."""
+
+
 class Faults:
     """Collects the errors of several checks, so that one message reports all of them.
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from linker.annotation.session.events import RefusedError, annotator_name
+from linker.annotation.session.events import annotator_name
 from linker.annotation.session.session import Session
-from linker.common.errors import LinkerError
+from linker.common.errors import LinkerError, RefusedError
 from linker.data.types import Post
 from linker.ranking.ranked_post import segments
 from linker.web.api.views import status_view

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from linker.annotation.codebook import Question
 from linker.annotation.formats.label_format import LabeledPost, LabelFormat
 from linker.data.labels.post_labels import LabelFile
 from linker.data.labels.reading import FORMATS, read_labels
@@ -13,14 +14,22 @@ from linker.data.labels.values import LabelValue
 __all__ = ["read", "write"]
 
 
-def write(path: str | Path, format: str, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
-    """Write labeled posts; return the files written, `path` first.
+def write(
+    path: str | Path,
+    format: str,
+    records: Sequence[LabeledPost],
+    guidelines: str = "",
+    questions: Sequence[Question] = (),
+) -> list[Path]:
+    """Write labeled posts, and answers to the questions of a codebook; return the files written, `path` first.
 
     Raises:
         ConfigError: if the format is unknown.
         LinkerError: if the file cannot be written.
     """
-    return LabelFormat.by_name(format)().write(Path(path), records, guidelines)
+    written = LabelFormat.by_name(format)()
+    written.questions = questions
+    return written.write(Path(path), records, guidelines)
 
 
 def read(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from linker.annotation.codebook import Question
 from linker.annotation.formats.jsonl import about
 from linker.annotation.formats.label_format import LabeledPost, LabelFormat, by_post, sample_of, write_json
 from linker.data.labels.argilla import user_id
@@ -23,7 +24,7 @@ class ArgillaFormat(LabelFormat):
         """Write the records; return the files written."""
         settings = path.with_name(f"{path.stem}.settings.json")
         write_json(path, [_record(group) for group in by_post(records)])
-        write_json(settings, _settings(guidelines))
+        write_json(settings, _settings(guidelines, self.questions))
         return [path, settings]
 
 
@@ -37,8 +38,10 @@ def _record(group: Sequence[LabeledPost]) -> dict[str, Any]:
         responses["label"].append(
             {"value": None if skipped else record.value, "user_id": user, "status": status}
         )
-        if record.note:
-            responses["note"].append({"value": record.note, "user_id": user, "status": status})
+        others = {"note": record.note} if record.note else {}
+        for question, answer in (others | record.columns).items():
+            value = {"value": str(answer), "user_id": user, "status": status}
+            responses.setdefault(question, []).append(value)
     metadata = {"post_id": post.id, "article_id": group[0].article_id, "score": group[0].score, **about(post)}
     metadata |= sample_of(group)
     return {
@@ -51,21 +54,31 @@ def _record(group: Sequence[LabeledPost]) -> dict[str, Any]:
     }
 
 
-def _settings(guidelines: str) -> dict[str, Any]:
+def _settings(guidelines: str, asked: Sequence[Question]) -> dict[str, Any]:
     texts, hidden = {"type": "text", "use_markdown": False}, {"description": None}
     options = [
         {"value": value, "text": text, **hidden}
         for value, text in (("relevant",) * 2, ("not", "not relevant"))
     ]
-    choice = {"type": "label_selection", "options": options, "visible_options": None}
+
+    def choice(options: list[dict[str, Any]]) -> dict[str, Any]:
+        return {"type": "label_selection", "options": options, "visible_options": None}
+
+    def further(one: Question) -> dict[str, Any]:
+        named = [{"value": str(option), "text": str(option), **hidden} for option in one.options]
+        about = {"name": one.column, "title": one.text, "description": one.help or None}
+        # Not even required ones: Argilla asks all questions of all posts.
+        return {**about, "required": False, "settings": choice(named) if named else texts}
+
     score = {"name": "score", "title": "score", "visible_for_annotators": True, "settings": {"type": "float"}}
     question = "Is this post about the article?"
     return {
         "guidelines": guidelines or None,
         "fields": [{"name": "text", "title": "Post", "required": True, "settings": texts}],
         "questions": [
-            {"name": "label", "title": question, **hidden, "required": True, "settings": choice},
+            {"name": "label", "title": question, **hidden, "required": True, "settings": choice(options)},
             {"name": "note", "title": "Note", **hidden, "required": False, "settings": texts},
+            *map(further, asked),
         ],
         "metadata": [score],
         "vectors": [],

@@ -5,7 +5,7 @@ https://doccano.github.io/doccano, https://prodi.gy/docs/api-interfaces
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,8 @@ _ANSWERS: dict[LabelValue, str] = {"relevant": "accept", "not": "reject", "skip"
 @LabelFormat.register("jsonl")
 class JsonLinesFormat(LabelFormat):
     """One JSON object per label: post_id, text, article_id, score, label, annotator, note, time, created_at; if needed,
-    note_time (if it is another), choice (its name in the label set), machine (true: a program gave it), adjudicated
+    note_time (if it is another), answers (to further questions, by key), answers_time, choice (its name in the label
+    set), machine (true: a program gave it), adjudicated
     (true: it settles several labels), sample (how the post was drawn: random, or the query strategy), lang, platform,
     author, url, source, and the fields of its platform, such as x_like_count."""
 
@@ -28,12 +29,12 @@ class JsonLinesFormat(LabelFormat):
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """Write the records; return the files written."""
-        write_json(path, map(flat, records), indent=None)
+        write_json(path, (flat(record, nested=True) for record in records), indent=None)
         return [path]
 
 
-def flat(record: LabeledPost) -> dict[str, Any]:
-    """Return a label as one flat object."""
+def flat(record: LabeledPost, nested: bool = False) -> dict[str, Any]:
+    """Return a label as one flat object, or with its answers in an object `answers`."""
     time = record.time
     return {
         "post_id": record.post.id,
@@ -45,7 +46,8 @@ def flat(record: LabeledPost) -> dict[str, Any]:
         "note": record.note,
         "time": time and time.isoformat(),
         "created_at": None,
-        **note_time(record),
+        **other_times(record),
+        **(answers_object(record) if nested else record.columns),
         **({"choice": record.choice} if record.choice is not None else {}),
         **({"machine": True} if record.machine else {}),
         **({"adjudicated": True} if record.adjudicated else {}),
@@ -55,9 +57,15 @@ def flat(record: LabeledPost) -> dict[str, Any]:
     }
 
 
-def note_time(record: LabeledPost) -> dict[str, str]:
-    """Return the time of a note that was written at another time than the label."""
-    return {"note_time": record.note_time.isoformat()} if record.note_time else {}
+def answers_object(record: LabeledPost) -> dict[str, Any]:
+    """Return the answers of a label as an object; empty if there are none."""
+    return {"answers": dict(record.answers)} if record.answers is not None else {}
+
+
+def other_times(record: LabeledPost) -> dict[str, str]:
+    """Return the times of a note and of answers that were given at another time than the label."""
+    times = {"note_time": record.note_time, "answers_time": record.answers_time}
+    return {name: time.isoformat() for name, time in times.items() if time}
 
 
 def is_of_platform(name: str) -> bool:
@@ -84,15 +92,18 @@ class DoccanoFormat(LabelFormat):
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """Write the records; return the files written."""
-        write_json(path, map(_example, records), indent=None)
+        # A key that only some examples have becomes NaN in doccano, which its database refuses.
+        keys = ["note_time", "lang", "platform", "author", "url", "source", "sample"]
+        answers = dict.fromkeys(name for record in records for name in record.columns)
+        keys += ["answers_time", *answers] if answers else []
+        write_json(path, (_example(record, keys) for record in records), indent=None)
         return [path]
 
 
-def _example(record: LabeledPost) -> dict[str, Any]:
-    # A key that only some examples have becomes NaN in doccano, which its database refuses.
+def _example(record: LabeledPost, keys: Iterable[str]) -> dict[str, Any]:
     values = {key: value for key, value in flat(record).items() if not is_of_platform(key)}
     texts = {key: "" if value is None else value for key, value in values.items()}
-    for key in ("note_time", "lang", "platform", "author", "url", "source", "sample"):
+    for key in keys:
         texts.setdefault(key, "")
     return texts | {"label": [record.value] if record.value else []}
 
@@ -125,7 +136,7 @@ def _task(record: LabeledPost) -> dict[str, Any]:
         task["_annotator_id"] = record.annotator
     if record.note:
         task["note"] = record.note
-    task |= note_time(record)
+    task |= other_times(record) | answers_object(record)
     if record.time:
         # `_timestamp` is in whole seconds.
         task |= {"_timestamp": int(record.time.timestamp()), "time": record.time.isoformat()}

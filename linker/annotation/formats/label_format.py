@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
+from linker.annotation.codebook import Question
 from linker.common.files import atomic_write
 from linker.config import Registrable
 from linker.data.labels.post_labels import LabelFile
-from linker.data.labels.records import ImportedLabel
+from linker.data.labels.records import ANSWER, ImportedLabel
 from linker.data.labels.values import LabelValue
 from linker.data.types import Post
 
@@ -32,6 +33,8 @@ class LabeledPost:
         note: the annotator's note.
         time: time of the label, with its time zone.
         note_time: time of the note, if it is another.
+        answers: answers to further questions, by key; None if there are none, or questions were not asked.
+        answers_time: time of the answers, if it is another.
         choice: name of the label in the session's label set, if several names have the same `value`.
         machine: whether a program gave the label.
         sample: how the post was drawn for labeling: `random`, or the query strategy; None: it was not drawn here.
@@ -50,6 +53,13 @@ class LabeledPost:
     sample: str | None = None
     adjudicated: bool = False
     note_time: datetime | None = None
+    answers: Mapping[str, str | int] | None = None
+    answers_time: datetime | None = None
+
+    @property
+    def columns(self) -> dict[str, str | int]:
+        """The answers by their columns, `answer_KEY`."""
+        return {f"{ANSWER}{key}": answer for key, answer in (self.answers or {}).items()}
 
 
 class LabelFormat(Registrable):
@@ -58,10 +68,12 @@ class LabelFormat(Registrable):
     Attributes:
         marks_machines: whether files of the format tell labels of machines from those of people.
         one_per_post: whether files of the format have one label per post: the adjudicated one, or the majority.
+        questions: further questions of the session, set before `write`.
     """
 
     marks_machines: ClassVar[bool] = False
     one_per_post: ClassVar[bool] = False
+    questions: Sequence[Question] = ()
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """Write the records.

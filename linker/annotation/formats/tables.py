@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from linker.annotation.codebook import Question
 from linker.annotation.formats.jsonl import about, flat, is_of_platform
 from linker.annotation.formats.label_format import LabeledPost, LabelFormat, by_post, sample_of
 from linker.common.files import atomic_write
@@ -17,7 +18,7 @@ from linker.ranking.formats.binary import write_sheet
 _COLUMNS = ("post_id", "text", "article_id", "score", "label", "annotator", "note", "time", "created_at")
 _ORIGIN = ("lang", "platform", "author", "url", "source")
 # Columns of records that need them.
-_OPTIONAL = ("note_time", "choice", "machine", "adjudicated", "sample", *_ORIGIN)
+_OPTIONAL = ("note_time", "answers_time", "choice", "machine", "adjudicated", "sample", *_ORIGIN)
 _ASREVIEW = (
     "post_id", "abstract", "included", "annotator", "note", "time", "article_id", "score", "created_at", "sample",
     *_ORIGIN,
@@ -32,7 +33,7 @@ class CsvFormat(LabelFormat):
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """Write the records; return the files written."""
-        _write_csv(path, _columns(records), map(flat, records))
+        _write_csv(path, _columns(records, self.questions), map(flat, records))
         return [path]
 
 
@@ -48,7 +49,7 @@ class AsreviewFormat(LabelFormat):
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """Write the records; return the files written."""
-        _write_csv(path, _ASREVIEW, map(_included, by_post(records)))
+        _write_csv(path, [*_ASREVIEW, *_answers(records, self.questions)], map(_included, by_post(records)))
         return [path]
 
 
@@ -65,14 +66,21 @@ class ExcelFormat(LabelFormat):
             LinkerError: if there are more records than a sheet holds.
         """
         with atomic_write(path, "wb") as file:
-            write_sheet(file, "labels", _columns(records), map(flat, records), len(records))
+            write_sheet(file, "labels", _columns(records, self.questions), map(flat, records), len(records))
         return [path]
 
 
-def _columns(records: Sequence[LabeledPost]) -> list[str]:
+def _answers(records: Sequence[LabeledPost], questions: Sequence[Question]) -> dict[str, None]:
+    """Return the columns of answers, in the order of the questions."""
+    asked = (question.column for question in questions)
+    return dict.fromkeys([*asked, *(name for record in records for name in record.columns)])
+
+
+def _columns(records: Sequence[LabeledPost], questions: Sequence[Question]) -> list[str]:
     """Return the columns that records need, in order."""
     names = dict.fromkeys(name for record in records for name in flat(record))
-    return [*_COLUMNS, *(name for name in _OPTIONAL if name in names), *filter(is_of_platform, names)]
+    optional, answers = (name for name in _OPTIONAL if name in names), _answers(records, questions)
+    return [*_COLUMNS, *answers, *optional, *filter(is_of_platform, names)]
 
 
 def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> None:
@@ -105,5 +113,5 @@ def _included(group: Sequence[LabeledPost]) -> dict[str, Any]:
     if len(voters) == 1:
         (voter,) = voters
         row |= {"annotator": voter.annotator or "", "note": voter.note or ""}
-        row |= {"time": voter.time.isoformat() if voter.time else ""}
+        row |= {"time": voter.time.isoformat() if voter.time else "", **voter.columns}
     return row

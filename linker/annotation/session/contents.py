@@ -47,6 +47,7 @@ class Settings:
         labels_per_post: number of annotators who label a post of the overlap.
         question: what annotators answer about each post.
         labels: the label set, as `name` and `value`; empty: relevant, not relevant, skip.
+        questions: the further questions of the codebook.
     """
 
     model: str
@@ -59,6 +60,7 @@ class Settings:
     labels_per_post: int = 2
     question: str = ""
     labels: list[dict[str, str]] = field(default_factory=list)
+    questions: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

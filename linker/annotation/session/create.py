@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from linker.annotation.build_pool import build_pool
+from linker.annotation.codebook import Codebook
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.contents import Settings
 from linker.annotation.session.events import now
@@ -39,6 +40,7 @@ def start(
         raise DataError(f"no {'post' if articles else 'article'} was given")
     if problem := label_set_problem(wanted.labels):
         raise LinkerError(f"label set: {problem}")
+    codebook = build(Codebook, {"questions": wanted.questions})
     if wanted.labels_per_post < 2:
         raise LinkerError(
             f"labels per post {wanted.labels_per_post}: posts of the overlap have 2 or more; for one, use overlap 0"
@@ -48,6 +50,7 @@ def start(
         strategy=resolve(QueryStrategy, strategy),
         rule=resolve(StoppingRule, rule),
         created=now().isoformat(timespec="seconds"),
+        questions=[asdict(one) for one in codebook.questions],
     )
     # Values that types do not rule out, such as a share of 7, are refused when they are built.
     build(QueryStrategy, settings.strategy)

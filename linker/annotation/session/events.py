@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Literal
 
-from linker.common.errors import LinkerError
+from linker.common.errors import RefusedError
 from linker.data.characters import plain
 from linker.data.labels.values import LabelValue
 
-Kind = Literal["assign", "label", "undo", "note", "resolve", "machine", "reveal"]
+Kind = Literal["assign", "label", "undo", "note", "resolve", "machine", "reveal", "answers"]
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f\s](?:[^\x00-\x1f\x7f]{0,98}[^\x00-\x1f\x7f\s])?")
-
-
-class RefusedError(LinkerError):
-    """An action that is refused however often it is sent."""
 
 
 def now() -> datetime:
@@ -35,7 +32,7 @@ class Event:
         kind: `assign`: a post was given to an annotator; `label`; `undo`: the annotator's last label was taken back;
             `note`; `resolve`: the adjudicated label of a post on which annotators disagree was set; `machine`: the
             label of a program, which is compared with those of people and counts for nothing else; `reveal`: the
-            annotator was shown the labels of others.
+            annotator was shown the labels of others; `answers`: answers to further questions were changed.
         annotator: name of the annotator.
         post: id of the post; empty for an `undo` that found no label.
         value: the label, for `label`, `resolve` and `machine`.
@@ -51,6 +48,7 @@ class Event:
         frame: number of unlabeled posts that it was drawn from: at random, all that were not drawn before; in order,
             those that nobody held on an open page and the annotator had not seen; None: not known.
         probability: of random draws: the probability with which each post of the frame was drawn, 0 to 1.
+        answers: all answers to further questions, by key; None leaves earlier answers as they are.
     """
 
     kind: Kind
@@ -67,6 +65,7 @@ class Event:
     at_random: bool = False
     frame: int | None = None
     probability: float | None = None
+    answers: Mapping[str, str | int] | None = None
 
 
 def annotator_name(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from linker.annotation.codebook import Codebook
 from linker.annotation.formats.label_format import LabeledPost
 from linker.annotation.pool import Pool
 from linker.annotation.session.events import Event
@@ -35,10 +36,13 @@ def all_labels(
         def record(label: Event, unlabeled: LabeledPost = unlabeled, index: int = index) -> LabeledPost:
             key = index, label.annotator
             noted = state.noted.get(key)
+            answered = state.answered.get(key) if label.kind == "label" else label.time
             return replace(
                 unlabeled, value=label.value, annotator=label.annotator, note=state.notes.get(key) or None,
                 note_time=noted if noted != label.time else None, time=label.time, choice=label.choice,
-                sample=label.strategy,
+                sample=label.strategy, answers=label.answers,
+                # Answers that were taken back have a time, unlike those that were never given.
+                answers_time=answered if label.answers == {} or (label.answers and answered != label.time) else None,
             )  # fmt: skip
 
         labels = state.labels_of(index).values()
@@ -56,12 +60,13 @@ def all_labels(
 
 
 def resolved_labels(
-    state: SessionState, pool: Pool, posts: Sequence[Post], label_set: LabelSet
+    state: SessionState, pool: Pool, posts: Sequence[Post], label_set: LabelSet, codebook: Codebook
 ) -> list[LabeledPost]:
     """Return a record per post: the adjudicated label, else the majority; a tie counts as relevant.
 
     `annotator` and `note` join those of all annotators; `time` is that of the last label. `choice` is the most frequent
-    name among the labels that count like the post.
+    name among the labels that count like the post; `answers` are the decided ones, else the most frequent among these
+    labels, without ties.
     """
     article = name_of_query(pool.articles)
     records: list[LabeledPost] = []
@@ -82,6 +87,7 @@ def resolved_labels(
                 time=max(times),
                 choice=None if relevant is None else state.name(index, label_set),
                 sample=next((label.strategy for label in labels.values() if label.strategy), None),
+                answers=state.answers(index, codebook) if codebook.questions else None,
             )
         records.append(record)
     return records

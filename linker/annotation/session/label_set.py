@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast, get_args
 
-from linker.annotation.session.events import Event, RefusedError
+from linker.annotation.session.events import Event
+from linker.common.errors import RefusedError
 from linker.data.labels.values import LabelValue
 
 _VALUES = get_args(LabelValue)

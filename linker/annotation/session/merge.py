@@ -8,11 +8,13 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Literal, NamedTuple
 
+from linker.annotation.codebook import Codebook
 from linker.annotation.pool import Pool
 from linker.annotation.session.events import Event, name_key, now
 from linker.annotation.session.label_set import LabelSet
 from linker.annotation.session.state import SessionState
 from linker.common.errors import DataError, LinkerError
+from linker.data.io.fields import is_missing
 from linker.data.labels.matching import match_labels
 from linker.data.labels.post_labels import LabelFile
 from linker.data.labels.records import ImportedLabel
@@ -25,16 +27,18 @@ class Imported(NamedTuple):
     """Numbers of labels of a file by what became of them; the others were there already.
 
     Attributes:
-        new: labels, changes, notes and adjudications that were recorded.
-        older: labels or notes left out, since the session has a later one, or took it back later.
-        undated: labels or notes left out, since they differ from the session's, and no time says which is later.
+        new: labels, changes, notes, answers and adjudications that were recorded.
+        older: labels, notes or answers left out, since the session has a later one, or took it back later.
+        undated: labels, notes or answers left out, since they differ from the session's without a time.
         unmatched: labels left out, since they belong to no post.
+        unasked: answers left out, since their question is not asked of the post.
     """
 
     new: int = 0
     older: int = 0
     undated: int = 0
     unmatched: int = 0
+    unasked: int = 0
 
     @property
     def left_out(self) -> str:
@@ -43,6 +47,7 @@ class Imported(NamedTuple):
             (self.older, "older than what is known of their posts"),
             (self.undated, "without a time that differ from what is known of their posts"),
             (self.unmatched, "of no post"),
+            (self.unasked, "answers to questions that are not asked of their posts"),
         )
         return ", ".join(f"{count:,} {what}" for count, what in parts if count)
 
@@ -53,6 +58,7 @@ def events_of(
     annotator: str | None,
     source: str,
     label_set: LabelSet,
+    codebook: Codebook,
     pool: Pool,
     posts: Sequence[Post],
     machine: bool = False,
@@ -69,20 +75,21 @@ def events_of(
         annotator: annotator of labels without a name in the file.
         source: name of the file in messages.
         label_set: the labels of the session.
+        codebook: its further questions.
         pool: its distinct posts.
         posts: all posts.
         machine: whether programs gave the labels, whatever the file says.
 
     Raises:
-        DataError: if no label is of a post and article of the session, a label has no annotator, or a name is that
-            of a person and a machine.
+        DataError: if no label is of a post and article of the session, a label has no annotator, a label or answer is
+            unknown, or a name is that of a person and a machine.
     """
     if not labels:
         return [], Imported()
     kept = LabelFile(source, labels).of_articles(pool.articles).labels
     matches = match_labels(posts, kept)
     matches.report(source)
-    merge = _Merge(state)
+    merge = _Merge(state, codebook)
     for label, post_id in zip(kept, matches.post_ids):
         if post_id is None:
             continue
@@ -95,12 +102,19 @@ def events_of(
         name = merge.name(author, by_machine, where)
         try:
             label_set.check(label.value, label.choice)
+            answers = codebook.kept(label.answers or {}, label.value)
         except LinkerError as error:
             raise DataError(f"{where}: {error}; nothing was imported") from error
         # Events name a label only where several have its value.
-        label = replace(label, post_id=post_id, choice=label.choice if label_set.named else None)
+        merge.numbers["unasked"] -= len(answers) - sum(
+            not is_missing(one) for one in (label.answers or {}).values()
+        )
+        label = replace(
+            label, post_id=post_id, choice=label.choice if label_set.named else None,
+            answers=answers if answers or label.answers_time else None,
+        )  # fmt: skip
         merge.add("machine" if by_machine else "resolve" if label.adjudicated else "label", name, label)
-    numbers = {name: merge.numbers[name] for name in ("new", "older", "undated")}
+    numbers = {name: merge.numbers[name] for name in ("new", "older", "undated", "unasked")}
     return merge.events, Imported(**numbers, unmatched=len(matches.unmatched))
 
 
@@ -112,10 +126,10 @@ class _Merge:
         numbers: labels by what became of them, as in `Imported`.
     """
 
-    def __init__(self, state: SessionState) -> None:
+    def __init__(self, state: SessionState, codebook: Codebook) -> None:
         self.events: list[Event] = []
         self.numbers: Counter[str] = Counter()
-        self._state, self._spelled = state, dict[str, str]()
+        self._state, self._codebook, self._spelled = state, codebook, dict[str, str]()
         people = {name: person.labels for name, person in state.annotators.items() if person.labels}
         self._is_machine = dict.fromkeys(people, False) | dict.fromkeys(state.machines, True)
         # By post and annotator, adjudicated ones without a name; these grow with the events.
@@ -127,6 +141,7 @@ class _Merge:
         # Of labels without a time, the last in the file counts.
         self._undated = set[tuple[int, str]]()
         self._changed, self._notes, self._noted = dict(state.changed), dict(state.notes), dict(state.noted)
+        self._answered = dict(state.answered)
 
     def name(self, author: str, is_machine: bool, where: str) -> str:
         """Return the name of an annotator as the session spells it.
@@ -144,18 +159,20 @@ class _Merge:
         return name
 
     def add(self, kind: Literal["label", "machine", "resolve"], name: str, label: ImportedLabel) -> None:
-        """Take a label and its note."""
+        """Take a label, its note and its answers."""
         index, time = self._state.indices[label.post_id], _aware(label.time)
         key = index, "" if kind == "resolve" else name
         before, last = self._labels.get(key), self._changed.get(key)
         same = before is not None and (before.value, before.choice) == (label.value, label.choice)
+        earlier = (before and before.answers) or {}
+        # Of machines and adjudicated labels, answers are a part.
+        part = earlier if kind == "label" else label.answers or earlier
         in_order = kind == "machine" or key in self._undated  # programs label again without times
-        fate = _fate(in_order, same, time, last, before.time if before else None)
+        fate = _fate(in_order, same and part == earlier, time, last, before.time if before else None)
         note, note_fate, note_time = None, "", _aware(label.note_time) or time
         if kind != "resolve" and (label.note or label.note_time):
             same, noted = label.note == self._notes.get(key, ""), self._noted.get(key)
             note_fate = _fate(in_order, same, note_time, noted, noted)
-        self._undated |= {key} if time is None and "new" in (fate, note_fate) else set()
         if note_fate in _TAKEN:
             note, note_time = label.note, _moment(note_fate, note_time)
             self._notes[key], self._noted[key] = note, note_time
@@ -165,25 +182,43 @@ class _Merge:
                 if before is None
                 else replace(before, id=None, annotator=name)
             )
-            time = _moment(fate, time)
+            at, kept = _moment(fate, time), self._codebook.kept(part, label.value)
+            if kept != earlier:
+                self._answered[key] = at
             event = replace(
-                event, value=label.value, choice=label.choice, note=None, time=time, imported=True
-            )
-            if note is not None and (note_time == time or kind == "machine"):
+                event, value=label.value, choice=label.choice, note=None, time=at, imported=True,
+                answers=kept if kept != earlier else None,
+            )  # fmt: skip
+            if note is not None and (note_time == at or kind == "machine"):
                 event, note = replace(event, note=note), None
             self.events.append(event)
-            self._labels[key], self._changed[key] = event, max(time, last or time)
+            self._labels[key], self._changed[key] = replace(event, answers=kept), max(at, last or at)
         if note is not None:
             self.events.append(
                 Event("note", name, label.post_id, note=note, time=note_time or now(), imported=True)
             )
-        self.numbers.update({"new" if each == "corrected" else each for each in (fate, note_fate)})
+        fates = [fate, note_fate, self._answers(key, name, label, in_order) if kind == "label" else ""]
+        self._undated |= {key} if time is None and "new" in fates else set()
+        self.numbers.update({"new" if each == "corrected" else each for each in fates})
+
+    def _answers(self, key: tuple[int, str], name: str, label: ImportedLabel, in_order: bool) -> str:
+        """Take the answers of a person's label that the session has by now; return what became of them."""
+        current, time = self._labels.get(key), _aware(label.answers_time or label.time)
+        if label.answers is None or current is None:
+            return ""
+        kept, answered = self._codebook.kept(label.answers, current.value), self._answered.get(key)
+        fate = _fate(in_order, kept == (current.answers or {}), time, answered, answered)
+        if fate in _TAKEN:
+            at = self._answered[key] = _moment(fate, time)
+            self.events.append(Event("answers", name, label.post_id, time=at, imported=True, answers=kept))
+            self._labels[key] = replace(current, answers=kept)
+        return fate
 
 
 def _fate(
     in_order: bool, same: bool, time: datetime | None, last: datetime | None, current: datetime | None
 ) -> str:
-    """Return what becomes of a label or note; empty: nothing, as the session has it.
+    """Return what becomes of a label, note or answers; empty: nothing, as the session has it.
 
     Args:
         in_order: whether it counts without a time.

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linker.annotation.codebook import Answers, Codebook
 from linker.annotation.formats.label_format import LabeledPost
 from linker.annotation.pool import Labels, Pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.assignment import Suggestion, assign
 from linker.annotation.session.contents import Settings
-from linker.annotation.session.events import Event, RefusedError, annotator_name, now
+from linker.annotation.session.events import Event, annotator_name, now
 from linker.annotation.session.export import all_labels, resolved_labels
 from linker.annotation.session.label_set import LabelSet
 from linker.annotation.session.merge import Imported, events_of
@@ -25,7 +26,7 @@ from linker.annotation.session.state import SessionState
 from linker.annotation.session.status import Status, status_of
 from linker.annotation.stopping_rules.estimate import Estimate, estimate
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
-from linker.common.errors import ConfigError, DataError
+from linker.common.errors import ConfigError, DataError, RefusedError
 from linker.common.files import real_path
 from linker.config import build
 from linker.data.labels.records import ImportedLabel
@@ -50,6 +51,7 @@ class Session:
         self.settings = settings = contents.settings
         self.guidelines = settings.guidelines
         self.label_set = LabelSet(settings.labels)
+        self.codebook: Codebook = build(Codebook, {"questions": settings.questions})
         # The same seed for all queues, so that the order of equal scores does not change between them.
         self.pool: Pool = replace(contents.pool, tie_seed=settings.seed)
         self.articles: list[Article] = self.pool.articles
@@ -84,6 +86,7 @@ class Session:
         labels_per_post: int = 2,
         question: str = "",
         labels: Sequence[dict[str, str]] = (),
+        questions: Sequence[dict[str, Any]] = (),
     ) -> Session:
         """Create a session in a new folder.
 
@@ -100,6 +103,7 @@ class Session:
             labels_per_post: number of annotators who label a post of the overlap.
             question: what annotators answer about each post.
             labels: label set (see `label_set`), each label with `name` and `value`; empty: relevant, not, skip.
+            questions: further questions, each with the attributes of `Question`.
 
         Raises:
             LinkerError: if the folder is not empty, articles or posts cannot be read, the model is not found, or
@@ -109,7 +113,7 @@ class Session:
         from linker.ranking.inputs import as_articles, as_posts
 
         settings = Settings(
-            model, {}, {}, overlap, seed, guidelines, "", labels_per_post, question, list(labels)
+            model, {}, {}, overlap, seed, guidelines, "", labels_per_post, question, [*labels], [*questions]
         )
         start(Path(folder), as_articles(articles), as_posts(posts), settings, strategy, rule)
         return cls.open(folder)
@@ -219,17 +223,18 @@ class Session:
         When this returns, the action is on the disk.
 
         Args:
-            action: `label`, `note`, `undo` or `resolve`; its time, and how the post was drawn, are determined here.
+            action: `label`, `answers`, `note`, `undo` or `resolve`; its time, and how the post was drawn, are
+                determined here. Answers are all of the post; `answers` is for posts that the annotator has labeled.
 
         Returns:
             The id of the post; None for an `undo` without a label to take back.
 
         Raises:
-            RefusedError: if the annotator's name, the post or the label is invalid.
+            RefusedError: if the annotator's name, the post, the label or an answer is invalid.
             LinkerError: if the session cannot be written.
         """
         annotator_name(action.annotator)
-        if action.kind not in ("label", "note", "undo", "resolve"):
+        if action.kind not in ("label", "answers", "note", "undo", "resolve"):
             raise RefusedError(f"unknown action {action.kind!r}")
         if action.kind != "undo" and action.post not in self._state.indices:
             raise RefusedError(f"{self.name}: post {action.post[:100]!r} is not in this session")
@@ -261,10 +266,15 @@ class Session:
         if action.kind == "undo":
             last = self.pool.posts[person.undo_stack[-1][0]].id if person.undo_stack else ""
             return replace(event, post=last)
+        if action.kind == "note":
+            return event
+        index = self._state.indices[action.post]
+        before = (self._state.adjudicated if action.kind == "resolve" else person.labels).get(index)
+        event = replace(event, answers=self._answers(action, before))
         if action.kind != "label":
             return event
         # An empty note with a label keeps an earlier one. A sampled post counts for the sample whoever labels it.
-        event, index = replace(event, note=action.note or None), self._state.indices[action.post]
+        event = replace(event, note=action.note or None)
         origins = self._state.drawn, person.assigned, person.labels
         origin = next((origin[index] for origin in origins if index in origin), None)
         if origin is None:
@@ -276,6 +286,19 @@ class Session:
             frame=origin.frame,
             probability=origin.probability,
         )
+
+    def _answers(self, action: Event, before: Event | None) -> Answers | None:
+        """Return the answers that an action records; None: those before, of which all are still asked."""
+        if action.kind == "answers":
+            if before is None or not self.codebook.questions:
+                raise RefusedError(f"post {action.post[:100]!r} has no label of yours, or no question")
+            return self.codebook.check(action.answers or {}, before.value)
+        earlier = (before and before.answers) or {}
+        if action.answers is None:
+            kept = self.codebook.kept(earlier, action.value)
+            return None if kept == earlier else kept
+        given = self.codebook.check(action.answers, action.value, complete=action.kind == "label")
+        return given if given or earlier else None
 
     def labeled(
         self, resolved: bool = False, machines: bool = False, ids: Container[str] | None = None
@@ -293,7 +316,7 @@ class Session:
         with self._guard:
             self._refresh()
             if resolved:
-                return resolved_labels(self._state, self.pool, self.posts, self.label_set)
+                return resolved_labels(self._state, self.pool, self.posts, self.label_set, self.codebook)
             posts = self.posts if ids is None else [post for post in self.posts if post.id in ids]
             return all_labels(self._state, self.pool, posts, machines)
 
@@ -321,9 +344,8 @@ class Session:
         with self._guard:
             with self._file.writing():
                 self._refresh()
-                events, imported = events_of(
-                    labels, self._state, annotator, source, self.label_set, self.pool, self.posts, machine
-                )
+                about = self.label_set, self.codebook, self.pool, self.posts
+                events, imported = events_of(labels, self._state, annotator, source, *about, machine)
                 self._file.add(events)
             self._refresh()
             return imported

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import weakref
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, fields
 from datetime import datetime
@@ -27,7 +27,7 @@ from linker.ranking.explanation import Explanation
 from linker.version import __version__
 
 FILE = "session.sqlite"
-FORMAT = 1
+FORMAT = 2
 #: Seconds to wait for another process that writes.
 _PATIENCE = 30.0
 _SCHEMA = f"""
@@ -35,7 +35,7 @@ PRAGMA user_version = {FORMAT};
 {contents.SCHEMA}
 CREATE TABLE events (
     number INTEGER PRIMARY KEY,
-    kind TEXT NOT NULL CHECK (kind IN ('assign', 'label', 'undo', 'note', 'resolve', 'machine', 'reveal')),
+    kind TEXT NOT NULL CHECK (kind IN ('assign', 'label', 'undo', 'note', 'resolve', 'machine', 'reveal', 'answers')),
     annotator TEXT NOT NULL,
     post TEXT NOT NULL,
     value TEXT CHECK (value IN ('relevant', 'not', 'skip')),
@@ -49,6 +49,7 @@ CREATE TABLE events (
     at_random INTEGER NOT NULL,
     frame INTEGER,
     probability REAL,
+    answers TEXT,
     checksum INTEGER NOT NULL
 );
 """
@@ -57,13 +58,12 @@ _NO_ACCESS = ("disk", "full", "open", "readonly")
 #: What reading damaged contents raises.
 _DAMAGE = (ValueError, TypeError, LookupError, AttributeError, RecursionError, DataError)
 _COLUMNS = [column.name for column in fields(Event)]
-_SELECT = f"SELECT number, checksum, {', '.join(_COLUMNS)} FROM events WHERE number > ? ORDER BY number"
-# Text is bound as bytes: it may have lone surrogates, which Python's binding of text refuses.
-_INSERT = (
-    f"INSERT INTO events (checksum, {', '.join(_COLUMNS)}) VALUES (?, "
-    + ", ".join(f"CAST(? AS {kind})" for kind in ["TEXT"] * 8 + ["INTEGER"] * 2 + ["TEXT"] + ["INTEGER"] * 2)
-    + ", ?)"
-)
+_STORED: dict[type, Callable[[Any], Any]] = {
+    datetime: lambda time: time.isoformat(timespec="microseconds"),
+    bool: int,
+    dict: json.dumps,
+}
+_TYPES = [*["TEXT"] * 8, *["INTEGER"] * 2, "TEXT", *["INTEGER"] * 2, "REAL", "TEXT"]
 
 
 class SessionFile:
@@ -97,6 +97,8 @@ class SessionFile:
             # Not at the end of the interpreter, when a thread may still use it.
             weakref.finalize(self, self._database.close).atexit = False
             version = self._database.execute("PRAGMA user_version").fetchone()[0]
+        # The first format has no answers, and its sessions no questions.
+        self._columns = _COLUMNS[: -1 if version == 1 else None]
         if version > FORMAT:
             self.close()
             raise DataError(
@@ -164,7 +166,8 @@ class SessionFile:
         """
         self._check_identity()
         with self._errors(*_DAMAGE):
-            rows = self._database.execute(_SELECT, (self.count,)).fetchall()
+            query = f"SELECT number, checksum, {', '.join(self._columns)} FROM events WHERE number > ?"
+            rows = self._database.execute(f"{query} ORDER BY number", (self.count,)).fetchall()
             for number, checksum, *values in rows:
                 if _checksum(values) != checksum:
                     raise DataError(f"event {number:,}")
@@ -174,7 +177,11 @@ class SessionFile:
 
     def add(self, events: Iterable[Event]) -> None:
         """Add events, in the block of `writing`."""
-        self._database.executemany(_INSERT, map(_row, events))
+        # Text is bound as bytes: it may have lone surrogates, which Python's binding of text refuses.
+        columns, rows = self._columns, (_row(event, len(self._columns)) for event in events)
+        casts = ", ".join(f"CAST(? AS {kind})" for kind in _TYPES[: len(columns)])
+        insert = f"INSERT INTO events (checksum, {', '.join(columns)}) VALUES (?, {casts})"
+        self._database.executemany(insert, rows)
 
     def post_of_action(self, id: str) -> str | None:
         """Return the post of the action with an idempotency key; empty: of none; None: unknown action."""
@@ -291,14 +298,9 @@ def _identity(path: Path) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def _row(event: Event) -> list[Any]:
+def _row(event: Event, count: int) -> list[Any]:
     values = [
-        value.isoformat(timespec="microseconds")
-        if isinstance(value, datetime)
-        else int(value)
-        if isinstance(value, bool)
-        else value
-        for value in astuple(event)
+        _STORED[type(value)](value) if type(value) in _STORED else value for value in astuple(event)[:count]
     ]
     return [_checksum(values), *(_bytes(value) if isinstance(value, str) else value for value in values)]
 
@@ -306,7 +308,8 @@ def _row(event: Event) -> list[Any]:
 def _event(values: Sequence[Any]) -> Event:
     event = dict(zip(_COLUMNS, values))
     flags = {name: bool(event[name]) for name in ("imported", "at_random")}
-    return Event(**event | flags | {"time": datetime.fromisoformat(event["time"])})
+    answers = json.loads(event.get("answers") or "null")
+    return Event(**event | flags | {"time": datetime.fromisoformat(event["time"]), "answers": answers})
 
 
 def _checksum(values: Sequence[Any]) -> int:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
+from typing import TypeVar
 
 import numpy as np
 
+from linker.annotation.codebook import Answers, Codebook
 from linker.annotation.pool import Labels
 from linker.annotation.session.events import Event, annotator_name, name_key
 from linker.annotation.session.label_set import LabelSet
+from linker.data.labels.values import LabelValue
 
 #: An assignment expires after this much inactivity of its annotator.
 LEASE = timedelta(minutes=30)
+Value = TypeVar("Value", bound=Hashable)
 
 
 @dataclass
@@ -22,7 +26,7 @@ class Annotator:
     """Labels and assignments of one annotator. Posts are indices into the pool.
 
     Attributes:
-        labels: post → event of the current label.
+        labels: post → event of the current label, with the current answers.
         independent: post → event of the label when the labels of others were shown; a skip if there was none.
         assigned: post → event of the assignment, for posts not labeled yet, in display order.
         seen: posts ever assigned or labeled.
@@ -53,6 +57,7 @@ class SessionState:
         noted: (post, annotator) → time of the note.
         changed: (post, annotator) → latest time at which the label was given or taken back; of adjudicated labels
             (post, empty name).
+        answered: (post, annotator) → latest time at which answers were given or taken back; as in `changed`.
         adjudicated: post → event of the adjudicated label.
         drawn: post → the first assignment with which it was sampled at random, in the order of drawing.
         labeled: bool, one per post: whether it has a label other than skip, or an adjudicated label.
@@ -69,6 +74,7 @@ class SessionState:
         self.notes: dict[tuple[int, str], str] = {}
         self.noted: dict[tuple[int, str], datetime] = {}
         self.changed: dict[tuple[int, str], datetime] = {}
+        self.answered: dict[tuple[int, str], datetime] = {}
         self.adjudicated: dict[int, Event] = {}
         self.drawn: dict[int, Event] = {}
         self.labeled = np.zeros(len(shared), dtype=bool)
@@ -118,11 +124,14 @@ class SessionState:
         if event.note is not None:
             self.notes[index, event.annotator] = event.note
             self.noted[index, event.annotator] = event.time
+        key = index, "" if event.kind == "resolve" else event.annotator
         if event.kind in ("label", "machine", "undo", "resolve"):
-            key = index, "" if event.kind == "resolve" else event.annotator
             self.changed[key] = max(event.time, self.changed.get(key, event.time))
+        if event.answers is not None or event.kind == "undo":
+            self.answered[key] = max(event.time, self.answered.get(key, event.time))
         if event.kind == "machine":
-            self.machines.setdefault(event.annotator, {})[index] = event
+            labels = self.machines.setdefault(event.annotator, {})
+            labels[index] = _with_answers(event, labels.get(index))
             return
         person = self.annotators.setdefault(event.annotator, Annotator())
         if not event.imported:
@@ -134,20 +143,23 @@ class SessionState:
                 self.drawn[index] = event
                 self._drawn_after.append(len(self._labeled))
         elif event.kind == "label":
-            self._label(person, index, event)
+            self._label(person, index, _with_answers(event, person.labels.get(index)), event.imported)
+        elif event.kind == "answers":
+            label = replace(person.labels[index], answers=event.answers)
+            self._label(person, index, label, event.imported)
         elif event.kind == "undo":
             self._undo(person, index, event)
         if event.kind in ("reveal", "resolve"):  # who adjudicates has read the labels
             person.independent.setdefault(index, person.labels.get(index, replace(event, value="skip")))
         if event.kind == "resolve":
-            self.adjudicated.pop(index, None)
+            before = self.adjudicated.pop(index, None)
             if event.value != "skip":
-                self.adjudicated[index] = event
+                self.adjudicated[index] = _with_answers(event, before)
         if event.kind in ("label", "undo", "resolve"):
             self._settle(index)
 
-    def _label(self, person: Annotator, index: int, event: Event) -> None:
-        if event.imported:
+    def _label(self, person: Annotator, index: int, event: Event, imported: bool) -> None:
+        if imported:
             # Undo takes back what was labeled here, not the correction of it that was imported.
             person.undo_stack = [entry for entry in person.undo_stack if entry[0] != index]
         else:
@@ -212,9 +224,20 @@ class SessionState:
             return label_set.name(self.adjudicated[index])
         value = "relevant" if self.value(index) else "not"
         labels = [label for label in self.labels_of(index).values() if label.value == value]
-        names = [name for label in labels if (name := label_set.name(label)) is not None]
-        first = Counter(names).most_common(2)
-        return first[0][0] if first and (len(first) == 1 or first[0][1] > first[1][1]) else None
+        return _most_frequent(name for label in labels if (name := label_set.name(label)) is not None)
+
+    def answers(self, index: int, codebook: Codebook) -> Answers:
+        """Return the answers that count for a post: the decided ones, else the most frequent of its labels' answers.
+
+        Only labels that count like the post have a say; a question with several most frequent answers has none.
+        """
+        relevant = self.value(index)
+        value: LabelValue = "skip" if relevant is None else "relevant" if relevant else "not"
+        decided = (index in self.adjudicated and self.adjudicated[index].answers) or {}
+        given = [label.answers or {} for label in self.labels_of(index).values() if label.value == value]
+        keys = [question.key for question in codebook.asked(value)]
+        most = {key: _most_frequent(answers[key] for answers in given if key in answers) for key in keys}
+        return {key: answer for key, answer in {**most, **decided}.items() if answer is not None}
 
     def labels(self) -> Labels:
         """Return all labels of the pool, one per labeled post, by any annotator and also imported ones."""
@@ -247,3 +270,13 @@ class SessionState:
             if name != annotator and abs(time - person.last) < LEASE
             for index, event in person.assigned.items()
         }
+
+
+def _with_answers(label: Event, before: Event | None) -> Event:
+    """Return a label with its answers, or with those of the label before."""
+    return replace(label, answers=before.answers) if before and label.answers is None else label
+
+
+def _most_frequent(values: Iterable[Value]) -> Value | None:
+    first = Counter(values).most_common(2)
+    return first[0][0] if first and (len(first) == 1 or first[0][1] > first[1][1]) else None

@@ -87,26 +87,29 @@ def label(
     ],
     annotator: Annotator = None,
     note: Annotated[str | None, typer.Option(help="Note to store with the label.")] = None,
+    answer: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=ANSWER", help="Answer to a further question; repeatable."),
+    ] = None,
     resolve: Annotated[
         bool,
         typer.Option("--resolve", help="Record this as the adjudicated label, overriding the annotators."),
     ] = False,
 ) -> None:
     """Label a post; the label is on disk when the command returns."""
-    from linker.annotation.session.events import Event
+    from linker.annotation.session.events import Event, Kind
 
     label_value: Any = _SHORT.get(value, value)
-    choice = None
+    choice, answers = None, dict(pair.partition("=")[::2] for pair in answer or ()) or None
     with _open(folder) as session:
         if value in session.label_set.values:
             label_value = session.label_set.values[value]
             choice = value if session.label_set.named else None
-        if resolve:
-            session.act(Event("resolve", _who(annotator), post, label_value, choice=choice))
-            if note:
-                session.note(_who(annotator), post, note)
-        else:
-            session.act(Event("label", _who(annotator), post, label_value, note, choice=choice))
+        kind: Kind = "resolve" if resolve else "label"
+        noted = None if resolve else note
+        session.act(Event(kind, _who(annotator), post, label_value, noted, choice=choice, answers=answers))
+        if resolve and note:
+            session.note(_who(annotator), post, note)
     print(f"{post}: {label_value}")
 
 
@@ -163,7 +166,7 @@ def export(
     with _open(folder) as session:
         one_per_post = resolved or written.one_per_post
         records = session.labeled(one_per_post, written.marks_machines)
-        for path in write(out, name, records, session.guidelines):
+        for path in write(out, name, records, session.guidelines, session.codebook.questions):
             print(path)
         lost = [] if one_per_post or written.marks_machines else session.labeled(machines=True)
     say(summary_of(records))

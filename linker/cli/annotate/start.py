@@ -39,6 +39,9 @@ def start(
     guidelines: Annotated[
         Path | None, typer.Option(help="Guidelines to show to annotators: a Markdown or text file.")
     ] = None,
+    codebook: Annotated[
+        Path | None, typer.Option(help="Codebook: a Jsonnet file with question, labels and questions.")
+    ] = None,
     overlap: Annotated[
         float, typer.Option(help="Share of the posts that two annotators label, 0 to 1.")
     ] = 0.0,
@@ -49,12 +52,13 @@ def start(
     conditions: PostConditions,
 ) -> None:
     """Create a session: a folder with the articles, the posts and all labels."""
+    from linker.annotation.codebook import Codebook
     from linker.annotation.query_strategies.query_strategy import QueryStrategy
     from linker.annotation.session.session import RULE, STRATEGY, Session
     from linker.annotation.session.session_file import check_new
     from linker.annotation.stopping_rules.stopping_rule import StoppingRule
     from linker.cli.annotate.terminal import and_copies
-    from linker.config import build
+    from linker.config import build, load_config, resolve
     from linker.data.post_filter import Filter
     from linker.models.files.resolve import resolve_model
 
@@ -68,6 +72,7 @@ def start(
     ordering, rule = component("--strategy", strategy or STRATEGY), component("--stop", stop or RULE)
     build(QueryStrategy, ordering)  # reports what is wrong with them
     build(StoppingRule, rule)
+    build(Codebook, book := resolve(Codebook, load_config(codebook) if codebook else {}))
     text = _guidelines(guidelines)
     articles = sources.load(faults)
     candidates, left_out = within.kept(reading.read(posts))
@@ -75,7 +80,9 @@ def start(
         say(line)
     if model is None:
         say(f"no --model given: scoring with `{BEST}`, the bundled model, which encodes every post once")
-    session = Session.create(folder, articles, candidates, chosen, ordering, rule, text, seed, overlap)
+    session = Session.create(
+        folder, articles, candidates, chosen, ordering, rule, text, seed, overlap, **book
+    )
     copies = len(candidates) - len(session.pool)
     say(f"{len(session.pool):,} posts to label{and_copies(copies)}")
     say(f"label with `linker annotate run {folder}`, or in the browser with `linker serve {folder}`")

@@ -14,10 +14,11 @@ from rich.text import Text
 
 from linker.annotation.session.agreement import Agreement, finite
 from linker.annotation.session.assignment import Suggestion
+from linker.annotation.session.events import Event
 from linker.annotation.session.review import Dispute, MachineAgreement, Review, Share
 from linker.annotation.session.session import Session
 from linker.annotation.session.status import Status
-from linker.common.errors import LinkerError
+from linker.common.errors import LinkerError, RefusedError
 from linker.data.labels.values import LabelValue
 from linker.ranking.explanation import printable
 from linker.ranking.output import marked_text
@@ -241,7 +242,18 @@ class AnnotationLoop:
         """Handle a key. Returns False to quit and None to stay at the same post."""
         key = keys.read()
         if key in VALUE_KEYS:
-            self.session.label(self.annotator, suggestion.post.id, VALUE_KEYS[key])
+            asked = self.session.codebook.asked(VALUE_KEYS[key])
+            answers = {
+                one.key: keys.line(printable(f"{one.text}{one.hint.replace('; use', ':')} ")) or ""
+                for one in asked
+            }
+            try:
+                self.session.act(
+                    Event("label", self.annotator, suggestion.post.id, VALUE_KEYS[key], answers=answers)
+                )
+            except RefusedError as error:
+                self._show(printable(str(error)))
+                return None
             self._show(f"→ {VALUE_KEYS[key]}")
             return True
         if key == "u":

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from linker.data.files.known_columns import normal
 from linker.data.files.line_errors import LineError
-from linker.data.labels.collector import Collector, LabelsOf, mapping, mappings, text_in
+from linker.data.labels.collector import Collector, LabelsOf, answers_in, mapping, mappings, text_in
 from linker.data.labels.values import Parsed
 
 
@@ -54,6 +54,9 @@ def _labels(values: Mapping[str, Any], question: str) -> Iterator[dict[str, Any]
     }
     responses = list(_responses(values))
     notes = {response.user: response.value for response in responses if response.question == "note"}
+    answers: dict[str, dict[str, Any]] = {}
+    for response in responses:
+        answers.setdefault(response.user, {})[response.question] = response.value
     for asked, user, value, status, is_machine in responses:
         if asked == question and status != "draft":
             yield {
@@ -61,6 +64,7 @@ def _labels(values: Mapping[str, Any], question: str) -> Iterator[dict[str, Any]
                 "value": Parsed("skip") if status == "discarded" or value is None else value,
                 "annotator": user or "suggestion" if is_machine else names.get(user, user),
                 "note": notes.get(user),
+                "answers": answers_in(answers[user]),
                 "machine": is_machine,
                 **post,
             }

@@ -18,6 +18,7 @@ from linker.data.files.rows import Row
 from linker.data.files.tables import open_table
 from linker.data.io.fields import is_missing
 from linker.data.labels.collector import text_in
+from linker.data.labels.records import ANSWER
 from linker.data.labels.values import parse_or_none
 
 #: The file of an archive by which a project is recognized.
@@ -48,7 +49,8 @@ def plain(values: Mapping[str, Any]) -> dict[str, Any]:
     label, user, note, time = (values.get(name) for name in _COLUMNS)
     before = None if is_missing(values.get("included")) else parse_or_none(values["included"])
     if text_in(user) or before is None or before != parse_or_none(label):
-        row |= dict.fromkeys(("annotator", "note", "time"))
+        answers = [name for name in row if name.startswith(ANSWER)]
+        row |= dict.fromkeys(("annotator", "note", "time", *answers))
     user = text_in(user) or text_in(values.get("asreview_user_email"))
     found = {"annotator": user, "note": text_in(note), "time": row.get("time") or time}
     return {**row, "label": label, **{name: value for name, value in found.items() if value}}

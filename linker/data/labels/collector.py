@@ -14,7 +14,7 @@ from linker.data.io.dates import parse_date
 from linker.data.io.fields import clean_id, has_no_id, is_missing
 from linker.data.labels import known_names
 from linker.data.labels.post_labels import LabelFile
-from linker.data.labels.records import ImportedLabel
+from linker.data.labels.records import ANSWER, ImportedLabel
 from linker.data.labels.values import LabelValue, Parsed, UnknownLabelError, parse_label, parse_or_none
 
 #: Returns the labels of a record as fields of `ImportedLabel`, as they are written; `value` is the label.
@@ -88,6 +88,8 @@ class Collector:
             created_at=time_in(fields.get("created_at"), strict=False),
             sample=text_in(fields.get("sample")) or None,
             note_time=time_in(fields.get("note_time"), strict=False),
+            answers=fields.get("answers"),
+            answers_time=time_in(fields.get("answers_time"), strict=False),
         )
 
     def record(self, keys: Iterable[str], labels: list[ImportedLabel]) -> None:
@@ -181,6 +183,13 @@ class Collector:
                 "linker reads 0 as not and higher grades as relevant: write 0 or not for posts that are not relevant"
             )
         return f"{self._grades.total():,} grades up to {grades[-1]:g}: 0 is not, higher ones are relevant"
+
+
+def answers_in(fields: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the fields `answer_KEY` and those of an object `answers`, by key; None if there are none."""
+    found = {name.removeprefix(ANSWER): field for name, field in fields.items() if name.startswith(ANSWER)}
+    inner = fields.get("answers")
+    return {**found, **inner} if isinstance(inner, Mapping) else found or None
 
 
 def text_in(field: Any) -> str:

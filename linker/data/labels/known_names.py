@@ -46,6 +46,7 @@ OTHERS = {
     "time": words("time labeledat labelledat annotatedat codedat"),
     "machine": MACHINES,
     "note_time": ("notetime",),
+    "answers_time": ("answerstime",),
     "choice": ("choice",),
     "sample": ("sample",),
     "text": (*KNOWN_NAMES["text"], "abstract"),

@@ -7,7 +7,8 @@ from typing import Any
 
 from linker.data.files.line_errors import LineError
 from linker.data.labels import known_names
-from linker.data.labels.collector import Collector, LabelsOf, mappings, text_in
+from linker.data.labels.collector import Collector, LabelsOf, answers_in, mappings, text_in
+from linker.data.labels.records import ANSWER
 from linker.data.labels.values import Parsed
 
 _KINDS = ("choices", "taxonomy", "rating", "number", "labels")
@@ -54,8 +55,12 @@ def _labels(values: Mapping[str, Any], control: str | None) -> Iterator[dict[str
                 "value": Parsed("skip") if annotation.get("was_cancelled") else _value(regions, control),
                 "annotator": who or ("prediction" if is_machine else None),
                 "note": [
-                    region["value"].get("text") for region in regions if region.get("type") == "textarea"
+                    region["value"].get("text")
+                    for region in regions
+                    if region.get("type") == "textarea" and not _control(region).startswith(ANSWER)
                 ],
+                "answers": answers_in({_control(region): _answer(region) for region in regions}),
+                "answers_time": annotation.get("answers_time"),
                 "time": annotation.get("updated_at") or annotation.get("created_at"),
                 "note_time": annotation.get("note_time"),
                 "machine": is_machine,
@@ -82,7 +87,7 @@ def _kind(region: Mapping[str, Any]) -> str | None:
 
 
 def _answer(region: Mapping[str, Any]) -> Any:
-    return region["value"].get(_kind(region))
+    return region["value"].get(_kind(region) or "text")
 
 
 def _control(region: Mapping[str, Any]) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from linker.data.files.known_columns import words
 from linker.data.io.fields import is_missing
-from linker.data.labels.collector import Collector, LabelsOf, text_in, time_in
+from linker.data.labels.collector import Collector, LabelsOf, answers_in, text_in, time_in
 from linker.data.labels.table import flattened
 from linker.data.labels.values import LabelValue, Parsed
 
@@ -38,9 +39,10 @@ def prodigy_labels(collector: Collector) -> LabelsOf:
         yield {
             **{
                 name: values.get(name)
-                for name in ("text", "note", "note_time", "platform", "author", "created_at", "sample")
+                for name in words("text note note_time answers_time platform author created_at sample")
             },
             "value": _value(values, collector),
+            "answers": answers_in(values),
             "post_id": next((values[name] for name in _IDS if name in values), None),
             "annotator": text_in(values.get("_annotator_id")) or values.get("_session_id"),
             "time": stamp,

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from linker.data.labels.values import LabelValue
+
+#: Before the key of a question, in names of columns, controls and keys that hold answers to it.
+ANSWER = "answer_"
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class ImportedLabel:
         author: see `text`.
         created_at: see `text`.
         sample: how the post was chosen: `random`, or the name of a strategy; None: the file does not say.
+        answers: fields with answers to further questions, by key; None: the file has none.
+        answers_time: time of the answers; None: that of the label.
     """
 
     post_id: str
@@ -48,6 +54,8 @@ class ImportedLabel:
     created_at: datetime | None = None
     sample: str | None = None
     note_time: datetime | None = None
+    answers: Mapping[str, Any] | None = None
+    answers_time: datetime | None = None
 
 
 def votes_by_post(labels: Iterable[ImportedLabel]) -> dict[str, list[ImportedLabel]]:

@@ -13,7 +13,8 @@ from linker.data.files.line_errors import LineError
 from linker.data.files.rows import Row
 from linker.data.io.fields import is_missing
 from linker.data.labels import known_names as known
-from linker.data.labels.collector import Collector, text_in
+from linker.data.labels.collector import Collector, answers_in, text_in
+from linker.data.labels.records import ANSWER
 from linker.data.labels.values import is_true, parse_or_none
 
 # Objects in which tools keep the fields of the file that was given to them.
@@ -47,7 +48,8 @@ class TableReader:
     ) -> None:
         values = [flattened(row.values) for row in rows]
         self._guarded, self._filled = guarded, _filled(values)
-        self._present = list(dict.fromkeys([*(columns or ()), *self._filled]))
+        present = dict.fromkeys([*(columns or ()), *self._filled])
+        self._present = [name for name in present if not name.startswith(ANSWER)]
         self._label: str | None = None
         self._coders: list[tuple[str, str]] = []
         self._settled: str | None = None
@@ -83,7 +85,7 @@ class TableReader:
             }
         fields = {role: values.get(name) for role, name in self._columns.items()}
         fields |= {"post_id": values.get(self._id or ""), "article_ids": self._article_ids(values)}
-        fields["machine"] = is_true(fields.get("machine"))
+        fields |= {"machine": is_true(fields.get("machine")), "answers": answers_in(values)}
         for value, coder, settled in self._labels(values):
             if isinstance(value, list) and any(isinstance(item, list) and len(item) == 3 for item in value):
                 raise LineError(

@@ -77,7 +77,7 @@ def review_routes(sessions: Sessions) -> APIRouter:
         stem = re.sub(r"[^A-Za-z0-9_-]+", "-", key) + ("-resolved" if resolved else "-labels")
 
         def write_labels(path: Path) -> Path:
-            files = write(path, format, records, served.guidelines)
+            files = write(path, format, records, served.guidelines, served.session.codebook.questions)
             if len(files) == 1:
                 return path
             zipped = path.with_suffix(".zip")

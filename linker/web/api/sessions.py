@@ -16,12 +16,12 @@ from pydantic import BaseModel, Field
 from linker.annotation.formats.label_format import LabeledPost
 from linker.annotation.project.post_files import TemporaryFiles
 from linker.annotation.project.settings import ProjectSettings
-from linker.annotation.session.events import Event, RefusedError, name_key
+from linker.annotation.session.events import Event, name_key
 from linker.annotation.session.session import Session
 from linker.annotation.session.status import Status
 from linker.annotation.stopping_rules.estimate import Estimate
 from linker.annotation.stopping_rules.stopping_rule import Decision
-from linker.common.errors import LinkerError
+from linker.common.errors import LinkerError, RefusedError
 from linker.common.files import real_path
 from linker.data.languages import language_of_post
 from linker.data.post_filter import Filter, in_utc

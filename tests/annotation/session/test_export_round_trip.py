@@ -49,7 +49,7 @@ def test_what_an_import_leaves_out_is_counted(tmp_path: Path) -> None:
         session.undo("ben")
         session.resolve("lee", "3", "skip")
         imported = [session.import_labels(read(tmp_path / name).labels) for name in ("csv", "argilla")]
-        assert imported == [(0, 3, 0, 0), (0, 0, 2, 0)]
+        assert imported == [(0, 3, 0, 0, 0), (0, 0, 2, 0, 0)]
         assert imported[0].left_out == "3 older than what is known of their posts"
         assert imported[1].left_out == "2 without a time that differ from what is known of their posts"
         assert [(one.post.id, one.value) for one in session.labeled(machines=True) if one.value] == [

@@ -246,7 +246,7 @@ def test_labels_come_in_from_files_once(session: Session, capsys: pytest.Capture
     imported = session.import_labels(
         [labels[0], ImportedLabel("p99", "kim", "not", line=9)], source="file.csv"
     )
-    assert imported == (0, 0, 0, 1)
+    assert imported == (0, 0, 0, 1, 0)
     assert "1 of 2 labels match no post" in capsys.readouterr().err.replace("\n", " ")
     exported = [r for r in session.labeled() if r.value]
     assert [(r.post.id, r.annotator, r.value, r.note) for r in exported] == [
@@ -317,8 +317,8 @@ def test_folders_that_are_no_session(tmp_path: Path) -> None:
 
 
 def test_a_session_of_a_newer_version(session: Session) -> None:
-    change(session.folder, "PRAGMA user_version = 2")
-    with pytest.raises(DataError, match="written by a newer linker, in format 2"):
+    change(session.folder, "PRAGMA user_version = 3")
+    with pytest.raises(DataError, match="written by a newer linker, in format 3"):
         Session.open(session.folder)
 
 
