@@ -88,8 +88,7 @@ def label(
     annotator: Annotator = None,
     note: Annotated[str | None, typer.Option(help="Note to store with the label.")] = None,
     answer: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=ANSWER", help="Answer to a further question; repeatable."),
+        list[str] | None, typer.Option(metavar="KEY=ANSWER", help="Answer to a further question; repeatable.")
     ] = None,
     resolve: Annotated[
         bool,
