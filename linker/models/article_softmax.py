@@ -197,12 +197,6 @@ def _neighbor_probabilities(p: np.ndarray) -> np.ndarray:
     Returns:
         articles × posts.
     """
-    articles, posts = p.shape
-    if articles <= posts:
-        joint = p @ p.T  # articles × articles
-        np.fill_diagonal(joint, 0)
-        step = joint @ p
-    else:
-        step = p @ (p.T @ p) - (p**2).sum(axis=1, keepdims=True) * p
-    neighbors: np.ndarray = np.maximum(step, 0) / np.maximum(p.sum(axis=1, keepdims=True), 1)
-    return neighbors
+    joint = p @ p.T  # articles × articles
+    np.fill_diagonal(joint, 0)
+    return np.asarray(joint @ p / np.maximum(p.sum(axis=1, keepdims=True), 1))
