@@ -1,7 +1,5 @@
 """Load articles from an address, a file, a folder, text, or standard input."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ The command line shows the message of any `LinkerError` as it is, without a trac
 A message therefore names the file, line or config path, what is wrong there, and what to do about it.
 """
 
-from __future__ import annotations
-
 from types import TracebackType
 
 

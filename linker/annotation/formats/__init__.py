@@ -1,7 +1,5 @@
 """Formats of labels, found by name; `linker.data.labels` reads all that linker knows, plugins read theirs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

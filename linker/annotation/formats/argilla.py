@@ -1,7 +1,5 @@
 """Argilla 2: records and dataset settings (https://docs.argilla.io)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Label Studio: tasks with annotations (https://labelstud.io/guide/task_format), and a labeling config."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Creation of a session; a separate module because only this step needs a model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The labels that annotators choose from, and what each means for learning and stopping."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, cast, get_args
 

@@ -1,7 +1,5 @@
 """Progress of a session."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

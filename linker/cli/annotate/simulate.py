@@ -1,7 +1,5 @@
 """`linker annotate simulate`: the cost of labeling with each strategy and stopping rule, on posts with known labels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`linker rank`: rank posts for an article."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """`linker serve`: the web page for labeling and for trying out rankings."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

@@ -1,7 +1,5 @@
 """Open inputs of any format as tables."""
 
-from __future__ import annotations
-
 import codecs
 import json
 import re

@@ -1,7 +1,5 @@
 """Detect the columns and date styles of a file from its header and first rows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager

@@ -1,7 +1,5 @@
 """Read articles and posts from files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

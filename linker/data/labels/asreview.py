@@ -1,7 +1,5 @@
 """Labels of ASReview 2 and 3: its exported dataset, and project files, zip archives with the labels in SQLite."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import tempfile

@@ -1,7 +1,5 @@
 """Routes of a served corpus: search, export, and their description by OpenAPI."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Searches of a corpus by visitors of the server."""
 
-from __future__ import annotations
-
 import threading
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What platforms know of a post: its address, and the posts that it replies to, quotes or follows."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The projects of a folder: their sessions, preparations and people."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

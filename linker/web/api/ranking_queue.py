@@ -1,7 +1,5 @@
 """Threads that rank, apart from those that take labels."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Rankings of posts for an article that a visitor gives."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import replace

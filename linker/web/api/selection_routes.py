@@ -1,7 +1,5 @@
 """The posts of a session above a threshold that is learned from its labels. Only for the owner."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory

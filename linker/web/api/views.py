@@ -1,7 +1,5 @@
 """JSON views of posts, articles, rankings and progress, and the responses that carry them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """How a server is reached: its address, its host names, and the tokens that it accepts."""
 
-from __future__ import annotations
-
 import hmac
 import ipaddress
 import secrets

@@ -1,7 +1,5 @@
 """The socket of the server, and uvicorn on it."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import ipaddress

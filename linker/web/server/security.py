@@ -1,7 +1,5 @@
 """Security middleware: allowed hosts, cross-site requests, the access token, the size of requests."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import unquote
 

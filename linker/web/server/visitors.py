@@ -1,7 +1,5 @@
 """Who uses the server: its owner, or a person of one project with a token of their own."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

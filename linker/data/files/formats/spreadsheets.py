@@ -1,7 +1,5 @@
 """Workbooks of Excel and LibreOffice: the sheet and the row of the header are found."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
