@@ -47,7 +47,7 @@ $(LIBRARY): setup.py $(wildcard linker/modules/kernels/cpp/*) | $(VENV)/.install
 
 demo: $(VENV)/.installed $(LIBRARY)
 	$(BIN)/linker train configs/quickstart.jsonnet --out $(RUN) --overwrite
-	$(BIN)/linker evaluate best $(RUN) --articles data/articles.jsonl --posts data/posts.jsonl --split dev
+	$(BIN)/linker evaluate --model best $(RUN) --articles data/articles.jsonl --posts data/posts.jsonl --split dev
 	$(BIN)/linker rank --article data/wolf.html --posts data/posts.jsonl --top 5
 	@printf '%s\n' '' "next: source $(BIN)/activate" \
 	  '      linker rank --article URL --posts YOUR_POSTS.csv --out ranking.html --explain' \

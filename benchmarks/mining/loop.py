@@ -42,7 +42,7 @@ Row = dict[str, Any]
 MINE = "mine links posts.jsonl.gz --articles articles.jsonl --dev 0.3 --out set"
 TRAIN = f"train {ROOT / 'configs/minilm/finetune.jsonnet'} --data set -o trainer.epochs=1 --out adapted"
 EVALUATE = (
-    "evaluate best adapted --articles set/articles.jsonl --posts set/posts.jsonl --split dev --ignore-dates "
+    "evaluate --model best adapted --articles set/articles.jsonl --posts set/posts.jsonl --split dev --ignore-dates "
     "--json metrics.json"
 )
 

@@ -76,7 +76,7 @@ def _parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
 
 
 class Command(TyperCommand):
-    """A command whose repeatable `--article` and `--posts` take several values.
+    """A command whose repeatable `--article`, `--posts` and `--model` take several values.
 
     `--article a.html b.html` means `--article a.html --article b.html`; the next option ends the list. The
     command's arguments, such as the folder of `linker annotate start`, may be anywhere else, or at the end of a list.
@@ -95,7 +95,7 @@ class Command(TyperCommand):
             for option in options
             if getattr(option, "multiple", False)
             for name in option.opts
-            if name in ("--article", "--posts")
+            if name in ("--article", "--posts", "--model")
         }
         required = [param for param in self.params if param.param_type_name == "argument" and param.required]
         return super().parse_args(ctx, spread(args, takes, listed, sum(param.nargs for param in required)))

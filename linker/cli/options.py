@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from linker.config import LoadedConfig
     from linker.corpus.engines.engine import Engine
 
-_MODELS = f"a folder, a .jsonnet config, {BEST} (the default), distilled, bm25, tfidf or USER/MODEL on a hub"
+#: What `--model` takes.
+MODELS = f"a folder, a .jsonnet config, {BEST} (the default), distilled, bm25, tfidf or USER/MODEL on a hub"
 ModelName = Annotated[
-    str | None, typer.Option("--model", metavar="MODEL", help=f"Model: {_MODELS}.", show_default=False)
+    str | None, typer.Option("--model", metavar="MODEL", help=f"Model: {MODELS}.", show_default=False)
 ]
-ModelOrBest = Annotated[str, typer.Option("--model", metavar="MODEL", help=f"Model: {_MODELS}.")]
+ModelOrBest = Annotated[str, typer.Option("--model", metavar="MODEL", help=f"Model: {MODELS}.")]
 
 
 def date_option(name: str, metavar: str, text: str) -> Any:
@@ -90,7 +91,8 @@ class Cluster:
     """Where posts of a corpus are encoded."""
 
     engine: Annotated[
-        Literal["local", "ray"], typer.Option(help="Run in this process (local) or on a Ray cluster (ray).")
+        Literal["local", "ray"],
+        typer.Option(help="Encode the posts in this process (local) or on a Ray cluster (ray)."),
     ] = "local"
     address: Annotated[
         str | None,

@@ -86,6 +86,10 @@ class RankingOptions(PostConditions):
         from linker.ranking.request import RankRequest
 
         format_ = self.format
+        if self.labels is not None and self.calibration is not None:
+            raise LinkerError(
+                "--labels and --calibration: give one; labels of the posts themselves are better"
+            )
         labels = calibration = None
         if self.labels is not None:
             from linker.data.labels.reading import read_labels
@@ -121,20 +125,26 @@ class RankingOptions(PostConditions):
 
 
 def _threshold(text: str | None) -> dict[str, Any]:
-    """Parse `--threshold` (50, precision=0.8, recall=0.9 or recall>=0.9) into options of `RankRequest`."""
+    """Parse `--threshold` (50, score=0.5, precision=0.8, recall=0.9 or recall>=0.9) into options of `RankRequest`."""
     if text is None:
         return {}
     target, sign, number = text.partition("=")
-    name = target.rstrip(" >") if sign else "threshold"
+    name = target.rstrip(" >") if sign else "score"
     try:
-        if name not in ("threshold", "precision", "recall") or (">" in target and name != "recall"):
+        if name not in ("score", "precision", "recall") or (">" in target and name != "recall"):
             raise ValueError(name)
-        return {name: float(number if sign else target), "confident": ">" in target}
+        value = float(number if sign else target)
     except ValueError:
         raise LinkerError(
             f"--threshold {text}: give a score from 0 to 100 such as 50, precision=0.8, recall=0.9 or, in quotation "
             "marks, 'recall>=0.9'"
         ) from None
+    if not sign and 0 < value <= 1:
+        raise LinkerError(
+            f"--threshold {text}: scores go from 0 to 100; did you mean --threshold {100 * value:g}? For a score of "
+            f"{value:g} of 100 write score={value:g}; for a share write precision={value:g} or recall={value:g}"
+        )
+    return {"threshold" if name == "score" else name: value, "confident": ">" in target}
 
 
 def _report(ranking: Ranking, request: RankRequest) -> None:

@@ -22,7 +22,7 @@ def as_text(ranking: Sequence[RankedPost], articles: Sequence[Article], model: s
     for ranked in shown:
         name = set_cell_size(_cut(ranked.post.id, 20), max(width, 2))
         start = f"{ranked.rank:>4}  {ranked.score:5.1f}  {name}  "
-        end = f" (+{ranked.copies:,} like it)" if ranked.copies else ""
+        end = f" (+{ranked.others})" if ranked.copies else ""
         lines.append(start + _cut(ranked.post.text, _TEXT_WIDTH - cell_len(start) - cell_len(end)) + end)
     if more := len(ranking) - len(shown):
         lines.append(f"… {more:,} more")

@@ -69,10 +69,9 @@ def _without(counts: Counter[str], known: set[str]) -> Counter[str]:
 def _shares(counts: Counter[str], total: int) -> str:
     """Return `83 % German, 5 % French, 2 % others`."""
     most = counts.most_common(_SHOWN)
-    shown = [(language_name(language), count) for language, count in most]
-    if rest := counts.total() - sum(count for _, count in most):
-        shown.append(("others", rest))
-    return ", ".join(f"{100 * count / total:.0f} % {name}" for name, count in shown)
+    shown = [*((language_name(language), count) for language, count in most)]
+    shown.append(("others", counts.total() - sum(count for _, count in most)))
+    return ", ".join(f"{share} % {name}" for name, count in shown if (share := round(100 * count / total)))
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -141,7 +141,7 @@ def print_table(file: IO[str], ranking: Ranking) -> None:
             text, more = text[:_LONGEST], len(text) - _LONGEST
             text.append(f" … ({more:,} more characters)", "dim")
         if ranked.copies:
-            text.append(f" (+{ranked.copies:,} like it)", "dim")
+            text.append(f" (+{ranked.others})", "dim")
         if ranked.explanation and ranked.explanation.shares:
             text.append(f"\n{ranked.explanation.decided_by}", "dim")
         numbers = [str(ranked.rank), f"{ranked.score:.1f}"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
+from linker.data.files.line_errors import counted
 from linker.data.types import Post
 
 if TYPE_CHECKING:
@@ -40,6 +41,11 @@ class RankedPost(NamedTuple):
     explanation: Explanation | None = None
     copies: int = 0
     probability: float | None = None
+
+    @property
+    def others(self) -> str:
+        """The number of near-duplicates as text, such as `1 near-duplicate`."""
+        return counted(self.copies, "near-duplicate")
 
     @property
     def segments(self) -> list[tuple[str, bool]]:

@@ -34,7 +34,7 @@ def print_summary(config: Mapping[str, Any], splits: Splits, reached: Mapping[st
     if dev is None or "MAP" not in reached:
         return
     if len(dev.articles) < _LEAST_ARTICLES or len(dev.posts) > _MOST_POSTS:
-        return info(f"next: linker evaluate {folder} best --articles FILE --posts FILE")
+        return info(f"next: linker evaluate --model {folder} best --articles FILE --posts FILE")
 
     def show(name: str, metrics: Mapping[str, float]) -> float:
         info(f"  {name:{max(22, len(folder))}}  pair AP {metrics['pair AP']:6.2%}  MAP {metrics['MAP']:6.2%}")

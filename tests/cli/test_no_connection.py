@@ -69,7 +69,7 @@ annotate status session
 annotate export session --out labels.csv
 annotate agreement session
 train {ROOT}/configs/quickstart.jsonnet -o trainer.epochs=1 --out model
-evaluate model bm25 --articles {DATA}/articles.jsonl --posts {DATA}/posts.jsonl
+evaluate --model model bm25 --articles {DATA}/articles.jsonl --posts {DATA}/posts.jsonl
 calibrate --model bm25 --articles {DATA}/articles.jsonl --posts {DATA}/posts.jsonl --out calibration.json
 config components
 doctor

@@ -86,7 +86,18 @@ def test_every_command_the_page_and_python_agree(
 
     (folder / "articles.jsonl").write_text(json.dumps(ARTICLE) + "\n")
     inputs = ("--articles", "articles.jsonl", "--posts", "p.jsonl")
-    run(monkeypatch, "evaluate", model, *inputs, "--one-at-a-time", "--scores", "s.npz", "--run", "e.run")
+    run(
+        monkeypatch,
+        "evaluate",
+        "--model",
+        model,
+        *inputs,
+        "--one-at-a-time",
+        "--scores",
+        "s.npz",
+        "--run",
+        "e.run",
+    )
     with np.load(folder / "s.npz", allow_pickle=False) as arrays:
         assert dict(zip(arrays["post_ids"].tolist(), arrays["scores"][0].tolist())) == near(expected)
     lines = [line.split() for line in (folder / "e.run").read_text().splitlines()]

@@ -67,7 +67,7 @@ def test_every_block_runs_and_the_encoder_is_used(tmp_path: Path) -> None:
     config = json.loads((tmp_path / "runs/gated/config.json").read_text())
     assert config["model"]["encoder"] == {"type": "gated_mean", "hidden_dim": 16, "dropout": 0.05}
     assert "words of the article by TF-IDF" in said["LINKER_PACKAGES=my_linker linker rank"]
-    assert "gated" in said["linker evaluate runs/gated"]
+    assert "gated" in said["linker evaluate"]
     score, text = outputs["python"].split(" ", 1)
     assert 0 <= float(score) <= 100
     assert text.strip() in (tmp_path / "data/posts.jsonl").read_text(encoding="utf-8")

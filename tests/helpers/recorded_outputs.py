@@ -97,7 +97,7 @@ def _of_all(model: str, posts: list[Row]) -> Iterator[Output]:
         ("evaluate alone", ("--one-at-a-time",)),
         ("evaluate without dates", ("--ignore-dates",)),
     ):
-        found = _run("evaluate", model, *given, *options, "--json", "evaluation.json") or _json(
+        found = _run("evaluate", "--model", model, *given, *options, "--json", "evaluation.json") or _json(
             "evaluation.json"
         )
         keys = ("articles", "posts", "relevant_pairs", "error")

@@ -73,9 +73,9 @@ def test_all_commands_report_equal_counts(
     Session.create(tmp_path / "other", "story.txt", read_posts("posts.csv"), "bm25").close()
     commands = [
         ["rank", "--article", "story.txt", "--posts", "posts.csv", "--model", "bm25", "--labels", name],
-        ["evaluate", "bm25", *about, "--posts", "posts.csv", "--labels", name],
-        ["evaluate", "bm25", *about, "--posts", name],
-        ["evaluate", "bm25", "--articles", "story.txt", "--posts", "posts.csv", "--labels", name],
+        ["evaluate", "--model", "bm25", *about, "--posts", "posts.csv", "--labels", name],
+        ["evaluate", "--model", "bm25", *about, "--posts", name],
+        ["evaluate", "--model", "bm25", "--articles", "story.txt", "--posts", "posts.csv", "--labels", name],
         ["calibrate", *about, "--model", "bm25", "--posts", "posts.csv", "--labels", name,
          "--out", str(tmp_path / "c")],
         ["annotate", "simulate", *about, "--posts", name, "--model", "bm25",
@@ -100,7 +100,7 @@ def test_labels_of_several_articles_in_one_file_are_of_pairs(
     about = ["--articles", "articles.jsonl", "--posts", "labels.csv"]
     study = ["annotate", "simulate", *about, "--model", "bm25", "--strategy", "random", "--seeds", "1",
              "--workers", "1"]  # fmt: skip
-    commands = [["evaluate", "bm25", *about], study]
+    commands = [["evaluate", "--model", "bm25", *about], study]
     for command in commands:
         said = output(command)
         assert "4 labels of 4 pairs of 3 posts and 2 articles (2 relevant, 2 not)" in said

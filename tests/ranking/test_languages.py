@@ -1,5 +1,6 @@
 """Warnings about languages that a model was not trained on."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,9 @@ def test_several_articles_and_languages() -> None:
         "1 of 2 articles: German; posts: 17 % German, 17 % Spanish, 17 % Italian, 33 % others."
     )
     assert "trained on English and French" in sentence
+    rare = language_warning(model(["en"]), [ENGLISH], Counter({"de": 300, "fr": 1}))
+    assert rare is not None
+    assert rare.startswith("posts: 100 % German. The model")  # 0 % French
 
 
 def rank(article: Path, of_posts: Path, *options: str) -> str:

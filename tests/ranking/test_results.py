@@ -85,8 +85,8 @@ def test_the_terminal_shows_a_few_short_lines() -> None:
 def test_near_duplicates_are_shown_once_with_their_number() -> None:
     texts = ["the otter is back at the mill", "the otter is back at the mill!", "a goal"]
     ranking = LENGTHS.rank(ARTICLE, pd.DataFrame({"text": texts}))
-    assert repr(ranking).splitlines()[2].endswith("the otter is back at the mill! (+1 like it)")
-    assert "(+1 like it)" in ranking._repr_html_()
+    assert repr(ranking).splitlines()[2].endswith("the otter is back at the mill! (+1 near-duplicate)")
+    assert "(+1 near-duplicate)" in ranking._repr_html_()
     assert ranking.to_pandas()["copies"].tolist() == [1, 0]
     assert ranking.to_pandas().index.tolist() == [1, 2]
 
@@ -136,7 +136,7 @@ def test_a_notebook_shows_a_table_in_which_nothing_of_a_stranger_is_markup() -> 
     page = Reader(Ranking([post], [Article("a", "", title="<i>Otter</i>")], "<u>m</u>")._repr_html_())
     assert page.rows == [
         ["rank", "score", "probability", "id", "post"],
-        ["1", "0.2", "0.50", "<b>1</b>", f"{text} (+2 like it)"],
+        ["1", "0.2", "0.50", "<b>1</b>", f"{text} (+2 near-duplicates)"],
     ]
     assert page.marked == ["otter"]
     assert page.tags == {"div", "p", "table", "thead", "tbody", "tr", "th", "td", "mark", "em"}

@@ -274,7 +274,7 @@ def _readers(
     write_rows(place / "plain.jsonl", posts)
     about = ("--articles", articles, "--posts", "plain.jsonl", "--labels", file)
     commands = [
-        ("evaluate", "bm25", *about, "--qrels", "qrels.txt", "--run", "run.txt"),
+        ("evaluate", "--model", "bm25", *about, "--qrels", "qrels.txt", "--run", "run.txt"),
         ("calibrate", *about, "--model", "bm25", "--out", "calibration.json"),
         (*_RANK, "posts.jsonl", "--labels", file, "--out", "ranked.jsonl"),
     ]

@@ -84,7 +84,7 @@ CASES = {
     "mine fetch": _case("mine fetch IN --out OUT --contact me@lab.example", input="links.txt", folder=True),
     "model export": _case("model export hugging --out OUT", own="hugging", folder=True),
     "model push": _case("model push run user/model", own="run", ends=2),
-    "evaluate": _case(f"evaluate bm25 {_PAIRS} IN --json OUT.json", input="posts.jsonl"),
+    "evaluate": _case(f"evaluate --model bm25 {_PAIRS} IN --json OUT.json", input="posts.jsonl"),
     "calibrate": _case(f"calibrate {_PAIRS} IN --model bm25 --out OUT.json", input="posts.jsonl"),
     "config components": _case("config components"),
     "doctor": _case("doctor"),

@@ -1,1 +1,1 @@
-"""Projects: labeling jobs that are set up, shared and finished in the browser."""
+"""Projects: labeling that is set up, shared and finished in the browser."""

@@ -1,4 +1,4 @@
-"""Recall curves of simulated labeling jobs."""
+"""Recall curves of simulated labeling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulate a labeling job on posts whose labels are known."""
+"""Simulate labeling posts whose labels are known."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -213,14 +213,14 @@ class RecallRule(SequentialSamplingRule):
     """Stop at a target recall, with the stated confidence, whatever the query strategy.
 
     Posts are labeled in the strategy's order until it seems exhausted, then in random order, until the hypothesis that
-    recall is below the target is rejected, which may be tested after every label. At most 1 − confidence of all jobs
-    stop below the target. Recall is measured against the labels as given.
+    recall is below the target is rejected, which may be tested after every label. At most 1 − confidence of all
+    projects stop below the target. Recall is measured against the labels as given.
 
     Paper: Callaghan and Müller-Hansen 2020, https://doi.org/10.1186/s13643-020-01521-4
 
     Args:
         target: share of all relevant posts to find, between 0 and 1.
-        confidence: share of jobs that must reach the target, between 0 and 1.
+        confidence: share of projects that must reach the target, between 0 and 1.
         patience: the strategy counts as exhausted after at most this many labels in a row without a relevant post;
             after fewer if a tenth of the unlabeled posts or half the shortest sample is less.
     """
@@ -247,13 +247,13 @@ class MarginalCostRule(SequentialSamplingRule):
 
     Once the query strategy seems exhausted, posts are sampled at random, until the hypothesis is rejected that at least
     one in `labels` of the posts unlabeled at that time was relevant. It is tested as in `recall`: at most
-    1 − confidence of all jobs stop although it is true. With `labels` as large as the pool, only labeling nearly
+    1 − confidence of all projects stop although it is true. With `labels` as large as the pool, only labeling nearly
     everything can reject it. The cost depends on `labels` and hardly on the pool: a little over three times `labels`
     if the sample holds no relevant post.
 
     Args:
         labels: number of random labels per relevant post that is too expensive, at least 1.
-        confidence: share of jobs in which the cost must be that high, between 0 and 1.
+        confidence: share of projects in which the cost must be that high, between 0 and 1.
         patience: the strategy counts as exhausted after at most this many labels in a row without a relevant post;
             after fewer if a tenth of the unlabeled posts or half the shortest sample is less.
     """

@@ -29,7 +29,7 @@ Annotator = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 _ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".xlsx": "xlsx", ".asreview": "asreview"}
-_SHORT = {"y": "relevant", "n": "not", "s": "skip"}
+_SHORT = {"r": "relevant", "n": "not", "s": "skip"}
 
 
 app.command("start")(start)
@@ -82,7 +82,7 @@ def label(
     value: Annotated[
         str,
         typer.Argument(
-            help="Label of the post: relevant, not or skip; y, n or s for short; or a name of the session's label set."
+            help="Label of the post: relevant, not or skip; r, n or s for short; or a name of the session's label set."
         ),
     ],
     annotator: Annotator = None,

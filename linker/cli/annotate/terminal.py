@@ -150,8 +150,8 @@ def _interval(agreement: Agreement) -> str:
     return f"95 % interval {low:.3f} to {high:.3f}"
 
 
-VALUE_KEYS: dict[str, LabelValue] = {"y": "relevant", "n": "not", "s": "skip"}
-_HELP = "y relevant · n not · s skip · u undo · e note · a article · g guidelines · i how far · q quit"
+VALUE_KEYS: dict[str, LabelValue] = {"r": "relevant", "n": "not", "s": "skip"}
+_HELP = "r relevant · n not · s skip · u undo · e note · a article · g guidelines · i how far · q quit"
 
 
 class Keys:

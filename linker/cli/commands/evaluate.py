@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from linker.cli.inputs import LinkedData, PostReading
+from linker.cli.options import MODELS
+from linker.common.errors import LinkerError
+from linker.models.pretrained import BEST
 
 
 def evaluate(
     *,
+    without_option: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
     models: Annotated[
         list[str],
-        typer.Argument(
-            metavar="MODEL",
-            help="Models: folders, .jsonnet configs of models that need no training, best, distilled, bm25, "
-            "tfidf, or USER/MODEL on a Hugging Face hub.",
-        ),
-    ],
+        typer.Option("--model", metavar="MODEL", help=f"Model to evaluate: {MODELS}; repeatable."),
+    ] = [BEST],  # noqa: B006
     data: LinkedData,
     baseline: Annotated[
         str | None,
-        typer.Option(help="Model that the others are compared with.", show_default="the first MODEL"),
+        typer.Option(help="Model that the others are compared with.", show_default="the first --model"),
     ] = None,
     one_at_a_time: Annotated[
         bool,
@@ -56,6 +57,11 @@ def evaluate(
     from linker.evaluation.outputs import Outputs, evaluate_models
     from linker.models.files.resolve import baseline_name, resolve_models
 
+    if without_option:
+        given = shlex.join(without_option)
+        raise LinkerError(
+            f"{given}: models are given with --model; type\n  linker evaluate --model {given} ..."
+        )
     columns = reading.columns()
     inputs = data.check()
     resolved = resolve_models(models)

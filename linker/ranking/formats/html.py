@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TOP = 1_000
 """Default number of posts on a page."""
 _IN_NOTEBOOKS = 20
-_BEGINNING = 700
+_BEGINNING = 20_000
 """Number of characters of an article to show."""
 _LONGEST_FIELD = 60
 """Number of characters of a field of the platform, such as likes, to show at most."""

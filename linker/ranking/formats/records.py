@@ -97,10 +97,18 @@ def collected(ranking: Iterable[RankedPost]) -> Iterator[Records]:
 
 
 def flat(name: str, value: Any) -> Any:
-    """Return a value for a cell with text or a number: ids as `a|b`, other lists and objects as JSON."""
-    if name == "article_ids" and isinstance(value, list) and not any(map(_NO_ITEM.search, map(str, value))):
-        return "|".join(map(str, value))
-    return json_text(value) if isinstance(value, (list, dict)) else value
+    """Return a value for a cell with text or a number: ids as `a|b`, other lists and objects as text to read."""
+    if name == "article_ids" and isinstance(value, list):
+        return json_text(value) if any(map(_NO_ITEM.search, map(str, value))) else "|".join(map(str, value))
+    return _readable(value) if isinstance(value, (list, dict)) else value
+
+
+def _readable(value: Any, inner: bool = False) -> str:
+    """Return `otter 0.31, river 0.2` of pairs, `likes: 3, tags: a b` of objects, and `a, b` of lists."""
+    between = " " if inner else ", "
+    if isinstance(value, dict):
+        return between.join(f"{name}: {_readable(one, True)}" for name, one in value.items())
+    return between.join(_readable(one, True) for one in value) if isinstance(value, list) else str(value)
 
 
 def moment(value: Any) -> datetime | None:

@@ -109,7 +109,7 @@ export class SearchView {
 function row(post) {
   const bar = el("span");
   bar.style.width = `${post.score.toFixed(1)}%`;
-  const like = post.copies ? ` · ${counted(post.copies, "post")} like it` : "";
+  const like = post.copies ? ` · ${counted(post.copies, "near-duplicate")}` : "";
   const chips = [
     post.created_at ? el("li", { class: "chip" }, shownTime(post.created_at)) : null,
     post.language || post.lang ? el("li", { class: "chip" }, post.language ?? post.lang) : null,

@@ -22,7 +22,7 @@ export class StartView {
     this.list = el("ul", { class: "rows list projects", "aria-label": "Projects" });
     this.hint = el("p", { class: "muted under" });
     this.node = el("div", { class: "page" },
-      el("div", { class: "page-top" }, el("h1", {}, about.projects ? "Projects" : "Sessions"),
+      el("div", { class: "page-top" }, el("h1", {}, "Projects"),
         about.projects ? el("a", { class: "button primary", href: "#new" }, "New project") : null),
       kept(NOTICE) ? el("p", { class: "panel notice", role: "status" }, kept(NOTICE)) : null,
       el("div", { class: "panel" }, this.list), this.hint);

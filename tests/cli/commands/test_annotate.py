@@ -70,7 +70,7 @@ def test_from_start_to_export(run: Run, tmp_path: Path) -> None:
 
     first = json.loads(run("next", "new", "--json")[1])
     assert "bridge" in first["text"]
-    code, out, _ = run("label", "new", first["id"], "y", "--note", "sure")
+    code, out, _ = run("label", "new", first["id"], "r", "--note", "sure")
     assert (code, out) == (0, f"{first['id']}: relevant\n")
     second = json.loads(run("next", "new", "--json")[1])
     assert second["id"] != first["id"]
@@ -170,9 +170,9 @@ def test_agreement(run: Run) -> None:
     ("arguments", "message"),
     [
         (("next", "nowhere"), "nowhere: session not found"),
-        (("label", "job", "p999", "y"), "post 'p999' is not in this session"),
+        (("label", "job", "p999", "r"), "post 'p999' is not in this session"),
         (("label", "job", "p1", "perhaps"), "unknown label 'perhaps'; use relevant, not or skip"),
-        (("label", "job", "p1", "y", "--annotator", " "), "annotator '': give a name"),
+        (("label", "job", "p1", "r", "--annotator", " "), "annotator '': give a name"),
         (("undo", "job"), "kim has no label to take back"),
         (("export", "job", "--out", "labels.xyz"), "--format argilla, asreview, csv"),
         (("export", "job", "--out", "job/session.sqlite", "--format", "csv"), "would overwrite an input"),
@@ -263,7 +263,7 @@ def test_a_whole_session_by_single_keys(terminal: Terminal, tmp_path: Path) -> N
     assert "0 labeled" in terminal.until("post p0 ")
     assert "1 near-duplicate" in terminal.until("\n")
     assert "\x1b[1;4mbridge\x1b[0m" in terminal.until("number")
-    terminal.press("y")
+    terminal.press("r")
     assert "1 labeled · 1 relevant" in terminal.until(f"post {second} ")
     terminal.press("\x1b[A")  # an arrow key labels nothing
     terminal.press("x")  # nor does this
@@ -277,7 +277,7 @@ def test_a_whole_session_by_single_keys(terminal: Terminal, tmp_path: Path) -> N
     terminal.press("which bridge?\n")
     terminal.press("s")
     terminal.until(f"post {third} ")
-    terminal.press("yq")
+    terminal.press("rq")
     assert "2 relevant, 1 skipped" in terminal.until("by         kim 3")
     assert terminal.process.wait(20) == 0
     labels = {r.post.id: (r.value, r.note) for r in Session.open(tmp_path / "job").labeled() if r.value}
@@ -291,7 +291,7 @@ def test_a_whole_session_by_single_keys(terminal: Terminal, tmp_path: Path) -> N
 
 def test_keys_typed_ahead_are_all_taken_and_the_end_is_reported(terminal: Terminal, tmp_path: Path) -> None:
     terminal.until("q quit")
-    terminal.press("y" * 40)
+    terminal.press("r" * 40)
     assert "You may stop" in terminal.until("nothing is left for you to label")
     assert terminal.process.wait(20) == 0
     assert Session.open(tmp_path / "job").status().labeled == 40
@@ -302,7 +302,7 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(terminal: Terminal, tmp_path: Path
 
     second = ranked(tmp_path / "job")[1]
     terminal.until("post p0 ")
-    terminal.press("y")
+    terminal.press("r")
     terminal.until(f"post {second} ")
     assert not termios.tcgetattr(terminal.ours)[3] & termios.ECHO
     terminal.process.send_signal(signal.SIGINT)

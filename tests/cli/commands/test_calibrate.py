@@ -86,7 +86,7 @@ def test_without_labels_nobody_can_know(run: Run) -> None:
         code, out, err = run(*RANK, "--threshold", f"{wish}=0.8")
         assert (code, out) == (2, "")
         assert f"error: {wish}: no relevance labels to estimate it from" in err
-    code, _, err = run(*RANK, "--threshold", "0.1")
+    code, _, err = run(*RANK, "--threshold", "score=0.1")
     assert code == 0
     assert "precision and recall at this threshold are unknown" in err
     assert "are unknown" not in run(*RANK)[2]

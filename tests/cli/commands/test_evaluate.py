@@ -51,7 +51,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 def linker(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     if "--articles" not in arguments:
         arguments += ("--articles", "articles.jsonl", "--posts", "posts.jsonl")
-    return run_linker(folder, "evaluate", *arguments)
+    return run_linker(folder, "evaluate", "--model", *arguments)
 
 
 def refused(result: subprocess.CompletedProcess[str], *words: str) -> None:
@@ -204,6 +204,10 @@ def test_errors_are_reported_before_any_work(folder: Path, arguments: list[str],
 
 def test_a_training_config_is_not_a_model_yet(folder: Path) -> None:
     (folder / "mine.jsonnet").write_text("{data: {}, model: {type: 'siamese'}}")
+    old = run_linker(
+        folder, "evaluate", "mine", "bm25", "--articles", "articles.jsonl", "--posts", "posts.jsonl"
+    )
+    refused(old, "mine bm25: models are given with --model; type\n  linker evaluate --model mine bm25")
     refused(linker(folder, "mine.jsonnet"), "mine.jsonnet: a training config", "linker train")
 
 

@@ -45,7 +45,7 @@ def test_its_config_is_used(kind: Kind, components: Path) -> None:
         rule = ("--stop", "my_stopping_rule.jsonnet", "--model", "tfidf", "--seeds", "1")
         command = ("annotate", "simulate", "--strategy", config, *rule, *DATA)
     elif kind == "model":
-        command = ("evaluate", config, *DATA, "--split", "dev")
+        command = ("evaluate", "--model", config, *DATA, "--split", "dev")
     elif kind in WITHOUT_CONFIG:
         command = ("config", "components", "Platform" if kind == "platform" else "LabelFormat")
     used = run_linker(components, *command, "--include-package", "my_linker")

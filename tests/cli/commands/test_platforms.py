@@ -34,7 +34,7 @@ def test_a_stream_is_ranked(source: str, tmp_path: Path) -> None:
     best, second = csv.DictReader(io.StringIO(done.stdout))
     assert best["text"] == "Dam broke news.example/d… </p> &amp;"
     assert best["author"] == hashed("did:plc:aaaaaaaaaaaaaaaaaaaaaaaa")
-    assert json.loads(best["links"]) == ["https://news.example/dam?card", "https://news.example/dam"]
+    assert best["links"] == "https://news.example/dam?card, https://news.example/dam"
     assert second["text"] == "look"
     assert "read as Bluesky Jetstream: 2 posts of 13 lines; 2 likes" in done.stderr
 

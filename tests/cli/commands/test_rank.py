@@ -55,7 +55,7 @@ def test_two_options_are_enough(run: Run) -> None:
     assert lines[0].split() == ["rank", "score", "post"]
     assert [line.split()[0] for line in lines[2:-1]] == ["1", "2", "3", "4"]
     assert lines[-1].startswith("score: 0 to 100, how well the post's text fits the article;")
-    assert lines[2].endswith("cracks in the BRIDGE again, well done council (+1 like it)")
+    assert lines[2].endswith("cracks in the BRIDGE again, well done council (+1 near-duplicate)")
     assert 'line one line "two"' in out
     assert err.splitlines() == [
         "reading the article ...",
@@ -84,7 +84,7 @@ def test_csv_comes_back_as_it_was(run: Run, tmp_path: Path) -> None:
     assert run(*BASIC, "--copies", "--out", "ranked.csv")[:2] == (0, "")
     rows = list(csv.DictReader((tmp_path / "ranked.csv").open(newline="", encoding="utf-8")))
     assert {row["id"]: row["text"] for row in rows} == {p["id"]: p["text"] for p in POSTS}
-    assert next(row for row in rows if row["id"] == "p4")["tags"] == '["a", "b"]'
+    assert next(row for row in rows if row["id"] == "p4")["tags"] == "a, b"
     # What was written can be ranked again.
     code, out, _ = run("--article", "article.txt", "--posts", "ranked.csv", "--copies", "--format", "jsonl")
     assert code == 0
@@ -102,7 +102,7 @@ def test_trec_runs_are_read_by_our_reader(run: Run, tmp_path: Path) -> None:
 def test_top_and_threshold(run: Run) -> None:
     assert len(run(*BASIC, "--top", "2", "--format", "csv")[1].splitlines()) == 3
     scores = [json.loads(line)["score"] for line in run(*BASIC, "--format", "jsonl")[1].splitlines()]
-    out = run(*BASIC, "--format", "jsonl", "--threshold", str(scores[2]))[1]
+    out = run(*BASIC, "--format", "jsonl", "--threshold", f"score={scores[2]}")[1]
     assert [json.loads(line)["score"] for line in out.splitlines()] == scores[:3]
     code, out, err = run(*BASIC, "--format", "jsonl", "--threshold", "100")
     assert (code, out) == (0, "")
@@ -288,6 +288,10 @@ def test_posts_cannot_write_to_the_terminal(run: Run, tmp_path: Path) -> None:
         (("--article", "ftp://127.0.0.1/x", "--posts", "posts.jsonl"), "ftp addresses cannot be fetched"),
         (("--article", "http://127.0.0.1:1/x", "--posts", "posts.jsonl"), "no connection"),
         ((*BASIC, "--threshold", "nan"), "--threshold nan"),
+        (
+            (*BASIC, "--threshold", "0.5"),
+            "did you mean --threshold 50? For a score of 0.5 of 100 write score=0.5; for a share",
+        ),
         (("--posts", "posts.jsonl"), "Missing option '--article'"),
     ],
 )

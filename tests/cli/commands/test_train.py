@@ -42,7 +42,7 @@ def test_the_same_seed_gives_the_same_folder_byte_for_byte(workplace):
         assert "epoch 2/2" in result.stderr
         assert "have a vector" in result.stderr
         assert result.stderr.endswith(
-            f"next: linker evaluate runs/{name} best --articles FILE --posts FILE\n"
+            f"next: linker evaluate --model runs/{name} best --articles FILE --posts FILE\n"
         )
     first, second, other = (digest(workplace / "runs" / name) for name in "abc")
     assert first == second
