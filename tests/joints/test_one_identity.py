@@ -106,10 +106,7 @@ def test_order_and_number_of_files_and_formats_do_not_count(
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_spellings_of_a_path_do_not_count(
-    name: str,
-    expected: dict[str, tuple[str, object, float]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, expected: dict[str, tuple[str, object, float]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "my posts"
     folder.mkdir()

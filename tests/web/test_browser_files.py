@@ -27,6 +27,9 @@ def test_a_project_of_a_workbook_a_chat_and_a_pdf(browser: Browser, url: str, tm
     chat = {"type": "public_channel", "id": 1, "messages": messages}
     (tmp_path / "result.json").write_text(json.dumps(chat))
     (tmp_path / "scan.xlsx").write_bytes(b"PK\x03\x04")
+    bad = tmp_path / "bad" / "result.json"
+    bad.parent.mkdir()
+    bad.write_text('{"messages": [\n{"id": 1 "text": "otters"}]}')
     lines = [f"Otters were filmed below the weir of Marrow {i} times, said the keepers." for i in range(9)]
     (tmp_path / "story.pdf").write_bytes(pdf(lines, title="Otters return"))
     (tmp_path / "story.docx").write_bytes(b"PK")
@@ -41,8 +44,16 @@ def test_a_project_of_a_workbook_a_chat_and_a_pdf(browser: Browser, url: str, tm
     browser.one("[aria-label='Remove story.docx']").click()
     browser.one("#new-title").send_keys("Otters at Marrow")
     browser.one("#new-model").send_keys("bm25")
-    for name in ("otters.xlsx", "scan.xlsx", "result.json"):
+    for name in ("otters.xlsx", "scan.xlsx", "bad/result.json"):
         browser.one("#new-posts").send_keys(str(tmp_path / name))
+    browser.wait(
+        lambda: (
+            "line 2: broken JSON"
+            in browser.text(".files.read > li:nth-child(3)").lower().replace("json", "JSON")
+        )
+    )
+    assert str(tmp_path) not in browser.text(".files.read")
+    browser.one("#new-posts").send_keys(str(tmp_path / "result.json"))  # in its place
     browser.wait(lambda: "8 posts" in browser.text(".files.read > li:nth-child(3) .chip"))
     assert "Telegram" in browser.text(".files.read > li:nth-child(3)")
     assert "Not an Excel workbook" in browser.text(".files.read > li:nth-child(2) .problem")

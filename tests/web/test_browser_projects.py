@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -205,23 +204,6 @@ def test_a_whole_project_by_two_people(
     assert "75 % of them" in kept
     browser.one(".brand").click()
     browser.wait(lambda: "you may stop" in browser.text(".projects"))
-
-
-def test_bad_posts_are_reported_and_replaced(browser: Browser, url: str, tmp_path: Path) -> None:
-    bad, good = tmp_path / "bad" / "posts.jsonl", tmp_path / "posts.jsonl"
-    bad.parent.mkdir()
-    bad.write_text('{"id": "1", "text": "otters"}\n{"id": "2"\n')
-    good.write_text("".join(json.dumps({"id": one.id, "text": one.text}) + "\n" for one in POSTS))
-    browser.driver.get(f"{url}#new")
-    fill_in(browser, bad, model="bm25")
-    browser.one("main form [type=submit]").click()
-    browser.wait(lambda: "posts.jsonl cannot be read yet" in browser.text("form > .problem"))
-    assert "posts.jsonl, line 2" in browser.text(".files .problem")
-    assert str(tmp_path) not in browser.text(".files .problem")
-    browser.one("#new-posts").send_keys(str(good))
-    browser.wait(lambda: not browser.all(".files .problem"))
-    create(browser)
-    assert "Not known yet" in browser.text("#left")
 
 
 def test_own_labels_have_keys_and_names(browser: Browser, url: str, posts_file: Path) -> None:

@@ -52,11 +52,7 @@ def status(port: int) -> int:
 
 @pytest.mark.parametrize(
     "sent",
-    [
-        b"",
-        HALF,
-        b"POST /api/rank HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Linker: 1\r\nContent-Length: 10\r\n\r\n{",
-    ],
+    [b"", HALF, b"POST /api/rank HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Linker: 1\r\nContent-Length: 10\r\n\r\n{"],
     ids=["silent", "half a head", "half a body"],
 )
 def test_requests_that_stop_in_the_middle_are_given_up(

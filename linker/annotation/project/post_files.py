@@ -33,12 +33,10 @@ class PostFiles:
     Args:
         folder: created with the first file.
         choices: how they are read.
-        keep: called with the choices when they change.
+        keep: called with `reading`, the choices, when they change.
     """
 
-    def __init__(
-        self, folder: Path, choices: Choices, keep: Callable[[Choices], object] = lambda _: None
-    ) -> None:
+    def __init__(self, folder: Path, choices: Choices, keep: Callable[..., object]) -> None:
         self.folder, self.choices, self._keep = folder, choices, keep
 
     def paths(self) -> list[Path]:
@@ -109,15 +107,11 @@ class PostFiles:
 
     def _change(self, choices: Choices) -> None:
         self.choices = {name: choice for name, choice in choices.items() if choice}
-        self._keep(self.choices)
+        self._keep(reading=self.choices)
 
 
 class TemporaryFiles:
-    """Files of posts that belong to no project yet, by random keys; they are deleted with this object.
-
-    Args:
-        parent: where they are kept; None: in the folder for temporary files.
-    """
+    """Files of posts that belong to no project yet, in a folder of `parent`; they are deleted with this object."""
 
     def __init__(self, parent: Path | None = None) -> None:
         self._parent, self._files = parent, dict[str, PostFiles]()
@@ -130,8 +124,8 @@ class TemporaryFiles:
         """
         if not re.fullmatch("[0-9a-f]{32}", key):
             raise DataError("files: not a key; reload the page")
-        files = self._files.pop(key) if key in self._files else PostFiles(Path(self._folder.name) / key, {})
-        self._files[key] = files
+        files = PostFiles(Path(self._folder.name) / key, {}, lambda **_: None)
+        self._files[key] = files = self._files.pop(key, files)
         for least in list(self._files)[:-_MOST_KEYS]:
             shutil.rmtree(self._files.pop(least).folder, ignore_errors=True)
         return files

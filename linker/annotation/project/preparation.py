@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from linker.annotation.project.project_folder import Project
@@ -80,13 +80,13 @@ class Preparations:
                     self._worker.stop()  # which frees the memory of the model
             if not self._closed:
                 self._ready(project)
-            done = Progress(notes=tuple(map(project.shown, notes)))
+            done = Progress(notes=tuple(notes))
         except InterruptedWorkError:
             done = Progress(
                 error="scoring the posts was interrupted, perhaps for lack of memory; start again"
             )
         except LinkerError as error:
-            done = Progress(error=project.shown(str(error)))
+            done = Progress(error=str(error))
         except Exception as error:  # a defect must not leave the page waiting
             done = Progress(error=f"{type(error).__name__}: {error}")
         self._progress[project.key] = done
@@ -104,7 +104,7 @@ def create_session(folder: Path) -> list[str]:
     Session.create(
         project.session_folder,
         settings.articles,
-        [replace(post, source=project.shown(post.source)) for post in kept],
+        kept,
         settings.model,
         rule={"type": "recall", "target": settings.target},
         guidelines=settings.guidelines,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import unicodedata
 from dataclasses import asdict, replace
@@ -69,9 +68,7 @@ class Project:
     @property
     def files(self) -> PostFiles:
         """The uploaded files of posts."""
-        return PostFiles(
-            self.folder / UPLOADS, self.settings.reading, lambda choices: self.change(reading=choices)
-        )
+        return PostFiles(self.folder / UPLOADS, self.settings.reading, self.change)
 
     def change(self, **values: Any) -> None:
         """Change settings and store them.
@@ -84,10 +81,6 @@ class Project:
         _write(self.folder, settings)
         self.settings = settings
 
-    def shown(self, message: str) -> str:
-        """Return a message in which files of this project have no folder."""
-        return message.replace(f"{self.folder}{os.sep}", "")
-
 
 class ProjectsFolder:
     """A folder of projects.
@@ -97,7 +90,7 @@ class ProjectsFolder:
     """
 
     def __init__(self, root: Path) -> None:
-        self.root = root
+        self.root = root.absolute()
 
     def project_keys(self) -> list[str]:
         """Return the folders of projects, latest first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import zip_longest
 from typing import Annotated, Any, Literal
 
@@ -14,6 +14,7 @@ from linker.annotation.project.post_files import PostFiles
 from linker.annotation.project.project_folder import ARTICLES, Project
 from linker.annotation.project.settings import MODELS, USUAL_LABELS, ProjectSettings, people_of
 from linker.common.errors import Faults, LinkerError
+from linker.data.files.known_columns import words
 from linker.data.types import Article
 from linker.models.pretrained import BEST
 from linker.web.api.file_routes import file_routes
@@ -21,10 +22,7 @@ from linker.web.api.projects import Projects
 from linker.web.api.rankings import MOST_ARTICLES, read_article
 from linker.web.api.views import AsciiJsonResponse, status_view
 
-_SETTINGS = (
-    *("question", "guidelines", "model", "labels", "labels_per_post", "overlap", "target"),
-    *("since", "until", "languages"),
-)
+_SETTINGS = words("question guidelines model labels labels_per_post overlap target since until languages")
 _Text = Annotated[str, Field(max_length=1 << 20)]
 
 
@@ -169,17 +167,10 @@ def summary_view(projects: Projects, key: str) -> dict[str, Any]:
     """Return a project with its state and progress: an entry of the list of projects."""
     try:
         project = projects.project(key)
-        progress = projects.preparations.progress(key)
-        entry: dict[str, Any] = {
-            "key": key,
-            "title": project.settings.title,
-            "created": project.settings.created,
-            "step": progress.step,
-            "error": progress.error,
-            "notes": list(progress.notes),
-        }
+        settings, progress = project.settings, asdict(projects.preparations.progress(key))
+        entry = {"key": key, "title": settings.title, "created": settings.created, **progress}
         if not project.is_ready:
-            return {**entry, "state": "preparing" if progress.step else "draft"}
+            return {**entry, "state": "preparing" if progress["step"] else "draft"}
         served = projects.get(key)
         session, status = served.session, served.figures()
     except LinkerError as error:
@@ -195,32 +186,22 @@ def details_view(projects: Projects, project: Project) -> dict[str, Any]:
 
     `commands` use the labels, and are typed where the server was started.
     """
-    settings = project.settings
-    session = shlex.quote(str(project.session_folder))
+    settings, session = project.settings, shlex.quote(str(project.session_folder))
     # An export has all posts, as they were read from whatever files.
-    sources = [f"--article {shlex.quote(str(project.folder / ARTICLES))} --posts labels.csv"]
-    if settings.model != BEST:
-        sources.append(f"--model {settings.model}")
+    query = f"--article {shlex.quote(str(project.folder / ARTICLES))} --posts labels.csv --labels labels.csv"
+    model = "" if settings.model == BEST else f" --model {settings.model}"
     return {
         **summary_view(projects, project.key),
-        "articles": [
-            {
-                "title": article.title or article.text[:80],
-                "url": article.url,
-                "words": len(article.text.split()),
-            }
-            for article in settings.articles
-        ],
+        "articles": [article.title or article.text[:80] for article in settings.articles],
         **{name: getattr(settings, name) for name in _SETTINGS},
         "people": [
             {"name": person.name, "token": projects.tokens.token(project.key, person.id)}
             for person in settings.people
         ],
-        "files": len(project.files.paths()),
         "folder": str(project.folder),
         "reachable": projects.reachable,
         "commands": {
             "export": f"linker annotate export {session} --resolved --out labels.csv",
-            "rank": f"linker rank {' '.join(sources)} --labels labels.csv --threshold recall=0.9 --out relevant.csv",
+            "rank": f"linker rank {query}{model} --threshold recall=0.9 --out relevant.csv",
         },
     }

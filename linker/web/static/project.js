@@ -247,7 +247,7 @@ export class ProjectView {
       }
     };
     const facts = [
-      ["Articles", project.articles.map((one) => one.title).join(" · ")], ["Model", project.model],
+      ["Articles", project.articles.join(" · ")], ["Model", project.model],
       ...[["Only posts from", project.since], ["Only posts before", project.until], ["Only in languages", project.languages.join(", ")]].filter(([, value]) => value),
       ["Labels", project.labels.map((one) => one.name).join(" / ")],
       ["People per post", project.labels_per_post > 1 ? `${project.labels_per_post} for ${whole(100 * project.overlap)} % of the posts` : "1"],
