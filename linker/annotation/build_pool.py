@@ -62,17 +62,10 @@ def build_pool(
         raise ModelError("the model gives scores that are not finite numbers; train it again")
     article_words, words = tfidf_vectors(articles, distinct)
     return Pool(
-        list(articles),
-        distinct,
-        [tuple(same) for same in copies.values()],
-        scores,
-        mean_scores(BM25Model(), MemoryTable(distinct), articles),
-        words,
-        article_words,
-        vectors,
-        article_vectors,
-        scale=user_scale(model, table, articles),
-    )
+        list(articles), distinct, [tuple(same) for same in copies.values()], scores,
+        mean_scores(BM25Model(), MemoryTable(distinct), articles), words, article_words, vectors,
+        article_vectors, scale=user_scale(model, table, articles),
+    )  # fmt: skip
 
 
 def tfidf_vectors(articles: Sequence[Article], posts: Sequence[Post]) -> tuple[csr_matrix, csr_matrix]:

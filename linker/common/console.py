@@ -91,16 +91,10 @@ def progress_bar() -> Progress:
     """
     in_main = threading.current_thread() is threading.main_thread()
     return _Display(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        _Throughput(),
-        TimeRemainingColumn(),
-        console=stderr,
-        transient=True,
-        disable=not (stderr.is_terminal and in_main),
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Throughput(),
+        TimeRemainingColumn(), console=stderr, transient=True, disable=not (stderr.is_terminal and in_main),
         is_logged=in_main and not stderr.is_terminal,
-    )
+    )  # fmt: skip
 
 
 def track(items: Iterable[T], description: str, total: int | None = None) -> Iterator[T]:

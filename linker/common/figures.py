@@ -20,25 +20,13 @@ if TYPE_CHECKING:
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 GREY = "#6b6b6b"
 
+#: Dollar signs in posts must not start a formula.
 _STYLE: Any = {
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": GREY,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e4e4e4",
-    "legend.frameon": False,
-    "lines.linewidth": 1.8,
-    "savefig.dpi": 150,
-    # Dollar signs in posts must not start a formula.
-    "text.parse_math": False,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "linker",
-}
+    "font.sans-serif": ["DejaVu Sans"], "font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left",
+    "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": GREY, "axes.grid": True,
+    "axes.axisbelow": True, "grid.color": "#e4e4e4", "legend.frameon": False, "lines.linewidth": 1.8,
+    "savefig.dpi": 150, "text.parse_math": False, "svg.fonttype": "none", "svg.hashsalt": "linker",
+}  # fmt: skip
 # Without the metadata that would differ between runs.
 _METADATA: Any = {".svg": {"Date": None}, ".png": {"Software": None}, ".pdf": {"CreationDate": None}}
 

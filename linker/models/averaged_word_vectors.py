@@ -93,12 +93,9 @@ class AveragedWordVectorsModel(EmbeddingModel):
             vectors[known:] = (sums / np.sqrt(counts)[:, None])[axis.words[known:] - size]
         return vectors
 
+    @override
     def load_state(self, folder: Path) -> None:
-        """Read the files of a `siamese` model.
-
-        Raises:
-            ModelError: if a file is missing or damaged, or does not match the config.
-        """
+        # The files are those of a `siamese` model.
         vocabulary = Vocabulary.load(folder / VOCABULARY)
         path = folder / WEIGHTS
         weights = read_weights(path, load_file)

@@ -194,7 +194,7 @@ class Model(Registrable):
         """Read what `save_state` wrote into `folder`.
 
         Raises:
-            ModelError: if a file is missing or damaged.
+            ModelError: if a file is missing or damaged, or does not match the config.
         """
         for number, model in enumerate(self.submodels()):
             model.load_state(folder / self.subfolder(number))

@@ -84,14 +84,9 @@ class Trainer:
             ConfigError: if the model has no trainable weights.
         """
         return TrainingState(
-            task,
-            sampler=self.batches,
-            optimizer=self.optimizer,
-            schedule=self.schedule,
-            epochs=self.epochs,
-            precision=self.precision,
-            max_norm=self.max_grad_norm,
-        )
+            task, sampler=self.batches, optimizer=self.optimizer, schedule=self.schedule, epochs=self.epochs,
+            precision=self.precision, max_norm=self.max_grad_norm,
+        )  # fmt: skip
 
     def train(
         self,

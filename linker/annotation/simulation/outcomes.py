@@ -88,14 +88,9 @@ class Stop:
         """Return the figures of a run with a stopping rule."""
         labels, target = run.labels, getattr(rule, "target", None)
         return cls(
-            task=task.name,
-            strategy=strategy,
-            rule=name,
-            seed=seed,
-            pool_size=len(task.pool),
-            labels=len(labels),
-            drawn=int(labels.at_random.sum()),
+            task=task.name, strategy=strategy, rule=name, seed=seed, pool_size=len(task.pool),
+            labels=len(labels), drawn=int(labels.at_random.sum()),
             recall=float(task.gains[labels.posts].sum() / task.total),
             failed=None if target is None else bool(labels.found < target * task.relevant.sum() - 1e-9),
             stopped=run.decision is not None,
-        )
+        )  # fmt: skip

@@ -50,14 +50,9 @@ class Task:
             flag != label for flags, label in zip(of_copies, relevant.tolist()) for flag in flags
         )
         return cls(
-            name,
-            pool,
-            relevant,
-            np.where(relevant, 1 + copies, 0),
-            int(relevant.sum() + copies.sum()),
-            len(pool) + sum(map(len, pool.copies)),
-            disagreeing,
-        )
+            name, pool, relevant, np.where(relevant, 1 + copies, 0), int(relevant.sum() + copies.sum()),
+            len(pool) + sum(map(len, pool.copies)), disagreeing,
+        )  # fmt: skip
 
 
 def tasks_of(linked: LinkedPosts, model: Model) -> Iterator[Task]:

@@ -80,15 +80,10 @@ def _lines(
         else:
             counts["written"] += 1
             record = {
-                "kind": kind.child,
-                "parent_id": group.key,
-                "anchor_id": anchor.id,
-                "anchor_text": anchor.text,
-                "id": other.id,
-                "text": other.text,
-                "published": _date(anchor),
+                "kind": kind.child, "parent_id": group.key, "anchor_id": anchor.id,
+                "anchor_text": anchor.text, "id": other.id, "text": other.text, "published": _date(anchor),
                 "created_at": _date(other),
-            }
+            }  # fmt: skip
             filled = {name: value for name, value in record.items() if value is not None}
             yield json.dumps(filled, ensure_ascii=False) + "\n"
         met |= texts

@@ -170,12 +170,9 @@ class WordSiamese(SiameseModel):
         self.vocabulary.save(folder / VOCABULARY)
         save_weights(self, folder / WEIGHTS)
 
+    @override
     def load_state(self, folder: Path) -> None:
-        """Read vocabulary and weights; vector files and training data are not needed.
-
-        Raises:
-            ModelError: if a file is missing or damaged, or does not match the config.
-        """
+        # Vector files and training data are not needed.
         vocabulary = Vocabulary.load(folder / VOCABULARY)
         path = folder / WEIGHTS
         state = read_weights(path, load_file)
