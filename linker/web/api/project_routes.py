@@ -20,7 +20,7 @@ from linker.models.pretrained import BEST
 from linker.web.api.file_routes import file_routes
 from linker.web.api.projects import Projects
 from linker.web.api.rankings import MOST_ARTICLES, read_article
-from linker.web.api.views import AsciiJsonResponse, status_view
+from linker.web.api.views import AsciiJsonResponse, article_view, status_view
 
 _SETTINGS = words("question guidelines model labels labels_per_post overlap target since until languages")
 _Text = Annotated[str, Field(max_length=1 << 20)]
@@ -192,7 +192,7 @@ def details_view(projects: Projects, project: Project) -> dict[str, Any]:
     model = "" if settings.model == BEST else f" --model {settings.model}"
     return {
         **summary_view(projects, project.key),
-        "articles": [article.title or article.text[:80] for article in settings.articles],
+        "articles": list(map(article_view, settings.articles)),
         **{name: getattr(settings, name) for name in _SETTINGS},
         "people": [
             {"name": person.name, "token": projects.tokens.token(project.key, person.id)}

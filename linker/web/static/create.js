@@ -21,8 +21,9 @@ export class NewProjectView {
   /**
    * @param overview  what a project can be made of
    * @param created  a function, called with the key of the new project
+   * @param like  a project whose settings it begins with; null: none
    */
-  constructor(overview, created) {
+  constructor(overview, created, like) {
     this.overview = overview;
     this.created = created;
     this.articles = new ArticleFields("new", true);
@@ -60,6 +61,25 @@ export class NewProjectView {
           field("new-target", "Stop at a recall of", this.target, "Share of all relevant posts to find, with 95 % confidence."))),
         this.problem, el("p", { class: "dialog-end" }, this.button)));
     this.drawOverlap();
+    this.drawLabels();
+    if (like) this.begin(like);
+  }
+
+  /** Begin with the settings of another project. */
+  begin(like) {
+    for (const article of like.articles) this.articles.fill(article);
+    for (const name of ["question", "guidelines", "model", "target", "since", "until"]) this[name].value = like[name];
+    this.languages.value = like.languages.join(", ");
+    this.people.value = like.people.map((one) => one.name).join("\n");
+    this.drawOverlap();
+    this.perPost.value = like.labels_per_post;
+    this.share.value = like.overlap;
+    this.drawOverlap();
+    this.preview();
+    if (JSON.stringify(like.labels) === JSON.stringify(this.overview.labels)) return;
+    this.rows.replaceChildren();
+    for (const { name, value } of like.labels) this.addLabel(name, value);
+    this.node.querySelector("#labels-own").checked = true;
     this.drawLabels();
   }
 

@@ -26,6 +26,7 @@ let desk = null; // { session, outbox, label, posts }
 let view = null;
 let shown = null; // the view itself
 let turns = 0; // views asked for so far
+let like = null; // key of the project whose settings a new one begins with
 let current = null; // key of the session or project that is shown
 
 const annotator = () => about?.name ?? kept(WHO) ?? "";
@@ -80,6 +81,7 @@ async function route() {
   for (const dialog of document.querySelectorAll("dialog[open]:not(#token-dialog)")) dialog.close(); // by the button Back
   const [name, key, place] = location.hash.slice(1).split("/").map(decodeURIComponent);
   let wanted = allowed(name) ? name : firstView();
+  like = wanted === "new" ? key : null;
   if (OF_SESSION.includes(wanted) || wanted === "project") {
     const chosen = key ?? current ?? about.sessions[0]?.key;
     const known = about.sessions.some((one) => one.key === chosen) || (about.projects && chosen);
@@ -156,10 +158,11 @@ async function viewOf(name) {
     return new RankView(about);
   }
   if (name === "project") return new ProjectView(current, sessionOf, annotator, askName, about, drawReached);
-  return new NewProjectView({ ...about, ...await reached(() => ask("api/projects")) }, (key, problem) => {
+  const overview = { ...about, ...await reached(() => ask("api/projects")) };
+  return new NewProjectView(overview, (key, problem) => {
     pending = problem;
     location.replace(`#project/${encodeURIComponent(key)}`);
-  });
+  }, like && await ask(`api/projects/${encodeURIComponent(like)}`));
 }
 
 let pending = ""; // why a new project could not begin

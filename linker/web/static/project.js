@@ -93,7 +93,7 @@ export class ProjectView {
     this.figures = el("div", { class: "stack wide-gap" });
     this.links = el("div");
     this.form = el("div");
-    this.parts.replaceChildren(this.figures, ...(hasProject ? [this.links] : []), this.review.node, selectionPanel(this.key), this.exports(), this.imports(), ...(hasProject ? [this.form, this.removal()] : []));
+    this.parts.replaceChildren(this.figures, ...(hasProject ? [this.links] : []), this.review.node, selectionPanel(this.key), this.exports(), this.imports(), ...(hasProject ? [this.form, this.another("Posts cannot be added once labeling has begun, because what the page says of recall rests on the posts that there were. Further posts are another project."), this.removal()] : []));
     this.drawParts();
   }
 
@@ -127,7 +127,7 @@ export class ProjectView {
       await this.refresh();
     } }, "Start labeling");
     files.load();
-    return [panel("Posts", files.node, problem, el("p", { class: "dialog-end" }, button)), this.removal()];
+    return [panel("Posts", files.node, problem, el("p", { class: "dialog-end" }, button)), this.another("The article, dates, languages and labels of a project cannot be changed; another one can begin with these."), this.removal()];
   }
 
   drawFigures() {
@@ -218,6 +218,10 @@ export class ProjectView {
       problem, status, el("p", {}, button)));
   }
 
+  another(why) {
+    return panel("Another project", el("p", { class: "muted" }, why), el("p", {}, el("a", { class: "button", href: `#new/${encodeURIComponent(this.key)}` }, "Start one with the same settings")));
+  }
+
   removal() {
     return panel("Remove the project", el("p", { class: "muted" }, `The folder moves to “.removed” beside ${this.project.folder}; nothing is destroyed.`), el("p", {}, removalButton(() => this.project)));
   }
@@ -247,7 +251,7 @@ export class ProjectView {
       }
     };
     const facts = [
-      ["Articles", project.articles.join(" · ")], ["Model", project.model],
+      ["Articles", project.articles.map((one) => one.title || one.text.slice(0, 80)).join(" · ")], ["Model", project.model],
       ...[["Only posts from", project.since], ["Only posts before", project.until], ["Only in languages", project.languages.join(", ")]].filter(([, value]) => value),
       ["Labels", project.labels.map((one) => one.name).join(" / ")],
       ["People per post", project.labels_per_post > 1 ? `${project.labels_per_post} for ${whole(100 * project.overlap)} % of the posts` : "1"],

@@ -2,6 +2,7 @@
 
 import { ask } from "./api.js";
 import { counted, el, say, sentence, whole } from "./dom.js";
+import { onPage } from "./messages.js";
 
 const SECONDS = 600;
 const CHOICES = [
@@ -32,7 +33,7 @@ export function selectionPanel(key) {
       say(`${counted(found.kept, "post")} kept`);
       answer.replaceChildren(
         el("p", { id: "selection-kept" }, el("strong", {}, `${counted(found.kept, "post")} of ${whole(found.total)}`), found.sentence ? `: ${sentence(found.sentence)}` : "."),
-        el("p", { class: "muted" }, sentence(found.basis)),
+        el("p", { class: "muted" }, sentence(onPage(found.basis))),
         el("div", { class: "buttons" }, Object.entries(FORMATS).map(([format, name]) =>
           el("a", { class: "button", download: true, id: `selection-${format}`, href: `${path}/${format}?${query}` }, `Download ${name}`))));
     } catch (failure) {
