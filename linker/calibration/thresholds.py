@@ -218,6 +218,8 @@ class Thresholds:
             note = f"with 95 % confidence, at least {shown} % of the relevant posts are kept"
         elif self.no_interval:
             note = f"the recall of {shown} % is an estimate without bounds"
+        elif threshold.recall.low is not None and threshold.recall.low >= target - _ROUNDING:
+            return threshold
         else:
             note = (
                 f"the recall of {shown} % is the estimate, and the truth is below it about every second time "
