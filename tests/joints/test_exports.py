@@ -67,6 +67,7 @@ def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     labels: list[dict[str, str]] = request.param
     made = _session(tmp_path_factory.mktemp("session") / "job", labels)
     for number in range(len(POSTS) - 1):  # the last post has no label
+        made.change(blind=number > 4, strategy="active_learning")
         _label(made, "ann", number, labels)
         if number % 2:
             _label(made, "bo", number, labels)
@@ -85,7 +86,14 @@ def _path(folder: Path, name: str) -> Path:
 def _facts(session: Session, all_of_it: bool) -> list[tuple[Any, ...]]:
     """Labels as a format holds them: tools have no names of label sets and no machines."""
     return sorted(
-        (one.post.id, one.annotator, one.value, one.note or "", *((one.choice, one.machine) * all_of_it))
+        (
+            one.post.id,
+            one.annotator,
+            one.value,
+            one.note or "",
+            one.blind,
+            *((one.choice, one.machine) * all_of_it),
+        )
         for one in session.labeled(machines=all_of_it)
         if one.value is not None
     )
@@ -102,6 +110,7 @@ def test_every_label_of_every_annotator_comes_back(session: Session, name: str, 
     other.import_labels(labels, source=str(path))
     assert other.import_labels(labels, source=str(path)).new == 0
     assert _facts(other, all_of_it) == _facts(session, all_of_it)
+    assert {one.blind for one in other.labeled() if one.value} == {False, True}
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -15,6 +15,7 @@ import pytest
 
 from linker.annotation.project.post_files import safe_name
 from linker.annotation.project.project_folder import ProjectsFolder, key_of
+from linker.annotation.session.session import Session
 from linker.annotation.worker import Worker
 from linker.ranking.ranker import load
 from linker.web.api.projects import Projects
@@ -300,6 +301,43 @@ def test_a_version_changes_with_labels_and_settings_alone(ready: Served) -> None
         change()
         seen |= {ready.owner.get(path).text for path in paths}
     assert len(seen) == 2 * 3
+
+
+def test_a_blind_project_sends_no_scores_and_no_marks_and_draws_at_random(served: Served) -> None:
+    served.create(blind=True, strategy="random", labels_per_post=1)
+    served.upload()
+    assert served.start()["blind"]
+    ada, path = served.person("Ada"), f"/api/sessions/{KEY}"
+    hidden: dict[str, Any] = {"score": None, "position": 0, "random": False, "words": []}
+    for one in (ada, served.owner):
+        for post in one.sync(annotator="Ada", key=KEY, count=20)["next"]:
+            assert hidden.items() <= post.items()
+            assert not any(marked for _, marked in post["parts"])
+        posts = one.get(f"{path}/posts", params={"annotator": "Ada", "count": 200}).json()["posts"]
+        assert {post["score"] for post in posts} == {None}
+    likeliest = [int(post["id"][1:]) % 3 == 0 for post in posts]
+    assert 1 <= sum(likeliest[:10]) <= 9  # in no order of relevance
+    assert one.get(path).json()["meaning"] == ""
+    for post in ada.sync(annotator="Ada", key=KEY, count=20)["next"]:
+        label(ada, "Ada", post["id"], "relevant" if int(post["id"][1:]) % 3 == 0 else "not")
+    status = served.owner.get(f"{path}/status").json()
+    assert "of 20 randomly sampled posts are relevant" in status["estimate"]["basis"]
+    exported = served.owner.get(f"{path}/export", params={"format": "jsonl"}).text.splitlines()
+    labels = [row for row in map(json.loads, exported) if row["label"]]
+    assert {(row["sample"], row["blind"]) for row in labels} == {("random", True)}
+
+    served.owner.post(f"/api/projects/{KEY}", json={"blind": False, "strategy": "active_learning"})
+    (post,) = ada.sync(annotator="Ada", key=KEY, count=1)["next"]
+    assert post["score"] is not None
+    label(ada, "Ada", post["id"], "not")
+    rows = [
+        json.loads(row)
+        for row in served.owner.get(f"{path}/export", params={"format": "jsonl"}).text.splitlines()
+    ]
+    assert [row.get("blind", False) for row in rows if row["post_id"] == post["id"]] == [False]
+    served.projects.close()  # the settings are those of the session as well, for commands on it
+    with Session.open(served.root / KEY / "session") as session:
+        assert (session.settings.blind, session.settings.strategy["type"]) == (False, "active_learning")
 
 
 def test_disagreements_are_decided_once(ready: Served) -> None:

@@ -21,9 +21,9 @@ _ANSWERS: dict[LabelValue, str] = {"relevant": "accept", "not": "reject", "skip"
 class JsonLinesFormat(LabelFormat):
     """One JSON object per label: post_id, text, article_id, score, label, annotator, note, time, created_at; if needed,
     note_time (if it is another), answers (to further questions, by key), answers_time, choice (its name in the label
-    set), machine (true: a program gave it), adjudicated
-    (true: it settles several labels), sample (how the post was drawn: random, or the query strategy), lang, platform,
-    author, url, source, and the fields of its platform, such as x_like_count."""
+    set), machine (true: a program gave it), adjudicated (true: it settles several labels), sample (how the post was
+    drawn: random, or the query strategy), blind (true: scores and marks were hidden), lang, platform, author, url,
+    source, and fields of its platform (x_like_count)."""
 
     marks_machines = True
 
@@ -93,7 +93,7 @@ class DoccanoFormat(LabelFormat):
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """Write the records; return the files written."""
         # A key that only some examples have becomes NaN in doccano, which its database refuses.
-        keys = ["note_time", "lang", "platform", "author", "url", "source", "sample"]
+        keys = ["note_time", "lang", "platform", "author", "url", "source", "sample", "blind"]
         answers = dict.fromkeys(name for record in records for name in record.columns)
         keys += ["answers_time", *answers] if answers else []
         write_json(path, (_example(record, keys) for record in records), indent=None)

@@ -38,6 +38,7 @@ class LabeledPost:
         choice: name of the label in the session's label set, if several names have the same `value`.
         machine: whether a program gave the label.
         sample: how the post was drawn for labeling: `random`, or the query strategy; None: it was not drawn here.
+        blind: whether scores and marks were hidden from the annotator.
         adjudicated: whether the label settles those of several annotators.
     """
 
@@ -53,6 +54,7 @@ class LabeledPost:
     sample: str | None = None
     adjudicated: bool = False
     note_time: datetime | None = None
+    blind: bool = False
     answers: Mapping[str, str | int] | None = None
     answers_time: datetime | None = None
 
@@ -105,9 +107,11 @@ def by_post(records: Iterable[LabeledPost]) -> list[list[LabeledPost]]:
     return list(groups.values())
 
 
-def sample_of(group: Sequence[LabeledPost]) -> dict[str, str]:
-    """Return how a post was drawn for labeling, as a field; empty if it was not drawn here."""
-    return next(({"sample": record.sample} for record in group if record.sample), {})
+def sample_of(group: Sequence[LabeledPost]) -> dict[str, Any]:
+    """Return, as fields, how a post was drawn for labeling, if it was drawn here, and if all its labels are blind."""
+    sample: dict[str, Any] = next(({"sample": record.sample} for record in group if record.sample), {})
+    labels = [record for record in group if record.value]
+    return sample | ({"blind": True} if labels and all(record.blind for record in labels) else {})
 
 
 def summary_of(records: Sequence[LabeledPost]) -> str:

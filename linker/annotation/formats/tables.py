@@ -18,10 +18,10 @@ from linker.ranking.formats.binary import write_sheet
 _COLUMNS = ("post_id", "text", "article_id", "score", "label", "annotator", "note", "time", "created_at")
 _ORIGIN = ("lang", "platform", "author", "url", "source")
 # Columns of records that need them.
-_OPTIONAL = ("note_time", "answers_time", "choice", "machine", "adjudicated", "sample", *_ORIGIN)
+_OPTIONAL = ("note_time", "answers_time", "choice", "machine", "adjudicated", "sample", "blind", *_ORIGIN)
 _ASREVIEW = (
     "post_id", "abstract", "included", "annotator", "note", "time", "article_id", "score", "created_at", "sample",
-    *_ORIGIN,
+    "blind", *_ORIGIN,
 )  # fmt: skip
 
 

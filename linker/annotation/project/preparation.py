@@ -106,11 +106,13 @@ def create_session(folder: Path) -> list[str]:
         settings.articles,
         kept,
         settings.model,
+        settings.strategy,
         rule={"type": "recall", "target": settings.target},
         guidelines=settings.guidelines,
         overlap=settings.overlap if settings.labels_per_post > 1 else 0.0,
         labels_per_post=max(2, settings.labels_per_post),
         question=settings.question,
         labels=settings.labels,
+        blind=settings.blind,
     ).close()
     return [*notes, *lines]

@@ -58,6 +58,8 @@ class ProjectSettings:
         since: posts before this date or time are left out, as `linker rank` does; empty: none.
         until: posts from this date or time on are left out.
         languages: posts in other languages are left out; empty: none.
+        blind: whether annotators see no scores, no marks, and not how posts are drawn.
+        strategy: query strategy of the session: `active_learning`, or `random` for a random order.
         target: recall at which the stopping rule stops, between 0 and 1.
         created: time of creation, ISO 8601.
         reading: name of a file of posts → how it is read, see `PostFiles`.
@@ -75,6 +77,8 @@ class ProjectSettings:
     since: str = ""
     until: str = ""
     languages: tuple[str, ...] = ()
+    blind: bool = False
+    strategy: str = "active_learning"
     target: float = 0.95
     created: str = ""
     reading: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -151,13 +155,15 @@ def settings_of(values: dict[str, Any], articles: Sequence[Article]) -> ProjectS
     Raises:
         TypeError: if a value is missing or of the wrong type.
     """
-    simple = ("title", "question", "guidelines", "model", "labels_per_post", "overlap", "target", "created")
+    simple = (
+        *("title", "question", "guidelines", "model", "labels_per_post", "overlap", "target", "created"),
+        *("since", "until", "blind", "strategy"),
+    )
     return ProjectSettings(
         articles=tuple(articles),
         people=tuple(Person(**person) for person in values["people"]),
         labels=tuple(dict(one) for one in values["labels"]),
         languages=tuple(values.get("languages", ())),
-        **{name: values.get(name, "") for name in ("since", "until")},
         reading={name: dict(choice) for name, choice in values.get("reading", {}).items()},
-        **{name: values[name] for name in simple},
+        **{name: values[name] for name in simple if name in values},
     )

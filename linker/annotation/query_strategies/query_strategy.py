@@ -18,9 +18,11 @@ class QueryStrategy(Registrable):
 
     Attributes:
         learns: whether labels change the ranking of the remaining posts; if not, simulations rank only once.
+        draws: whether the ranking is uniformly random, so that a session draws its posts as a random sample.
     """
 
     learns: ClassVar[bool] = True
+    draws: ClassVar[bool] = False
     default_component = "active_learning"
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:

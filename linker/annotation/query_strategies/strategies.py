@@ -14,9 +14,10 @@ from linker.models.features.words import lexical_words
 
 @QueryStrategy.register("random")
 class RandomStrategy(QueryStrategy):
-    """A new random order each time: the baseline of the other strategies."""
+    """A new random order each time: a baseline of other strategies. In a session, all its posts are a random sample."""
 
     learns = False
+    draws = True
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
         """Return a uniformly random permutation."""

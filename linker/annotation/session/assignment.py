@@ -16,12 +16,12 @@ from linker.models.features.content_words import Span, WordWeights
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A post to label.
+    """A post to label; a blind session hides score, position, draw and words.
 
     Attributes:
         post: the representative of a group of near-duplicates.
         copies: number of near-duplicates that inherit its label.
-        score: the model's score for the seed articles, 0 to 100.
+        score: the model's score for the seed articles, 0 to 100; None: hidden.
         position: position in the queue, from 1; 0 if it did not come from the queue.
         at_random: whether it was sampled uniformly, for a stopping rule.
         marks: character spans of the words behind the score; empty if the model cannot explain it.
@@ -31,7 +31,7 @@ class Suggestion:
 
     post: Post
     copies: int
-    score: float
+    score: float | None
     position: int
     at_random: bool
     marks: list[Span]

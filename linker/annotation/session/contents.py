@@ -48,6 +48,7 @@ class Settings:
         question: what annotators answer about each post.
         labels: the label set, as `name` and `value`; empty: relevant, not relevant, skip.
         questions: the further questions of the codebook.
+        blind: whether annotators see no scores, no marks, and not how posts are drawn.
     """
 
     model: str
@@ -61,6 +62,7 @@ class Settings:
     question: str = ""
     labels: list[dict[str, str]] = field(default_factory=list)
     questions: list[dict[str, Any]] = field(default_factory=list)
+    blind: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def write_contents(
     groups = np.empty(len(posts), dtype=np.int64)
     for index, (post, copies) in enumerate(zip(pool.posts, pool.copies)):
         groups[[number[member.id] for member in (post, *copies)]] = index
-    _put(database, "settings", [_json(asdict(settings))])
+    write_settings(database, settings)
     _put(database, "scale", [_json(pool.scale.as_json())])
     _put(database, "posts", (_json(asdict(post)) for post in posts))
     _put(database, "articles", (_json(asdict(article)) for article in pool.articles))
@@ -104,6 +106,11 @@ def write_contents(
     for name in _MATRICES:
         for part in ("data", "indices", "indptr", "shape"):
             _put_array(database, f"{name}.{part}", np.asarray(getattr(getattr(pool, name), part)))
+
+
+def write_settings(database: sqlite3.Connection, settings: Settings) -> None:
+    """Write settings, in place of those before."""
+    _put(database, "settings", [_json(asdict(settings))])
 
 
 def read_contents(database: sqlite3.Connection) -> Contents:
@@ -137,7 +144,7 @@ def read_explanation(database: sqlite3.Connection, index: int) -> Explanation | 
 
 def _put(database: sqlite3.Connection, name: str, parts: Iterable[bytes]) -> None:
     rows = ((name, number, part, zlib.crc32(part)) for number, part in enumerate(parts))
-    database.executemany("INSERT INTO contents VALUES (?, ?, ?, ?)", rows)
+    database.executemany("INSERT OR REPLACE INTO contents VALUES (?, ?, ?, ?)", rows)
 
 
 def _put_array(database: sqlite3.Connection, name: str, array: np.ndarray | None) -> None:

@@ -44,11 +44,12 @@ class Event:
         position: of `assign`: position in the queue, from 1; 0 if the post did not come from the queue.
         strategy: of `assign` and `label`: how the post was drawn: `random`, or the name of the query strategy; None: it
             was not drawn here, but labeled by its id or elsewhere.
-        at_random: whether it was sampled uniformly, for a stopping rule; the query strategy `random` only orders.
+        at_random: whether it was sampled uniformly, for a stopping rule or by the query strategy `random`.
         frame: number of unlabeled posts that it was drawn from: at random, all that were not drawn before; in order,
             those that nobody held on an open page and the annotator had not seen; None: not known.
         probability: of random draws: the probability with which each post of the frame was drawn, 0 to 1.
         answers: all answers to further questions, by key; None leaves earlier answers as they are.
+        blind: of `label`: whether scores and marks were hidden from the annotator.
     """
 
     kind: Kind
@@ -66,6 +67,7 @@ class Event:
     frame: int | None = None
     probability: float | None = None
     answers: Mapping[str, str | int] | None = None
+    blind: bool = False
 
 
 def annotator_name(name: str) -> str:

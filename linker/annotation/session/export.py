@@ -40,7 +40,7 @@ def all_labels(
             return replace(
                 unlabeled, value=label.value, annotator=label.annotator, note=state.notes.get(key) or None,
                 note_time=noted if noted != label.time else None, time=label.time, choice=label.choice,
-                sample=label.strategy, answers=label.answers,
+                sample=label.strategy, blind=label.blind, answers=label.answers,
                 # Answers that were taken back have a time, unlike those that were never given.
                 answers_time=answered if label.answers == {} or (label.answers and answered != label.time) else None,
             )  # fmt: skip
@@ -88,6 +88,7 @@ def resolved_labels(
                 choice=None if relevant is None else state.name(index, label_set),
                 sample=next((label.strategy for label in labels.values() if label.strategy), None),
                 answers=state.answers(index, codebook) if codebook.questions else None,
+                blind=bool(labels) and all(label.blind for label in labels.values()),
             )
         records.append(record)
     return records

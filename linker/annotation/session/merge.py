@@ -187,7 +187,7 @@ class _Merge:
                 self._answered[key] = at
             event = replace(
                 event, value=label.value, choice=label.choice, note=None, time=at, imported=True,
-                answers=kept if kept != earlier else None,
+                answers=kept if kept != earlier else None, blind=label.blind,
             )  # fmt: skip
             if note is not None and (note_time == at or kind == "machine"):
                 event, note = replace(event, note=note), None

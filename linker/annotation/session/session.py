@@ -28,7 +28,7 @@ from linker.annotation.stopping_rules.estimate import Estimate, estimate
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
 from linker.common.errors import ConfigError, DataError, RefusedError
 from linker.common.files import real_path
-from linker.config import build
+from linker.config import build, resolve
 from linker.data.labels.records import ImportedLabel
 from linker.data.labels.values import LabelValue
 from linker.data.types import Article, Post
@@ -87,6 +87,7 @@ class Session:
         question: str = "",
         labels: Sequence[dict[str, str]] = (),
         questions: Sequence[dict[str, Any]] = (),
+        blind: bool = False,
     ) -> Session:
         """Create a session in a new folder.
 
@@ -104,6 +105,7 @@ class Session:
             question: what annotators answer about each post.
             labels: label set (see `label_set`), each label with `name` and `value`; empty: relevant, not, skip.
             questions: further questions, each with the attributes of `Question`.
+            blind: hide scores, marks, and how posts are drawn from annotators.
 
         Raises:
             LinkerError: if the folder is not empty, articles or posts cannot be read, the model is not found, or
@@ -113,7 +115,18 @@ class Session:
         from linker.ranking.inputs import as_articles, as_posts
 
         settings = Settings(
-            model, {}, {}, overlap, seed, guidelines, "", labels_per_post, question, [*labels], [*questions]
+            model,
+            {},
+            {},
+            overlap,
+            seed,
+            guidelines,
+            "",
+            labels_per_post,
+            question,
+            [*labels],
+            [*questions],
+            blind,
         )
         start(Path(folder), as_articles(articles), as_posts(posts), settings, strategy, rule)
         return cls.open(folder)
@@ -126,6 +139,18 @@ class Session:
             DataError: if the folder has no session, or it is damaged.
         """
         return cls(Path(folder))
+
+    def change(self, blind: bool, strategy: str) -> None:
+        """Change, from now on, whether annotators see scores and marks, and which strategy orders the posts.
+
+        Raises:
+            LinkerError: if the strategy is unknown, or the session cannot be written.
+        """
+        settings = replace(self.settings, blind=blind, strategy=resolve(QueryStrategy, strategy))
+        with self._guard:
+            self._file.change(settings)
+            self.settings, self._queue = settings, None
+            self._strategy = build(QueryStrategy, settings.strategy)
 
     def __enter__(self) -> Session:
         return self
@@ -167,7 +192,7 @@ class Session:
                     self._refresh()
                     _, decision, _ = self._computed()
                     generator = None
-                    if decision.draw_at_random:
+                    if decision.draw_at_random or self._strategy.draws:
                         numbers = [self.settings.seed, state.revision, self._file.count]
                         generator = np.random.default_rng(numbers)
                     missing = max(0, count - len(state.pending(annotator)))
@@ -274,7 +299,7 @@ class Session:
         if action.kind != "label":
             return event
         # An empty note with a label keeps an earlier one. A sampled post counts for the sample whoever labels it.
-        event = replace(event, note=action.note or None)
+        event = replace(event, note=action.note or None, blind=self.settings.blind)
         origins = self._state.drawn, person.assigned, person.labels
         origin = next((origin[index] for origin in origins if index in origin), None)
         if origin is None:
@@ -425,13 +450,13 @@ class Session:
         return self._figures[1:]
 
     def _suggestion(self, annotator: str, index: int, assignment: Event) -> Suggestion:
-        explanation = self._file.explanation(index)
+        explanation = None if self.settings.blind else self._file.explanation(index)
         return Suggestion(
             self.pool.posts[index],
             len(self.pool.copies[index]),
-            self.pool.shown_scores[index],
-            assignment.position,
-            assignment.at_random,
+            None if self.settings.blind else self.pool.shown_scores[index],
+            0 if self.settings.blind else assignment.position,
+            not self.settings.blind and assignment.at_random,
             explanation.post_spans if explanation else [],
             explanation.article_words if explanation else [],
             self._state.notes.get((index, annotator), ""),

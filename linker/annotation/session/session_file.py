@@ -50,6 +50,7 @@ CREATE TABLE events (
     frame INTEGER,
     probability REAL,
     answers TEXT,
+    blind INTEGER NOT NULL,
     checksum INTEGER NOT NULL
 );
 """
@@ -63,7 +64,7 @@ _STORED: dict[type, Callable[[Any], Any]] = {
     bool: int,
     dict: json.dumps,
 }
-_TYPES = [*["TEXT"] * 8, *["INTEGER"] * 2, "TEXT", *["INTEGER"] * 2, "REAL", "TEXT"]
+_TYPES = [*["TEXT"] * 8, *["INTEGER"] * 2, "TEXT", *["INTEGER"] * 2, "REAL", "TEXT", "INTEGER"]
 
 
 class SessionFile:
@@ -97,8 +98,8 @@ class SessionFile:
             # Not at the end of the interpreter, when a thread may still use it.
             weakref.finalize(self, self._database.close).atexit = False
             version = self._database.execute("PRAGMA user_version").fetchone()[0]
-        # The first format has no answers, and its sessions no questions.
-        self._columns = _COLUMNS[: -1 if version == 1 else None]
+        # The first format has no answers, no questions, and does not say which labels are blind.
+        self._columns = _COLUMNS[: -2 if version == 1 else None]
         if version > FORMAT:
             self.close()
             raise DataError(
@@ -132,6 +133,15 @@ class SessionFile:
         """
         with self._errors(*_DAMAGE):
             return contents.read_explanation(self._database, index)
+
+    def change(self, settings: Settings) -> None:
+        """Write other settings, all or none; a `LinkerError` if they cannot be written, or labels cannot be blind."""
+        if settings.blind and self._columns != _COLUMNS:
+            raise LinkerError(
+                f"{self.path}: written by an older linker, without blind labels; start another session"
+            )
+        with self.writing():
+            contents.write_settings(self._database, settings)
 
     @contextmanager
     def writing(self, durable: bool = True) -> Iterator[None]:
@@ -307,7 +317,7 @@ def _row(event: Event, count: int) -> list[Any]:
 
 def _event(values: Sequence[Any]) -> Event:
     event = dict(zip(_COLUMNS, values))
-    flags = {name: bool(event[name]) for name in ("imported", "at_random")}
+    flags = {name: bool(event.get(name)) for name in ("imported", "at_random", "blind")}
     answers = json.loads(event.get("answers") or "null")
     return Event(**event | flags | {"time": datetime.fromisoformat(event["time"]), "answers": answers})
 

@@ -279,6 +279,8 @@ class MarginalCostRule(SequentialSamplingRule):
 def _waiting(labels: Labels, patience: Callable[[int], int], position: int) -> str:
     if not labels.found:
         return "no relevant post found yet"
+    if labels.at_random.all():
+        return "in random order, recall is about the share of the posts that have a label"
     last = max(position, int(np.flatnonzero(labels.relevant)[-1]) + 1)
     since = len(labels) - last
     again = "the random sample found too many; back to the query strategy: " if position else ""

@@ -45,6 +45,10 @@ def start(
     overlap: Annotated[
         float, typer.Option(help="Share of the posts that two annotators label, 0 to 1.")
     ] = 0.0,
+    blind: Annotated[
+        bool,
+        typer.Option("--blind", help="Hide scores, marked words, and how posts are drawn from annotators."),
+    ] = False,
     seed: Annotated[
         int, typer.Option(help="Random seed of samples and of the order of tied posts.", min=0)
     ] = 13,
@@ -81,7 +85,7 @@ def start(
     if model is None:
         say(f"no --model given: scoring with `{BEST}`, the bundled model, which encodes every post once")
     session = Session.create(
-        folder, articles, candidates, chosen, ordering, rule, text, seed, overlap, **book
+        folder, articles, candidates, chosen, ordering, rule, text, seed, overlap, blind=blind, **book
     )
     copies = len(candidates) - len(session.pool)
     say(f"{len(session.pool):,} posts to label{and_copies(copies)}")

@@ -28,7 +28,7 @@ from linker.ranking.ranked_post import segments
 def suggestion_text(suggestion: Suggestion, terminal: bool) -> Text:
     """Return a post with its details above."""
     post = suggestion.post
-    facts = [f"post {post.id}", f"score {suggestion.score:.1f}"]
+    facts = [f"post {post.id}", *([] if suggestion.score is None else [f"score {suggestion.score:.1f}"])]
     if suggestion.copies:
         facts.append(f"{suggestion.copies} near-duplicate{'s' if suggestion.copies > 1 else ''}")
     if post.created_at is not None:

@@ -50,7 +50,7 @@ def _labels(values: Mapping[str, Any], question: str) -> Iterator[dict[str, Any]
         "post_id": next((id_ for id_ in ids if text_in(id_)), None),
         "text": mapping(values.get("fields"), "fields").get("text"),
         "article_ids": [metadata.get("article_id")],
-        **{name: metadata.get(name) for name in ("platform", "author", "created_at", "sample")},
+        **{name: metadata.get(name) for name in ("platform", "author", "created_at", "sample", "blind")},
     }
     responses = list(_responses(values))
     notes = {response.user: response.value for response in responses if response.question == "note"}

@@ -90,6 +90,7 @@ class Collector:
             note_time=time_in(fields.get("note_time"), strict=False),
             answers=fields.get("answers"),
             answers_time=time_in(fields.get("answers_time"), strict=False),
+            blind=bool(fields.get("blind")),
         )
 
     def record(self, keys: Iterable[str], labels: list[ImportedLabel]) -> None:

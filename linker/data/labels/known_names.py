@@ -49,6 +49,7 @@ OTHERS = {
     "answers_time": ("answerstime",),
     "choice": ("choice",),
     "sample": ("sample",),
+    "blind": ("blind",),
     "text": (*KNOWN_NAMES["text"], "abstract"),
     "author": words("author authorid authorhash authorname"),
     "platform": ("platform",),

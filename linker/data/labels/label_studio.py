@@ -44,7 +44,7 @@ def _labels(values: Mapping[str, Any], control: str | None) -> Iterator[dict[str
     post = {
         "post_id": data.get(ids[0]) if ids else None,
         "article_ids": [data.get("article_id")],
-        **{name: data.get(name) for name in ("text", "platform", "author", "created_at", "sample")},
+        **{name: data.get(name) for name in ("text", "platform", "author", "created_at", "sample", "blind")},
     }
     for key, is_machine in (("annotations", False), ("predictions", True)):
         for annotation in mappings(values.get(key), key):

@@ -39,7 +39,7 @@ def prodigy_labels(collector: Collector) -> LabelsOf:
         yield {
             **{
                 name: values.get(name)
-                for name in words("text note note_time answers_time platform author created_at sample")
+                for name in words("text note note_time answers_time platform author created_at sample blind")
             },
             "value": _value(values, collector),
             "answers": answers_in(values),

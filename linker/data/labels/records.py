@@ -33,6 +33,7 @@ class ImportedLabel:
         platform: see `text`.
         author: see `text`.
         created_at: see `text`.
+        blind: whether the file says that scores and marks were hidden from the annotator.
         sample: how the post was chosen: `random`, or the name of a strategy; None: the file does not say.
         answers: fields with answers to further questions, by key; None: the file has none.
         answers_time: time of the answers; None: that of the label.
@@ -56,6 +57,7 @@ class ImportedLabel:
     note_time: datetime | None = None
     answers: Mapping[str, Any] | None = None
     answers_time: datetime | None = None
+    blind: bool = False
 
 
 def votes_by_post(labels: Iterable[ImportedLabel]) -> dict[str, list[ImportedLabel]]:

@@ -85,7 +85,8 @@ class TableReader:
             }
         fields = {role: values.get(name) for role, name in self._columns.items()}
         fields |= {"post_id": values.get(self._id or ""), "article_ids": self._article_ids(values)}
-        fields |= {"machine": is_true(fields.get("machine")), "answers": answers_in(values)}
+        flags = {name: is_true(fields.get(name)) for name in ("machine", "blind")}
+        fields |= {**flags, "answers": answers_in(values)}
         for value, coder, settled in self._labels(values):
             if isinstance(value, list) and any(isinstance(item, list) and len(item) == 3 for item in value):
                 raise LineError(

@@ -22,7 +22,9 @@ from linker.web.api.projects import Projects
 from linker.web.api.rankings import MOST_ARTICLES, read_article
 from linker.web.api.views import AsciiJsonResponse, article_view, status_view
 
-_SETTINGS = words("question guidelines model labels labels_per_post overlap target since until languages")
+_SETTINGS = words(
+    "question guidelines model labels labels_per_post overlap target since until languages blind strategy"
+)
 _Text = Annotated[str, Field(max_length=1 << 20)]
 
 
@@ -50,6 +52,8 @@ class ProjectBody(BaseModel):
     since: str = ""
     until: str = ""
     languages: list[str] = Field(default_factory=list, max_length=50)
+    blind: bool = False
+    strategy: Literal["active_learning", "random"] = "active_learning"
     target: float = 0.95
     files: str = ""
 
@@ -95,6 +99,8 @@ class ChangeBody(BaseModel):
     question: str | None = None
     guidelines: str | None = None
     people: list[str] | None = Field(None, max_length=200)
+    blind: bool | None = None
+    strategy: Literal["active_learning", "random"] | None = None
 
 
 def project_routes(projects: Projects) -> APIRouter:
@@ -139,6 +145,8 @@ def project_routes(projects: Projects) -> APIRouter:
                 values["people"] = people_of(body.people, project.settings.people)
             project.change(**values)
             projects.update(project)
+            if project.is_ready:
+                projects.get(key).session.change(project.settings.blind, project.settings.strategy)
         return details(key)
 
     def files_of(key: str) -> PostFiles:

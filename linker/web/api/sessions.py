@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import accumulate
 from typing import Annotated, Any, Literal
+from zlib import crc32
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
@@ -105,7 +106,7 @@ class ServedSession:
             "named": session.label_set.named,
             "people": [person.name for person in project.people] if project else [],
             "model": settings.model,
-            "meaning": session.pool.scale.sentence,
+            "meaning": "" if settings.blind else session.pool.scale.sentence,
             "languages": [lang for lang, _ in languages.most_common(50)],
             "times": [min(times).isoformat(), max(times).isoformat()] if times else None,
         }
@@ -196,6 +197,8 @@ class ServedSession:
     def posts(self, listing: Listing, person: str | None = None) -> dict[str, Any]:
         """Return matching posts: those that the annotator labeled first, latest first; then the others by score.
 
+        In a blind session, the others come in random order, and there are no scores.
+
         Labels and notes of others are shown, and can be filtered by, only on posts that the annotator has labeled as
         relevant or not; from then on, another label of theirs is not independent.
         """
@@ -219,13 +222,13 @@ class ServedSession:
         looked_at = page if listing.label in ("all", "none") else passing
         if revealed := [post.post.id for post, labels in looked_at if len(labels) > 1]:
             self.session.reveal(annotator, revealed)
-        name_of = self.session.label_set.name_of
+        name_of, blind = self.session.label_set.name_of, self.session.settings.blind
         return {
             "total": len(matching),
             "posts": [
                 {
                     **post_view(post.post),
-                    "score": post.score,
+                    "score": None if blind else post.score,
                     "labels": [
                         (label.annotator or "", label.value, name_of(label.value, label.choice))
                         for label in labels
@@ -246,7 +249,12 @@ class ServedSession:
             for record in self.session.labeled(ids=set(ids) or None):
                 groups.setdefault(record.post.id, []).append(record)
             listed = [_seen_by(annotator, records) for records in groups.values()]
-            listed.sort(key=lambda both: (both[0].time or _FIRST, both[0].score), reverse=True)
+            settings = self.session.settings
+            if settings.blind:
+                listed.sort(key=lambda both: crc32(f"{settings.seed} {both[0].post.id!a}".encode()))
+            else:
+                listed.sort(key=lambda both: both[0].score, reverse=True)
+            listed.sort(key=lambda both: both[0].time or _FIRST, reverse=True)
             cached = number, annotator, listed
             if not ids:
                 self._listed = cached

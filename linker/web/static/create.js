@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { ArticleFields } from "./articles.js";
-import { counted, el, say } from "./dom.js";
+import { counted, el, hiding, say } from "./dom.js";
 import { PostFiles, temporary } from "./files.js";
 import { markdown } from "./markdown.js";
 
@@ -41,13 +41,15 @@ export class NewProjectView {
     this.shareField = field("new-share", "Which posts", this.share);
     this.model = el("select", {}, overview.models.map((name, i) => el("option", { value: name }, i ? name : `${name} (default)`)));
     this.target = el("select", {}, [[0.95, "95 % (default)"], [0.9, "90 %"], [0.8, "80 %"], [0.99, "99 %"]].map(option));
+    const [[blind, blindField], [random, randomField]] = hiding("new", false, "");
+    [this.blind, this.random] = [blind, random];
     this.problem = el("p", { class: "problem", role: "alert" });
     this.button = el("button", { type: "submit", class: "primary" }, "Create project");
     const part = (title, ...children) => el("section", { class: "panel stack" }, el("h2", {}, title), children);
     this.node = el("div", { class: "page" }, el("h1", {}, "New project"),
       el("form", { class: "stack wide-gap", onsubmit: (event) => { event.preventDefault(); this.create(); } },
         part("1. Article", this.articles.node),
-        part("2. Posts", this.files.node, el("div", { class: "three" }, field("new-since", "Only posts from", this.since), field("new-until", "Only posts before", this.until),
+        part("2. Posts", this.files.node, el("div", { class: "two-equal" }, field("new-since", "Only posts from", this.since), field("new-until", "Only posts before", this.until),
           field("new-languages", "Only in languages", this.languages, "Such as en, de. Leave empty for all."))),
         part("3. What is asked",
           field("new-title", "Name of the project", this.title), field("new-question", "Question", this.question),
@@ -58,7 +60,7 @@ export class NewProjectView {
           el("div", { class: "two-equal" }, field("new-per-post", "People who label each post", this.perPost), this.shareField)),
         part("5. Order and end", el("div", { class: "two-equal" },
           field("new-model", "Model that orders the posts", this.model, "It scores every post once, before labeling begins; BM25 and TF-IDF at once."),
-          field("new-target", "Stop at a recall of", this.target, "Share of all relevant posts to find, with 95 % confidence."))),
+          field("new-target", "Stop at a recall of", this.target, "Share of all relevant posts to find, with 95 % confidence.")), blindField, randomField),
         this.problem, el("p", { class: "dialog-end" }, this.button)));
     this.drawOverlap();
     this.drawLabels();
@@ -157,6 +159,7 @@ export class NewProjectView {
       project = await ask("api/projects", {
         title: this.title.value, question: this.question.value, guidelines: this.guidelines.value, model: this.model.value, target: Number(this.target.value),
         articles: this.articles.values.map(([text]) => text), published: this.articles.values.map(([, date]) => date), files: this.place.key,
+        blind: this.blind.checked, strategy: this.random.checked ? "random" : "active_learning",
         since: this.since.value, until: this.until.value, languages: this.languages.value.split(/[\s,;]+/).filter(Boolean),
         people: this.names(), labels_per_post: Number(this.perPost.value), overlap: Number(this.share.value), labels: this.labels(),
       }, SECONDS);

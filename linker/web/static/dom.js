@@ -55,6 +55,19 @@ export const whole = (number) => Math.round(number).toLocaleString("en-GB");
 /** "3 posts", "1 post". */
 export const counted = (number, one, several = `${one}s`) => `${whole(number)} ${number === 1 ? one : several}`;
 
+/** A box to check, with what it means behind it. */
+export const checkbox = (id, text, checked, hint) => {
+  const box = el("input", { id, type: "checkbox", checked, "aria-describedby": hint ? `${id}-hint` : null });
+  return [box, el("div", {}, el("p", { class: "check" }, box, el("label", { for: id }, text)), hint ? el("small", { id: `${id}-hint` }, hint) : null)];
+};
+
+/** The boxes of a project that keep what the model makes of a post from those who label it. */
+export const hiding = (prefix, blind, strategy) => [
+  checkbox(`${prefix}-blind`, "Hide scores and marks from annotators", blind, "So that nobody is led by them. Exports say which labels were given so."),
+  checkbox(`${prefix}-random`, "Show posts in random order", strategy === "random",
+    "Hides the order of the model as well, and makes all labels a random sample: the share of relevant posts is known early, but nearly all posts must be labeled to find nearly all relevant ones."),
+];
+
 /** A reason, as a sentence. */
 export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
 
@@ -85,7 +98,7 @@ export function copied(text, label, id) {
 const drawn = new WeakMap();
 const FOCUSABLE = "a[href], button, input, select, textarea, summary";
 
-/** Replace the children of a node unless they were drawn so before; what had the focus has it again. */
+/** Replace the children of a node unless they were drawn so before; what had the focus, or was open, is so again. */
 export function redraw(node, ...children) {
   const fresh = el("div", {}, ...children);
   const look = new XMLSerializer().serializeToString(fresh) + [...fresh.querySelectorAll("input, select, textarea")].map((one) => `\n${one.value}`);
@@ -93,6 +106,9 @@ export function redraw(node, ...children) {
   drawn.set(node, look);
   const held = [...node.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement);
   const { id } = document.activeElement;
+  const folds = [...node.querySelectorAll("details")].map((one) => one.open);
+  const parts = [...fresh.querySelectorAll("details")];
+  if (parts.length === folds.length) parts.forEach((one, i) => { one.open = folds[i]; });
   node.replaceChildren(...fresh.childNodes);
   if (held >= 0) (document.getElementById(id) ?? node.querySelectorAll(FOCUSABLE)[held])?.focus({ preventScroll: true });
 }

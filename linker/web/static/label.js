@@ -29,7 +29,7 @@ export class LabelView {
     this.done = el("ul", { class: "rows recent" });
     this.below = [
       el("section", { class: "panel under", "aria-labelledby": "up-next" }, el("h2", { id: "up-next" }, "Up next"), this.upcoming,
-        el("p", { class: "muted" }, session.meaning)),
+        session.meaning ? el("p", { class: "muted" }, session.meaning) : null),
       el("section", { class: "panel under", "aria-labelledby": "just-now" }, el("h2", { id: "just-now" }, "Just labeled"), this.done),
     ];
     this.node = el("div", { class: "desk" }, this.article.panel, el("div", { class: "posts" }, this.card, this.below), this.progress.panel);
@@ -157,7 +157,7 @@ export class LabelView {
 function chips(post) {
   const list = [];
   if (post.random) list.push(["random sample", "info"]);
-  list.push([`score ${post.score.toFixed(1)}`, ""]);
+  if (post.score !== null) list.push([`score ${post.score.toFixed(1)}`, ""]);
   if (post.created) list.push([shownTime(post.created), ""]);
   if (post.lang) list.push([post.lang, ""]);
   if (post.copies) list.push([`and ${counted(post.copies, "near-duplicate")}`, "warn"]);

@@ -1,7 +1,7 @@
 // A project as its owner sees it: progress, people, agreement, labels, settings.
 
 import { ask, send } from "./api.js";
-import { byId, copied, counted, el, redraw, say, sentence, shownTime, steadily, whole } from "./dom.js";
+import { byId, copied, counted, el, hiding, redraw, say, sentence, shownTime, steadily, whole } from "./dom.js";
 import { fileField, PostFiles } from "./files.js";
 import { Live } from "./live.js";
 import { markdown } from "./markdown.js";
@@ -102,7 +102,7 @@ export class ProjectView {
     this.drawFigures();
     if (!this.about.projects) return;
     redraw(this.links, this.people(this.project));
-    const typed = [...this.form.querySelectorAll("input, textarea")].some((one) => one.value !== one.defaultValue);
+    const typed = [...this.form.querySelectorAll("input, textarea")].some((one) => one.value !== one.defaultValue || one.checked !== one.defaultChecked);
     if (!typed) redraw(this.form, this.settings(this.project));
   }
 
@@ -234,6 +234,8 @@ export class ProjectView {
     const draw = () => { shown.hidden = !guidelines.value.trim(); shown.replaceChildren(...markdown(guidelines.value)); };
     const people = el("textarea", { rows: 3, value: project.people.map((one) => one.name).join("\n") });
     for (const one of [title, question, guidelines, people]) one.defaultValue = one.value;
+    const [[blind, blindField], [random, randomField]] = hiding("set", project.blind, project.strategy);
+    for (const box of [blind, random]) box.defaultChecked = box.checked;
     const problem = el("p", { role: "alert", class: "problem" });
     draw();
     const submit = async (event) => {
@@ -242,8 +244,13 @@ export class ProjectView {
       try {
         // What was not edited may have been changed elsewhere.
         const edited = Object.entries({ title, question, guidelines, people }).filter(([, one]) => one.value !== one.defaultValue);
-        await ask(this.path, Object.fromEntries(edited.map(([name, one]) => [name, name === "people" ? one.value.split("\n").filter((line) => line.trim()) : one.value])));
+        await ask(this.path, {
+          ...(blind.checked !== blind.defaultChecked ? { blind: blind.checked } : {}),
+          ...(random.checked !== random.defaultChecked ? { strategy: random.checked ? "random" : "active_learning" } : {}),
+          ...Object.fromEntries(edited.map(([name, one]) => [name, name === "people" ? one.value.split("\n").filter((line) => line.trim()) : one.value])),
+        });
         edited.forEach(([, one]) => { one.defaultValue = one.value; });
+        for (const box of [blind, random]) box.defaultChecked = box.checked;
         await this.live.look();
         say("Saved");
       } catch (failure) {
@@ -259,7 +266,7 @@ export class ProjectView {
     ];
     return panel("Settings", el("form", { class: "stack", onsubmit: submit },
       field("set-title", "Name of the project", title), field("set-question", "Question", question), field("set-guidelines", "Guidelines (Markdown)", guidelines), shown,
-      field("set-people", "People, one name per line", people, "The link of a name that you remove stops working; its labels stay."), problem, el("p", {}, el("button", { type: "submit" }, "Save"))),
+      field("set-people", "People, one name per line", people, "The link of a name that you remove stops working; its labels stay."), blindField, randomField, problem, el("p", {}, el("button", { type: "submit" }, "Save"))),
     el("dl", { class: "facts" }, facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", { dir: "auto" }, value)))));
   }
 }

@@ -116,7 +116,11 @@ def test_imports_name_unknown_answers_and_count_those_to_other_questions(tmp_pat
 def test_sessions_of_the_first_format_stay_usable(tmp_path: Path) -> None:
     create(tmp_path / "job", []).close()
     with sqlite3.connect(tmp_path / "job" / "session.sqlite") as database:
-        database.executescript("ALTER TABLE events DROP COLUMN answers; PRAGMA user_version = 1")
+        drop = "ALTER TABLE events DROP COLUMN"
+        database.executescript(f"{drop} answers; {drop} blind; PRAGMA user_version = 1")
     with Session.open(tmp_path / "job") as session:
         session.label("kim", "p1", "relevant", "note")
         assert answers(session) == {"kim": None}
+        with pytest.raises(LinkerError, match="written by an older linker, without blind labels"):
+            session.change(True, "random")
+        assert not session.settings.blind
