@@ -228,29 +228,29 @@ def test_an_editable_install_is_a_path_that_editors_can_follow(copy: Path) -> No
 
 
 def test_the_source_archive_holds_all_that_an_installed_package_needs_in_an_empty_folder(
-    copy: Path, tmp_path_factory: pytest.TempPathFactory
+    whole: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    setup(copy, "sdist")
-    (archive,) = (copy / "dist").iterdir()
+    setup(whole, "sdist")
+    (archive,) = (whole / "dist").iterdir()
     with tarfile.open(archive) as opened:
         names = {name.split("/", 1)[-1] for name in opened.getnames()}
-        opened.extractall(copy / "unpacked", filter="data")
+        opened.extractall(whole / "unpacked", filter="data")
     sources = {path.relative_to(ROOT).as_posix() for path in (ROOT / KERNELS / "cpp").iterdir()}
     assert len(sources) > 1
     assert {"setup.py", *sources} <= names
-    (source,) = (copy / "unpacked").iterdir()
-    setup(source, "build_py", "--build-lib", str(copy / "installed"))
+    (source,) = (whole / "unpacked").iterdir()
+    setup(source, "build_py", "--build-lib", str(whole / "installed"))
     here = tmp_path_factory.mktemp("empty")
     done = subprocess.run(
         [sys.executable, "-m", "linker", "train", "configs/ast.jsonnet", "-o", "trainer.epochs=0"],
         cwd=here,
-        env={**os.environ, "PYTHONPATH": str(copy / "installed")},
+        env={**os.environ, "PYTHONPATH": str(whole / "installed")},
         capture_output=True,
         text=True,
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    share = copy / "installed" / "linker" / "share"
+    share = whole / "installed" / "linker" / "share"
     first, second, *_ = done.stderr.splitlines()
     assert first == (
         f"config: {share / 'configs' / 'ast.jsonnet'}, linker's own, "

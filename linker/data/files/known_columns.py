@@ -1,6 +1,9 @@
 """Names of the columns of posts in tables that no platform wrote, in order of preference."""
 
 import re
+from pathlib import Path
+
+from linker.common.files import read_sections
 
 _JOINT = re.compile(r"[\W_]+")
 
@@ -15,37 +18,11 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-#: Normalized names by our column, in order of preference: hand-made tables in several languages, and tables made of the
-#: exports of platforms, which `linker.data.platforms` reads themselves.
-KNOWN_NAMES: dict[str, tuple[str, ...]] = {
-    "text": words(
-        "text fulltext tweettext posttext messagetext commenttext rawcontent textoriginal tweet body message content "
-        "comment selftext caption tweetcontent postcontent commentbody posttextcontent textdisplay "
-        "post status desc videodescription description "
-        "texto texte testo tekst nachricht beitrag inhalt kommentar mensaje contenido comentario publicación "
-        "publicacion contenu commentaire publication messaggio contenuto commento mensagem conteúdo conteudo "
-        "comentário bericht inhoud wiadomość treść komentarz текст сообщение комментарий 正文 内容 文本 本文 テキスト "
-        "النص metin yorum abstract title"
-    ),
-    "id": words(
-        "idstr id postid tweetid statusid messageid msgid commentid itemid videoid contentid restid rkey uri guid "
-        "uuid cid shortcode pk"
-    ),
-    "created_at": words(
-        "createdat created createdon createdutc createtime createdtime creationtime creationdate dateunixtime "
-        "unixtimestamp datetime date timestamp time tweetcreatedat postcreated postcreatedat postcreateddate "
-        "postdate posttime postcreationtime postcreationdate posttimestamp postedat postedon posted "
-        "posteddate postedtime dateposted datecreated tweetdate tweettime tweettimestamp commentdate "
-        "commenttime publishedat publishedon published publisheddate publishedtime pubdate publishdate "
-        "publicationdate publicationtime publishtime takenat takenattimestamp takentimestamp timestampms "
-        "timestamputc timems timeus datum zeit uhrzeit erstellt fecha hora fechahora heure data dataora dato "
-        "tid tarih дата время 日期 时间 日時"
-    ),
-    "lang": words(
-        "lang language languageguess tweetlang postlang tweetlanguage postlanguage commentlanguage langs languages "
-        "sprache idioma langue lingua taal język язык 语言 言語"
-    ),
+_LISTS = {
+    name: words(" ".join(lines))
+    for name, lines in read_sections(Path(__file__).with_name("known_columns.ini")).items()
 }
-
 #: Titles that are read together with a text in another column than `text`, as on Reddit.
-TITLES = frozenset(words("title subject posttitle titel titre titulo título titolo tytuł заголовок 标题"))
+TITLES = frozenset(_LISTS.pop("titles"))
+#: Normalized names by our column, in order of preference.
+KNOWN_NAMES: dict[str, tuple[str, ...]] = _LISTS

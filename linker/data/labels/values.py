@@ -4,45 +4,19 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast
+
+from linker.common.files import read_sections
 
 LabelValue: TypeAlias = Literal["relevant", "not", "skip"]
 
-_WORDS: dict[LabelValue, str] = {
-    "relevant": """
-        relevant|is relevant|yes|y|true|t|on|x|✓|✔|☑|✅|accept|accepted|include|included|on topic|related|about
-        ja|j|wahr|relevante|sí|si|sì|verdadero|oui|vrai|pertinent|pertinente|rilevante|vero|sim|verdadeiro|waar
-        incluir|incluido|incluida|inclus|inclure|incluso|includere|incluído|einschließen|eingeschlossen|opnemen|opgenomen
-        tak|да|evet|是|はい|relevant ja|pertinents|relevantes|rilevanti
-    """,
-    "not": """
-        not|not relevant|irrelevant|non relevant|nonrelevant|unrelated|not related|off topic|not about|no|n|false|f|off
-        reject|rejected|exclude|excluded|nein|falsch|nicht|nicht relevant|no relevante|irrelevante|falso|non|faux
-        non pertinent|non pertinente|no pertinente|hors sujet|non rilevante|irrilevante|não|nao|não relevante
-        nao relevante|nee|niet|onwaar|niet relevant|ausschließen|ausgeschlossen|excluir|excluido|excluida|exclu|exclus
-        exclure|escluso|escludere|excluído|uitgesloten|nie|нет|hayır|否|いいえ|✗|✘|❌
-    """,
-    "skip": """
-        skip|skipped|ignore|ignored|unsure|uncertain|unclear|maybe|not sure|undecided|don't know|dont know|dk|?|??|???
-        vielleicht|unsicher|unklar|weiß nicht|weiss nicht|überspringen|übersprungen|quizá|quizás|tal vez|no sé|no se
-        incierto|peut être|incertain|ne sait pas|passer|forse|incerto|non so|talvez|não sei|misschien|onzeker|weet niet
-    """,
-}
-_MISSING = """
-    na|n/a|#n/a|#na|nan|none|null|nil|<na>|nat|.|–|—|missing|unlabeled|unlabelled|not labeled|not labelled|no label
-    unjudged|not judged|not annotated|pending|k. a.|k.a.|keine angabe
-"""
-
-
-def _words(text: str) -> list[str]:
-    return [word.strip() for word in re.split(r"[|\n]", text) if word.strip()]
-
-
 _VALUES: dict[str, LabelValue | None] = {
-    **{word: value for value, text in _WORDS.items() for word in _words(text)},
-    **dict.fromkeys(_words(_MISSING)),
-    "": None,
+    word.strip(): None if name == "missing" else cast(LabelValue, name)
+    for name, lines in read_sections(Path(__file__).with_name("values.ini")).items()
+    for word in " | ".join(lines).split(" | ")
 }
+_VALUES[""] = None
 #: Nested objects of tools that hold a label under one of these keys.
 _INSIDE = ("choices", "choice", "rating", "taxonomy", "value", "label", "name", "text")
 _EXPECTED = "use relevant, not or skip (also yes and no, 1 and 0, include and exclude)"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from linker.data.characters import folded, plain_pieces
 from linker.data.types import Post
-from linker.models.features.words import ENGLISH, UNSPACED, lexical_words
+from linker.models.features.words import COMMON, ENGLISH, UNSPACED, lexical_words
 
 WordWeights = list[tuple[str, float]]
 Span = tuple[int, int]
@@ -53,29 +53,6 @@ def _places(text: str, tokens: Sequence[str]) -> Iterator[Span | None]:
         yield start, end
 
 
-# Frequent in posts and news of every topic. They may contribute to a score, but explain nothing.
-_COMMON = frozenset(
-    """
-    go goes going gone went get gets getting got gotten come comes coming came make makes making made take takes taking
-    took taken give gives giving gave given put puts keep keeps kept let lets say says saying said tell tells telling
-    told ask asks asked asking talk talks call calls called see sees seeing seen saw look looks looking looked watch
-    hear heard know knows knew known think thinks thinking thought believe feel feels felt want wants wanted need needs
-    needed like likes liked love loves hate try tries tried trying use uses used using find finds found leave leaves
-    left hold holds held bring brings brought turn turns turned seem seems seemed appear appears appeared show shows
-    showed shown happen happens happened mean means meant start starts started stop stops stopped end ends ended
-    remain remains remaining stay stays stayed become becomes became sit sits sat stand stands stood thing things
-    something stuff way ways lot lots bit kind sort part side place time times day days today tonight tomorrow
-    yesterday night morning evening week weeks month months year years hour hours minute minutes ago later now soon
-    first second last next new old big small good better best bad worse worst great right wrong long short high low
-    real really actually literally totally maybe probably sure whole every everyone people person man woman guy guys
-    someone anybody somebody back away together else instead please thanks thank sorry yes yeah no nope ok okay oh lol
-    omg hey hi hello wow god gonna wanna gotta dont im ive id ill cant wont didnt doesnt isnt thats theres youre theyre
-    two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
-    nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred hundreds thousand thousands million millions
-    billion billions half third quarter dozen once twice january february march april may june july august september
-    october november december monday tuesday wednesday thursday friday saturday sunday rt via amp
-    """.split()  # noqa: SIM905
-)
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -85,7 +62,7 @@ def is_content_word(word: str) -> bool:
     In other languages than English all words with letters are content words.
     """
     word = folded(word)
-    return bool(_LETTER.search(word)) and word not in ENGLISH and word not in _COMMON and word[1:] != ""
+    return bool(_LETTER.search(word)) and word not in ENGLISH and word not in COMMON and word[1:] != ""
 
 
 def words_of(text: str) -> list[str]:

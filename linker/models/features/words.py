@@ -3,32 +3,19 @@
 import re
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Literal
 
+from linker.common.files import read_sections
 from linker.data.characters import MARKS, folded, is_latin, plain
 from linker.data.languages import function_words
 from linker.data.tokenizers.patterns import WORD
 
-ENGLISH = frozenset(
-    """
-    a an the this that these those each every either neither some any no all both few more most much
-    many other another such own same several enough i me my mine myself you your yours yourself
-    yourselves he him his himself she her hers herself it its itself we us our ours ourselves they them
-    their theirs themselves one ones someone something anyone anything everyone everything nobody
-    nothing none who whom whose which what whoever whatever whichever am is are was were be been being
-    have has had having do does did doing done can could may might must shall should will would ought
-    isn't aren't wasn't weren't don't doesn't didn't haven't hasn't hadn't can't couldn't won't wouldn't
-    shouldn't mustn't cannot i'm i've i'll i'd you're you've you'll you'd he'll he'd she'll she'd it'll
-    it'd we're we've we'll we'd they're they've they'll they'd that'll that'd who'll who'd there'll and
-    or but nor so yet if unless because although though while whereas whether than as since until of in
-    on at by for with about against between among into onto through during before after above below over
-    under to from up down out off across along around behind beside besides beyond within without toward
-    towards upon via per despite except like near not only just also too very even still again ever
-    never always often then there here now when whenever where wherever why how however therefore thus
-    hence else rather quite almost already perhaps maybe well
-    """.split()  # noqa: SIM905
-)
-
+_LISTS = read_sections(Path(__file__).with_name("english.ini"))
+#: English function words.
+ENGLISH = frozenset(" ".join(_LISTS["function words"]).split())
+#: English words that are frequent in posts and news of every topic.
+COMMON = frozenset(" ".join(_LISTS["common words"]).split())
 
 StopWords = Literal["english", "none"]
 #: In the place of stop words: all words, each as its runs of four characters.
