@@ -109,22 +109,11 @@ def test_resolved_configs_are_complete_and_in_the_order_of_the_signature(zoo: st
     assert json.dumps(resolved) == json.dumps(
         {
             "chief": {"type": "dog", "legs": 3, "friend": None},
-            "box": {"width": 1.0, "height": 2.5, "tags": [], "inside": None, "lid": "large"},
-            "others": [],
-            "later": None,
-            "dog": None,
-            "by_name": None,
-            "size": "small",
-            "number": None,
-            "rate": 0.0,
-            "flag": False,
-            "pair": [1, "a"],
-            "many": [0.5],
-            "where": None,
-            "anything": None,
-            "mode": "a",
+            "box": {"width": 1.0, "height": 2.5, "tags": [], "inside": None, "lid": "large"}, "others": [],
+            "later": None, "dog": None, "by_name": None, "size": "small", "number": None, "rate": 0.0,
+            "flag": False, "pair": [1, "a"], "many": [0.5], "where": None, "anything": None, "mode": "a",
         }
-    )
+    )  # fmt: skip
 
 
 def test_an_omitted_key_means_an_object_that_needs_nothing(zoo: str) -> None:
@@ -146,18 +135,11 @@ def test_every_type_arrives_as_annotated(zoo: str) -> None:
         zoo,
         {
             "chief": {"type": "puppy", "legs": 3.0, "friend": {"type": "cat", "name": "Mio"}},
-            "box": {"width": 2, "inside": {"tags": ["a"]}, "lid": "large"},
-            "others": ["cat", {}],
-            "later": "needy",
-            "by_name": {"x": "cat"},
-            "number": "7",
-            "rate": 1,
-            "pair": [2, "b"],
-            "many": [1, 2],
-            "where": "a/b",
-            "anything": {"type": "anything"},
+            "box": {"width": 2, "inside": {"tags": ["a"]}, "lid": "large"}, "others": ["cat", {}],
+            "later": "needy", "by_name": {"x": "cat"}, "number": "7", "rate": 1, "pair": [2, "b"],
+            "many": [1, 2], "where": "a/b", "anything": {"type": "anything"},
         },
-    )
+    )  # fmt: skip
     assert type(made).__name__ == "Zoo"
     assert (type(made.chief).__name__, made.chief.legs, made.chief.yard) == ("Puppy", 3, "any")
     assert made.chief.friend.name == "Mio"

@@ -25,16 +25,11 @@ FIELDS: list[dict[str, Any]] = [
 ]
 POSTS = [
     Post(
-        str(i),
-        f"text {i} 😀" * (i % 7 + 1),
-        ("a",) * (i % 2),
-        AT + timedelta(0, i),
-        None,
-        FIELDS[i % 4],
+        str(i), f"text {i} 😀" * (i % 7 + 1), ("a",) * (i % 2), AT + timedelta(0, i), None, FIELDS[i % 4],
         f"f:{i}",
     )
     for i in range(500)
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("in_memory", [1, 32 << 20])

@@ -31,15 +31,9 @@ def _template(overlap: float, rule: str, strategy: str) -> Path:
     _kept.append(TemporaryDirectory())
     folder = Path(_kept[-1].name) / "session"
     Session.create(
-        folder,
-        [ARTICLE],
-        POSTS,
-        "bm25",
-        strategy=strategy,
-        rule=rule,
-        overlap=overlap,
+        folder, [ARTICLE], POSTS, "bm25", strategy=strategy, rule=rule, overlap=overlap,
         guidelines="Relevant: about the *bridge*.",
-    ).close()
+    ).close()  # fmt: skip
     return folder
 
 

@@ -122,18 +122,13 @@ def test_every_kind_has_a_sentence_and_names_dates_only_where_they_count() -> No
         ),
         (
             {
-                "type": "article_softmax",
-                "model": "tfidf",
-                "temperature": 0.1,
-                "null_score": 0.3,
-                "time": "elapsed_time",
-                "score_center": 2,
-                "score_width": 0.5,
+                "type": "article_softmax", "model": "tfidf", "temperature": 0.1, "null_score": 0.3,
+                "time": "elapsed_time", "score_center": 2, "score_width": 0.5,
             },
             ScoreScale("logistic", 2, 0.5, dates=True),
         ),
     ],
-)
+)  # fmt: skip
 def test_the_scale_of_a_model(config: Any, scale: ScoreScale) -> None:
     assert build(Model, config).score_scale() == scale
 

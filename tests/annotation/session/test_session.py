@@ -48,14 +48,9 @@ def test_what_was_started_comes_back(tmp_path: Path) -> None:
         Post("2", "closed"),
     ]
     made = Session.create(
-        tmp_path / "job",
-        [ARTICLE],
-        posts,
-        "bm25",
-        seed=7,
-        guidelines="Be *kind*.",
+        tmp_path / "job", [ARTICLE], posts, "bm25", seed=7, guidelines="Be *kind*.",
         strategy="seed_similarity",
-    )
+    )  # fmt: skip
     session = Session.open(tmp_path / "job")
     assert session.posts == made.posts == posts
     assert session.posts[0].extra == {"likes": [1, None]}

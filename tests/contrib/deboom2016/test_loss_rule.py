@@ -35,15 +35,10 @@ def rates(tmp_path, values, schedule="constant", **rule):
     trainer = build(
         Trainer,
         {
-            "optimizer": {"type": "sgd", "lr": 0.5},
-            "schedule": schedule,
-            "batches": {"articles": 9},
-            "epochs": len(values),
-            "patience": None,
-            "callbacks": ["json_lines"],
-            "loss_rule": rule,
+            "optimizer": {"type": "sgd", "lr": 0.5}, "schedule": schedule, "batches": {"articles": 9},
+            "epochs": len(values), "patience": None, "callbacks": ["json_lines"], "loss_rule": rule,
         },
-    )
+    )  # fmt: skip
     model, data = siamese("mean"), toy_posts()
     steps = trainer.batches.count(data)
     trainer.train(TrainingTask(model, AllPairsMiner(), ScriptedLoss(values, steps), data, seed=5), tmp_path)

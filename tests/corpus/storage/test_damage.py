@@ -335,14 +335,8 @@ def test_killed_at_any_moment(tmp_path, model_folder, monkeypatch):
     whole, folder = tmp_path / "whole", tmp_path / "killed"
     build_corpus(whole, [posts], str(model_folder), PostColumns())
     command = [
-        sys.executable,
-        "-m",
-        "tests.helpers.corpus_kills",
-        str(folder),
-        posts,
-        str(model_folder),
-        "30",
-    ]
+        sys.executable, "-m", "tests.helpers.corpus_kills", str(folder), posts, str(model_folder), "30",
+    ]  # fmt: skip
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     assert int(done.stdout) > 15, "most had ended before they were killed"
     there = Store.open(folder).count()

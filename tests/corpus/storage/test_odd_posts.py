@@ -13,16 +13,10 @@ ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
 
 def test_odd_fields_come_back(tmp_path, model_folder):
     odd = {
-        "nul": "a\0b",
-        "family": "\U0001f469\u200d\U0001f469\u200d\U0001f467",
-        "": "no name",
-        "deep": [[[[[[{"x": [None, True, -1]}]]]]]],
-        "vector": [1, 2],
-        "extra": {"text": "own"},
-        "large": 2**63 - 1,
-        "small": 1e-320,
-        "right to left": "\u202e\u05e9\u05dc\u05d5\u05dd",
-    }
+        "nul": "a\0b", "family": "\U0001f469\u200d\U0001f469\u200d\U0001f467", "": "no name",
+        "deep": [[[[[[{"x": [None, True, -1]}]]]]]], "vector": [1, 2], "extra": {"text": "own"},
+        "large": 2**63 - 1, "small": 1e-320, "right to left": "\u202e\u05e9\u05dc\u05d5\u05dd",
+    }  # fmt: skip
     posts = [{"id": "\U0001f469\u200d\U0001f469\u200d\U0001f467", "text": "e\u0301 \u202e \0 \ufdfa", **odd}]
     build_corpus(
         tmp_path / "corpus", [write_posts(tmp_path / "p.jsonl", posts)], str(model_folder), PostColumns()

@@ -10,14 +10,9 @@ from linker.data import Post, read_posts
 from tests.data.platforms.exports import EXPORTS
 
 MESSAGE = {
-    "id": 1,
-    "type": "message",
-    "date": "2024-10-30T00:15:00",
-    "date_unixtime": "1730247300",
-    "from": "C",
-    "from_id": "channel1",
-    "text": "dam flood",
-}
+    "id": 1, "type": "message", "date": "2024-10-30T00:15:00", "date_unixtime": "1730247300", "from": "C",
+    "from_id": "channel1", "text": "dam flood",
+}  # fmt: skip
 NOTE = {"id": "https://toots.example/notes/1", "type": "Note", "content": "<p>dam flood</p>"}
 DOCUMENTS: dict[str, Any] = {
     "chat": {"name": "C", "type": "public_channel", "id": 7, "messages": [MESSAGE]},

@@ -35,17 +35,11 @@ def write(folder: Path, data: bytes, name: str = "vectors.txt") -> str:
 @pytest.mark.parametrize(
     "data",
     [
-        glove(),
-        glove(end="\r\n"),
-        glove()[:-1],
-        glove().replace(b" ", b"\t"),
-        b"\xef\xbb\xbf" + word2vec(),
-        word2vec(),
-        gzip.compress(glove(), mtime=0),
-        bz2.compress(word2vec()),
+        glove(), glove(end="\r\n"), glove()[:-1], glove().replace(b" ", b"\t"), b"\xef\xbb\xbf" + word2vec(),
+        word2vec(), gzip.compress(glove(), mtime=0), bz2.compress(word2vec()),
     ],
     ids=["glove", "crlf", "no-end", "tabs", "bom", "word2vec", "gz", "bz2"],
-)
+)  # fmt: skip
 def test_every_format_gives_the_same_words_and_numbers(tmp_path: Path, data: bytes) -> None:
     # The format is recognized by the content, not by the name.
     words, matrix = VectorFile(write(tmp_path, data)).read()

@@ -93,14 +93,9 @@ def test_the_sheet_and_the_row_of_the_header_are_found(
 ) -> None:
     about = [["Export of", "Ferry"], ["made on", "2024-01-01"]]
     posts: list[list[object]] = [
-        ["Ferry strike, all posts"],
-        [],
-        ["From:", "2024"],
-        [None, "id", "text"],
-        [None, 1, "x"],
-        [],
+        ["Ferry strike, all posts"], [], ["From:", "2024"], [None, "id", "text"], [None, 1, "x"], [],
         [None, 2, "y"],
-    ]
+    ]  # fmt: skip
     path = workbook(tmp_path / "p.xlsx", About=about, Posts=posts)
     assert [(post.id, post.text) for post in read_posts(path)] == [("1", "x"), ("2", "y")]
     assert capsys.readouterr().err == (
