@@ -176,6 +176,8 @@ def test_text_files_with_a_header_between_tabs_are_tables(
         ("a.csv", b"PK\x03\x04rest of it", "not an Excel workbook, or damaged .*unpack zip archives"),
         ("a.csv", b"", "the file is empty; add a header line"),
         ("a.tsv", b"\n\n", "the file is empty; add a header line"),
+        ("a.csv", b',,\n,""', "the file is empty; add a header line"),
+        ("a.csv", b"sep=;\n", "the file is empty; add a header line"),
         ("a.tsv", b"\n1\tx\n", 'column "text" is missing .columns: 1, x.'),
         ("a.csv", b"id,text,id\n1,x,1\n", "repeated column 'id'"),
         ("a.jsonl", b"", "does not contain a single post"),

@@ -66,6 +66,11 @@ class TextRow(NamedTuple):
     raw: str = ""
     error: str = ""
 
+    @property
+    def has_text(self) -> bool:
+        """Whether a cell has more than white space, or the row is broken."""
+        return any(map(str.strip, self.cells)) or bool(self.error)
+
 
 class Layout(NamedTuple):
     """The header of a table.
@@ -112,13 +117,13 @@ def delimited_table(
             head.append(line)
         else:
             file.blank()
-    if not head:
-        raise DataError(f"{file.shown}: the file is empty; add a header line")
     delimiters = "\t" + DELIMITERS if tabs else DELIMITERS
-    if announced := _ANNOUNCED.fullmatch(head[0].text):
+    if head and (announced := _ANNOUNCED.fullmatch(head[0].text)):
         delimiters = announced[1] + DELIMITERS  # some programs announce another than they write
         head.pop(0)
-    layouts = [_layout(head, delimiter, known_names) for delimiter in dict.fromkeys(delimiters)]
+    layouts = _layouts(head, delimiters, known_names)
+    if not layouts:
+        raise DataError(f"{file.shown}: the file is empty; add a header line")
     best = max(
         layouts,
         key=lambda layout: (layout.known, len(layout.columns) > 1 and layout.fitting >= 0.5, layout.fitting),
@@ -154,22 +159,27 @@ def is_delimited(
     head = [Line(number, text) for number, text in enumerate(texts, 1) if text.strip()]
     if head and _ANNOUNCED.fullmatch(head[0].text.strip()):
         return True
-    layouts = (_layout(head, delimiter, known_names) for delimiter in DELIMITERS) if head else ()
     return any(
         layout.known > 1
         and len(layout.columns) > 1
         and layout.fitting >= 0.5
         and (layout.header.line < head[-1].number or len(head) == 1)
         and not (in_first and layout.header.line > head[0].number)
-        for layout in layouts
+        for layout in _layouts(head, DELIMITERS, known_names)
     )
 
 
-def _layout(head: list[Line], delimiter: str, known_names: Callable[[Sequence[str]], int]) -> Layout:
-    records = list(_records(iter(head), delimiter))
-    if len(records) > 1 and records[-1].error:
-        records.pop()  # it may continue
-    return layout_of(records, known_names, delimiter)
+def _layouts(head: list[Line], delimiters: str, known_names: Callable[[Sequence[str]], int]) -> list[Layout]:
+    """Return the layout by each delimiter; none where one of them leaves empty cells only."""
+    layouts = []
+    for delimiter in dict.fromkeys(delimiters):
+        records = list(_records(iter(head), delimiter))
+        if len(records) > 1 and records[-1].error:
+            records.pop()  # it may continue
+        if not any(record.has_text for record in records):
+            return []
+        layouts.append(layout_of(records, known_names, delimiter))
+    return layouts
 
 
 def layout_of(
@@ -182,7 +192,7 @@ def layout_of(
         known_names: returns how many of some cells are names of columns that are read.
         delimiter: between the cells of delimited text.
     """
-    records = [record for record in records if any(map(str.strip, record.cells)) or record.error]
+    records = [record for record in records if record.has_text]
     layouts = []
     for number, record in enumerate(records[:_DEEPEST_HEADER], 1):
         columns = [cell.strip().removeprefix("\ufeff") for cell in record.cells]

@@ -118,7 +118,7 @@ def _sheets(
                 )
                 for number, line in enumerate(islice(lines, _HEAD), first)
             ]
-        if any(cell for row in head for cell in row.cells):
+        if any(row.has_text for row in head):
             sheets.append(_Sheet(name, path, first, head, layout_of(head, known_names)))
     return sheets
 
