@@ -19,7 +19,8 @@ _SETTINGS = {
     "title": "Otters", "articles": ["Otters\n\nOtters are seen below the weir."], "question": "?", "model": "bm25",
     "people": _NAMES, "labels_per_post": 3, "labels": [{"name": value, "value": value} for value in _VALUES],
 }  # fmt: skip
-_OPEN = ("/", "/static/main.js", "/api/about", _SESSION, f"{_SESSION}/status", f"{_SESSION}/posts?count=200")
+_OWN = [f"{_SESSION}{end}" for end in ("", "/status", "/version", "/posts?count=200")]
+_OPEN = ("/", "/static/main.js", "/api/about", *_OWN)
 _CLOSED = (
     "/api/projects", _PROJECT, f"{_SESSION}/agreement", f"{_SESSION}/export?format=jsonl", f"{_SESSION}/resolve",
     f"{_SESSION}/import?name=a.csv", "/api/rank", f"/{_SESSION}/export", f"{_SESSION}/posts/../export",

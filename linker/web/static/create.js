@@ -72,6 +72,7 @@ export class NewProjectView {
     for (const article of like.articles) this.articles.fill(article);
     for (const name of ["question", "guidelines", "model", "target", "since", "until"]) this[name].value = like[name];
     this.languages.value = like.languages.join(", ");
+    [this.blind.checked, this.random.checked] = [like.blind, like.strategy === "random"];
     this.people.value = like.people.map((one) => one.name).join("\n");
     this.drawOverlap();
     this.perPost.value = like.labels_per_post;

@@ -40,17 +40,22 @@ _OPTIONS = "--article article.txt --posts posts.jsonl --strategy seed_similarity
 START = ["start", "new", *_OPTIONS.split()]
 
 
-def test_only_posts_within_the_conditions_are_labeled(run: Run, tmp_path: Path) -> None:
+def test_only_posts_within_the_conditions_are_labeled_and_blind_ones_hide_scores(
+    run: Run, tmp_path: Path
+) -> None:
     assert "--since, --until: no post has a time" in run(*START, "--since", "2031-03-05")[2]
     rows = [
         {"id": f"p{day}", "text": f"bridge {day * 'ab'}", "created_at": f"2031-03-0{day}"}
         for day in range(1, 9)
     ]
     (tmp_path / "posts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    said = run(*START, "--since", "2031-03-03", "--until", "2031-03-06")[2]
+    said = run(*START, "--since", "2031-03-03", "--until", "2031-03-06", "--blind")[2]
     assert "3 of 8 posts are within --since, --until and --lang" in said
     with Session.open("new") as session:
         assert [post.id for post in session.posts] == ["p3", "p4", "p5"]
+    shown = json.loads(run("next", "new", "--json")[1])
+    assert (shown["score"], shown["marks"], shown["article_words"], shown["position"]) == (None, [], [], 0)
+    assert "score" not in run("next", "new")[1]
 
 
 def test_from_start_to_export(run: Run, tmp_path: Path) -> None:
