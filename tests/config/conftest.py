@@ -43,6 +43,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 
 
 ZOO = '''
+from __future__ import annotations
+
 import typing as t
 from dataclasses import dataclass, field
 from pathlib import Path
