@@ -209,6 +209,11 @@ def read_sections(path: Path) -> dict[str, list[str]]:
     return sections
 
 
+def read_word_lists(path: Path) -> dict[str, tuple[str, ...]]:
+    """Read a file of data: its words by section, see `read_sections`."""
+    return {name: tuple(" ".join(lines).split()) for name, lines in read_sections(path).items()}
+
+
 def write_json(path: Path, content: Any) -> None:
     """Write JSON for people, atomically: indented, Unicode as it is, a newline at the end."""
     with atomic_write(path) as file:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from linker.common.files import read_sections
+from linker.common.files import read_word_lists
 
 _JOINT = re.compile(r"[\W_]+")
 
@@ -18,10 +18,7 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-_LISTS = {
-    name: words(" ".join(lines))
-    for name, lines in read_sections(Path(__file__).with_name("known_columns.ini")).items()
-}
+_LISTS = read_word_lists(Path(__file__).with_name("known_columns.ini"))
 #: Titles that are read together with a text in another column than `text`, as on Reddit.
 TITLES = frozenset(_LISTS.pop("titles"))
 #: Normalized names by our column, in order of preference.

@@ -1,27 +1,15 @@
 """Names of the columns of labels, in their normal form (see `normal`) and in order of preference."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
+from linker.common.files import read_word_lists
 from linker.data.files.known_columns import KNOWN_NAMES, normal, words
 
-#: Labels. Final decisions precede those on abstracts.
-LABELS = words(
-    "label labels relevant relevance isrelevant relevancy relevancelabel judgement judgment relevancejudgement "
-    "relevancejudgment qrel finalincluded finalinclusion labelincluded included include inclusion finaldecision "
-    "screeningdecision decision labelfulltextscreening labelabstractscreening abstractincluded abstractscreening "
-    "titleabstractincluded relevanz relevancia relevância relevancia pertinence pertinent pertinente "
-    "rilevanza rilevante relevante relevantie etikett etiqueta étiquette etichetta rótulo rotulo eingeschlossen "
-    "einschluss incluido inclus incluso incluído"
-)
-#: Labels in files of labels; in files of posts, these columns are often of something else.
-LOOSE_LABELS = words(
-    "answer code codes coding coded rating grade value annotation annotations verdict class category choice "
-    "choices accept decisionlabel judge codierung kodierung bewertung urteil entscheidung kategorie codage "
-    "codification codificación codificacion codificação codifica decisión decisão décision decisione oordeel"
-)
+_LISTS = read_word_lists(Path(__file__).with_name("known_names.ini"))
+#: Labels; and those of files of labels only, since in files of posts these columns are often of something else.
+LABELS, LOOSE_LABELS = _LISTS["labels"], _LISTS["loose labels"]
 #: Ids of posts; `id` may be a number that a tool gave.
 IDS = (
     *words("postid tweetid statusid messageid msgid commentid videoid contentid itemid"),
@@ -29,17 +17,9 @@ IDS = (
     *(name for name in KNOWN_NAMES["id"] if name != "guid"),
     *("guid", "recordid"),
 )
-CODERS = words(
-    "annotator annotatorid annotatorname coder coderid codername rater raterid ratername labeler labeller labeledby "
-    "labelledby codedby annotatedby reviewer reviewerid screener assessor judgeid workerid "
-    "codierer kodierer codierende annotateur codeur annotatore codificador codificatore anotador codeerder"
-)
+CODERS, ADJUDICATED = _LISTS["coders"], _LISTS["adjudicated"]
 ARTICLES = words("articleid articleids")
 MACHINES = words("machine ismachine")
-ADJUDICATED = words(
-    "adjudicated adjudicatedlabel adjudication consensus consensuslabel gold goldlabel goldstandard resolved "
-    "resolvedlabel agreed finallabel final konsens"
-)
 #: What else is read of a label and its post.
 OTHERS = {
     "note": words("note notes remark remarks comments bemerkung anmerkung"),

@@ -6,12 +6,11 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
-from linker.common.files import read_sections
+from linker.common.files import read_word_lists
 from linker.data.links.wrappers import unwrapped
 
 LISTS = {
-    name: frozenset(" ".join(lines).split())
-    for name, lines in read_sections(Path(__file__).with_name("lists.ini")).items()
+    name: frozenset(list_) for name, list_ in read_word_lists(Path(__file__).with_name("lists.ini")).items()
 }
 """Lists of hosts, parameters and folders by their names; see the file."""
 _TRACKERS = LISTS["trackers"]
