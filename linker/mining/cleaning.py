@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
+from linker.common.files import read_sections
 from linker.data.tokenizers.patterns import URL
 from linker.models.features.content_words import is_content_word
 
@@ -31,17 +33,8 @@ _VIA = re.compile(
     re.IGNORECASE,
 )
 _VIA_SITE = re.compile(r"[(\[]?(?<!\w)via\s+[\w.'&-]+(?:\s+[A-Z][\w.'&-]*){0,3}[)\]]?\s*$", re.IGNORECASE)
-_LEFTOVERS = re.compile(
-    r"(?<!\w)(?:(?:please\s+)?(?:read|see|find out|learn|know|watch|continue reading)\s+(?:more|the\s+(?:full\s+)?"
-    r"(?:article|story|text|piece))(?:\s+(?:here|at|on|in|below))?|full\s+(?:story|article|text)(?:\s+(?:here|at))?|"
-    r"continue reading|click (?:here|the link)(?: (?:to|for) (?:read )?more)?|check (?:it|this) out(?: at)?|"
-    r"link in (?:the )?(?:bio|comments|profile)|(?:please )?(?:share|retweet|rt|repost)(?: this)?(?: article)?!+|"
-    r"i (?:just )?(?:liked|shared|posted|published) (?:a |an )?(?:\w+ )?(?:video|photo|story|article|link)s?|"
-    r"shared from|sent from my \w+|mehr dazu|weiterlesen|zum artikel|lire (?:la suite|plus)|leer más|seguir leyendo|"
-    r"leia mais|saiba mais|leggi (?:tutto|di più)|lees (?:meer|verder)|czytaj więcej|читать далее|подробнее)"
-    r"(?!\w)[\s:…»>→-]*",
-    re.IGNORECASE,
-)
+_PHRASES = read_sections(Path(__file__).with_name("leftovers.ini"))["leftovers"]
+_LEFTOVERS = re.compile(rf"(?<!\w)(?:{'|'.join(_PHRASES)})(?!\w)[\s:…»>→-]*", re.IGNORECASE)
 _EMPTY = re.compile(r"[\"“”„«»‘’'(\[{]\s*[\"“”„«»‘’')\]}]")
 _EDGE = " |:;,…→/\\~*•·—–-"
 _START, _END = _EDGE + ".»>)]}", _EDGE + "«<←>([{"

@@ -3,21 +3,15 @@
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 from linker.articles.html.blocks import class_and_id, key_of, text_of
 from linker.articles.html.metadata import Metadata, is_here, is_update
+from linker.common.files import read_word_lists
 from linker.data.io.dates import parse_date
 
-_PUBLISHED = frozenset(
-    """
-    article:published_time og:article:published_time og:published_time og:pubdate datepublished pubdate date
-    publishdate publish-date publish_date published published_at published-date publication_date dc.date.issued dc.date
-    dc.date.created dcterms.date dcterms.issued dcterms.created parsely-pub-date sailthru.date article.published
-    cxenseparse:recs:publishtime originalpublicationdate article_date_original article:create_at bt:pubdate
-    rnews:datepublished citation_publication_date citation_date article:published displaydate datecreated
-    """.split()  # noqa: SIM905
-)
+_PUBLISHED = frozenset(read_word_lists(Path(__file__).with_name("published.ini"))["meta"])
 _CHANGED = re.compile(
     r"modif|updat(?!es\b)|uppdat|oppdat|opdat|aktualis|aktualiz|mise?[- ]?[aà][- ]?jour|actualis|actualiz|atualiz|"
     r"aggiorn|bijgewerkt|gewijzigd|ge[aä]ndert|güncelle|обновлен|изменен|更新|修改|수정|업데이트",

@@ -1,36 +1,20 @@
 """Addresses that wrap another one: redirects of platforms, AMP caches, archives, readers."""
 
 import re
+from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from linker.common.files import read_sections
+
 _MOST = 5
-_ARCHIVE_TODAY = r"archive\.(is|today|ph|li|vn|fo|md)"
+_LISTS = read_sections(Path(__file__).with_name("wrappers.ini"))
 # Hosts (without their www.) whose links hold the address in a parameter, and these parameters, the likelier first.
-_IN_PARAMETER = re.compile(
-    r"((l|lm|m|mobile)\.)?facebook\.com|l\.(instagram\.com|threads\.(net|com)|messenger\.com|wl\.co)|"
-    r"(translate\.)?(google|yandex)\.[a-z.]{2,6}|(m\.)?youtube\.com|duckduckgo\.com|([a-z]+\.)?bing\.com|"
-    r"out\.reddit\.com|go\.bsky\.app|(t|telegram)\.me|link\.zhihu\.com|(passport\.)?weibo\.(cn|com)|t\.cn|"
-    r"disq\.us|pinterest\.[a-z.]{2,6}|linkedin\.com|(twitter|x)\.com|((m|away)\.)?vk\.(com|ru)|t\.umblr\.com|"
-    r"slack-redir\.net|steamcommunity\.com|go\.skimresources\.com|go\.redirectingat\.com|"
-    rf"([a-z0-9]+\.)?safelinks\.protection\.outlook\.com|{_ARCHIVE_TODAY}|removepaywalls?\.com|12ft\.io"
-)
+_IN_PARAMETER = re.compile("|".join(_LISTS["in a parameter"]))
 _PARAMETERS = ("url", "u", "q", "uddg", "target", "to", "z", "a", "text", "toasturl", "imgrefurl")
 # A host and the beginning of a path, after which the address follows, perhaps without its scheme.
 _AFTER = [
     (re.compile(host), re.compile(path, re.IGNORECASE))
-    for host, path in (
-        (r"google\.[a-z.]{2,6}", r"/amp/(s/)?"),
-        (r"([a-z0-9-]+\.)?cdn\.ampproject\.(org|net)", r"/([acviwr]/)?(s/)?"),
-        (r"bing-amp\.com", r"/c/(s/)?"),
-        (r"yandex\.[a-z.]{2,6}", r"/turbo/(s/)?"),
-        (r"(web\.)?archive\.org", r"/((web|wayback)/((\d{1,14}|\*)([a-z]{2}_)?/)?|save/)(?=\D)"),
-        # Others have it anywhere, with its scheme: archives and readers.
-        (
-            rf"wayback\.archive-it\.org|arquivo\.pt|webarchive\.nationalarchives\.gov\.uk|click\.redditmail\.com|"
-            rf"{_ARCHIVE_TODAY}|12?ft\.io|removepaywalls?\.com|r\.jina\.ai|freedium\.cfd|href\.li|anonym\.to",
-            r"/.*?(?=https?:)",
-        ),
-    )
+    for host, path in map(str.split, _LISTS["after a path"])
 ]
 # Most addresses are of other hosts, which one match shows.
 _WRAPPERS = re.compile("|".join([_IN_PARAMETER.pattern, *(host.pattern for host, _ in _AFTER)]))
