@@ -114,11 +114,7 @@ class Filter:
         return [f"left out by --lang {' '.join(self.languages)}: {', '.join(parts)}"] if parts else []
 
     def kept(self, posts: Sequence[Post]) -> tuple[Sequence[Post], list[str]]:
-        """Return the posts that pass, and lines on the others.
-
-        Raises:
-            DataError: see `passing`, and if no post passes.
-        """
+        """Return the posts that pass, and lines on the others; a `DataError` if none passes, or as for `passing`."""
         if not self:
             return posts, []
         lines, passing = self.left_out(posts), [post for post in posts if self.passes(post)]

@@ -314,7 +314,7 @@ def test_a_blind_project_sends_no_scores_and_no_marks_and_draws_at_random(served
             assert hidden.items() <= post.items()
             assert not any(marked for _, marked in post["parts"])
         posts = one.get(f"{path}/posts", params={"annotator": "Ada", "count": 200}).json()["posts"]
-        assert {post["score"] for post in posts} == {None}
+        assert "score" not in posts[0]
     likeliest = [int(post["id"][1:]) % 3 == 0 for post in posts]
     assert 1 <= sum(likeliest[:10]) <= 9  # in no order of relevance
     assert one.get(path).json()["meaning"] == ""

@@ -48,14 +48,10 @@ class Agreement:
         alpha = float(_alphas(units[None], counts)[0])
         usual = counts[:, (units @ counts).argmax()] if size else np.zeros(0)
         others = int(units[usual < counts.sum(axis=1)].sum())
-        missing = {
-            f"fewer than {_LEAST_UNITS} posts have several labels": size < _LEAST_UNITS,
-            "no two labels of a post differ": (same == pairs).all(),
-            f"fewer than {_LEAST_OTHERS} posts have another label than the most frequent one": others
-            < _LEAST_OTHERS,
-        }
-        why, interval = next((reason for reason, holds in missing.items() if holds), ""), None
-        if not why:
+        few = f"fewer than {_LEAST_OTHERS} posts have another label than the most frequent one"
+        why, interval = "no two labels of a post differ" if (same == pairs).all() else "", None
+        why = f"fewer than {_LEAST_UNITS} posts have several labels" if size < _LEAST_UNITS else why
+        if not (why := why or few * (others < _LEAST_OTHERS)):
             samples = np.random.default_rng(seed).multinomial(size, units / size, size=_RESAMPLES)
             low, high = np.nanquantile(_alphas(samples, counts), (0.025, 0.975))
             interval = float(low), float(high)

@@ -76,7 +76,7 @@ class ServedSession:
         self.key = key
         self.project = project
         self.context = PostContext(session.posts)
-        self._listed: tuple[int, str, list[tuple[LabeledPost, list[LabeledPost]]]] | None = None
+        self._listed: tuple[Any, list[tuple[LabeledPost, list[LabeledPost]]]] | None = None
 
     @property
     def guidelines(self) -> str:
@@ -197,10 +197,9 @@ class ServedSession:
     def posts(self, listing: Listing, person: str | None = None) -> dict[str, Any]:
         """Return matching posts: those that the annotator labeled first, latest first; then the others by score.
 
-        In a blind session, the others come in random order, and there are no scores.
-
-        Labels and notes of others are shown, and can be filtered by, only on posts that the annotator has labeled as
-        relevant or not; from then on, another label of theirs is not independent.
+        In a blind session, the others come in random order. Labels and notes of others are shown, and can be filtered
+        by, only on posts that the annotator has labeled as relevant or not; from then on, another label of theirs is
+        not independent.
         """
         conditions = Filter(listing.since, listing.until, (listing.lang,) if listing.lang else ())
         text = listing.text.strip().casefold()
@@ -222,13 +221,12 @@ class ServedSession:
         looked_at = page if listing.label in ("all", "none") else passing
         if revealed := [post.post.id for post, labels in looked_at if len(labels) > 1]:
             self.session.reveal(annotator, revealed)
-        name_of, blind = self.session.label_set.name_of, self.session.settings.blind
+        name_of = self.session.label_set.name_of
         return {
             "total": len(matching),
             "posts": [
                 {
                     **post_view(post.post),
-                    "score": None if blind else post.score,
                     "labels": [
                         (label.annotator or "", label.value, name_of(label.value, label.choice))
                         for label in labels
@@ -243,22 +241,28 @@ class ServedSession:
 
     def _list(self, annotator: str, ids: list[str]) -> list[tuple[LabeledPost, list[LabeledPost]]]:
         """Return posts with the labels that an annotator may see; all of them are cached until there are new events."""
-        number, cached = self.session.number_of_events, self._listed  # other threads list for others
-        if ids or cached is None or cached[:2] != (number, annotator):
+        blind, seed = self.session.settings.blind, self.session.settings.seed
+        key, cached = (
+            (self.session.number_of_events, annotator, blind),
+            self._listed,
+        )  # other threads list for others
+        if ids or cached is None or cached[0] != key:
             groups: dict[str, list[LabeledPost]] = {}
             for record in self.session.labeled(ids=set(ids) or None):
                 groups.setdefault(record.post.id, []).append(record)
             listed = [_seen_by(annotator, records) for records in groups.values()]
-            settings = self.session.settings
-            if settings.blind:
-                listed.sort(key=lambda both: crc32(f"{settings.seed} {both[0].post.id!a}".encode()))
-            else:
-                listed.sort(key=lambda both: both[0].score, reverse=True)
-            listed.sort(key=lambda both: both[0].time or _FIRST, reverse=True)
-            cached = number, annotator, listed
+
+            def place(both: tuple[LabeledPost, list[LabeledPost]]) -> tuple[datetime, float]:
+                post = both[0]
+                return post.time or _FIRST, crc32(
+                    f"{seed} {post.post.id!a}".encode()
+                ) if blind else post.score
+
+            listed.sort(key=place, reverse=True)
+            cached = key, listed
             if not ids:
                 self._listed = cached
-        return cached[2]
+        return cached[1]
 
 
 def _seen_by(annotator: str, records: list[LabeledPost]) -> tuple[LabeledPost, list[LabeledPost]]:
