@@ -75,29 +75,18 @@ def test_a_short_article_without_a_wall_is_read(title: str, text: str) -> None:
 @pytest.mark.parametrize(
     "wall",
     [
-        "Subscribe to continue reading.",
-        "Already a subscriber? Log in",
-        "This article is for subscribers only.",
-        "Sign in to read the whole story.",
-        "You’ve reached your limit of free articles.",
-        "Jetzt weiterlesen mit G+",
-        "Sie haben bereits ein Abo? Hier anmelden",
-        "Dieser Artikel ist exklusiv für Abonnenten.",
-        "Cet article est réservé aux abonnés.",
-        "Il vous reste 80 % de cet article à lire.",
-        "Suscríbete para seguir leyendo",
-        "Contenido exclusivo para suscriptores",
-        "Contenuto riservato agli abbonati",
-        "Conteúdo exclusivo para assinantes",
-        "Dit artikel is alleen voor abonnees",
-        "Artikeln är endast för prenumeranter",
-        "Artiklen er kun for abonnenter",
-        "Artykuł tylko dla prenumeratorów",
-        "Статья доступна только для подписчиков",
-        "この記事は有料会員限定です。",
-        "订阅后继续阅读",
+        "Subscribe to continue reading.", "Already a subscriber? Log in",
+        "This article is for subscribers only.", "Sign in to read the whole story.",
+        "You’ve reached your limit of free articles.", "Jetzt weiterlesen mit G+",
+        "Sie haben bereits ein Abo? Hier anmelden", "Dieser Artikel ist exklusiv für Abonnenten.",
+        "Cet article est réservé aux abonnés.", "Il vous reste 80 % de cet article à lire.",
+        "Suscríbete para seguir leyendo", "Contenido exclusivo para suscriptores",
+        "Contenuto riservato agli abbonati", "Conteúdo exclusivo para assinantes",
+        "Dit artikel is alleen voor abonnees", "Artikeln är endast för prenumeranter",
+        "Artiklen er kun for abonnenter", "Artykuł tylko dla prenumeratorów",
+        "Статья доступна только для подписчиков", "この記事は有料会員限定です。", "订阅后继续阅读",
     ],
-)
+)  # fmt: skip
 def test_teasers_before_a_paywall_are_refused(wall: str) -> None:
     html = page(START, extra=f"<div class='offer'><p>{wall}</p></div>")
     message = refusal(html)
