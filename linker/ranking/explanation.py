@@ -5,21 +5,26 @@ An explanation depends on the article, the post, the model and all posts that we
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
+from itertools import permutations
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from linker.common.text_keys import keys_of
+from linker.data.languages import language_code, language_of
 from linker.data.types import Article, Post
 from linker.models.features.content_words import Span, WordWeights, align, is_content_word, words_of
 from linker.models.features.feature import Share
 from linker.models.features.postings import bm25_idf
 from linker.models.features.table import PostTable
 from linker.models.model import Model
+from linker.models.score_scale import UNSCALED, ScoreScale
 
+#: The start of the points of a score.
+AVERAGE = "average_post"
 #: Posts whose mean others are compared with, evenly spaced.
 _COMPARED = 10_000
 _ARTICLE_WORDS = 20
@@ -36,14 +41,15 @@ class Explanation(NamedTuple):
             words.
         post_words: the post's content words, in order, with their contributions to the raw score; only those above 0.
         post_spans: (start, end) of the content words in the post that contributed at least the mean over its words.
-        shares: `text_similarity`, `shared_words` and `date`, those that the model considers → whole percentages of the
-            difference to the average of all posts. Absolute values add up to 100; negative ones lowered the score.
+        points: `average_post` → the score of the average of all posts; then those of `text_similarity`, `shared_words`
+            and `date` that the model considers → the points that they add to it or, below 0, take from it. The sum
+            is the post's score.
     """
 
     article_words: WordWeights
     post_words: WordWeights
     post_spans: list[Span]
-    shares: Mapping[str, int] = MappingProxyType({})
+    points: Mapping[str, float] = MappingProxyType({})
 
     @property
     def article_line(self) -> str:
@@ -52,11 +58,16 @@ class Explanation(NamedTuple):
 
     @property
     def decided_by(self) -> str:
-        """Return the shares as text, such as `text similarity 70 %, shared words 20 %, date 10 % against it`."""
-        return ", ".join(
-            f"{name.replace('_', ' ')} {abs(value)} %{' against it' if value < 0 else ''}"
-            for name, value in self.shares.items()
-        )
+        """Return the points as text, such as `average post 12.0, text similarity +31.2, date −5.1 = 38.1`."""
+        if not self.points:
+            return ""
+        total = round(10 * round(sum(self.points.values()), 1))
+        tenths = {name: round(10 * points) for name, points in self.points.items()}
+        # So that the rounded numbers add up, too.
+        tenths[max(self.points, key=lambda name: abs(self.points[name]))] += total - sum(tenths.values())
+        first, *others = ((name.replace("_", " "), value / 10) for name, value in tenths.items())
+        terms = [f"{name} {'+' if value >= 0 else '−'}{abs(value):.1f}" for name, value in others]
+        return f"{', '.join([f'{first[0]} {first[1]:.1f}', *terms])} = {total / 10:.1f}"
 
 
 class Explainer:
@@ -67,23 +78,30 @@ class Explainer:
         table: all posts that were scored.
         articles: the articles as they were scored.
         encode: explain by embeddings, too: about ten more texts to encode per post.
+        scale: the map of raw scores to those that users see.
     """
 
     def __init__(
-        self, model: Model, table: PostTable, articles: Sequence[Article], encode: bool = True
+        self,
+        model: Model,
+        table: PostTable,
+        articles: Sequence[Article],
+        encode: bool = True,
+        scale: ScoreScale = UNSCALED,
     ) -> None:
         self._model = model.suited_to(articles, table.languages(None))
-        self._table, self._articles, self._encode = table, articles, encode
+        self._table, self._articles, self._encode, self._scale = table, articles, encode, scale
+        self._languages = {language_of(article) for article in articles}
 
     def __call__(self, rows: np.ndarray, posts: Sequence[Post]) -> list[Explanation] | None:
         """Explain the scores of the posts in some rows; None if the model cannot be explained."""
         explanations = self.words(posts)
         if explanations is None:
             return None
-        return [one._replace(shares=shares) for one, shares in zip(explanations, self._shares(rows))]
+        return [one._replace(points=points) for one, points in zip(explanations, self._points(rows))]
 
     def words(self, posts: Sequence[Post]) -> list[Explanation] | None:
-        """Explain the scores of posts without shares, which need the scores of other posts; None as in `__call__`."""
+        """Explain the scores of posts without points, which need the scores of other posts; None as in `__call__`."""
         contributions = {
             feature: of_posts
             for feature in self._model.features()
@@ -93,7 +111,16 @@ class Explainer:
         of_posts = self._model.parts_by_word(contributions, self._articles)
         if of_posts is None:
             return None
-        return [_explanation(self._article_words, words, post) for words, post in zip(of_posts, posts)]
+        return [self._explanation(words, post) for words, post in zip(of_posts, posts)]
+
+    def _explanation(self, carried: dict[str, float], post: Post) -> Explanation:
+        language = language_of(Article("", post.text, language=language_code(post.language or "")))
+        words, languages = words_of(post.text), {language, *self._languages}
+        count = Counter(words)
+        weights = [(word, max(carried.get(word, 0.0), 0.0) / count[word]) for word in words]
+        content = {word for word, weight in weights if weight > 0 and is_content_word(word, languages)}
+        heavy = [(word, weight) for word, weight in weights if word in content]
+        return Explanation(self._article_words, heavy, _spans(post.text, weights, content))
 
     @cached_property
     def _article_words(self) -> WordWeights:
@@ -101,79 +128,58 @@ class Explainer:
         totals: defaultdict[str, float] = defaultdict(float)
         postings = self._table.postings("english")
         for article in self._articles:
-            counts = Counter(word for word in words_of(article.full_text) if is_content_word(word))
+            languages = [language_of(article)]
+            counts = Counter(word for word in words_of(article.full_text) if is_content_word(word, languages))
             idf = bm25_idf(postings.posts, postings.containing(keys_of(list(counts))[:, 0]))
             weights = (1 + np.log(np.array([*counts.values()], dtype=np.float64))) * idf
             whole = weights.sum() or 1
             for word, weight in zip(counts, weights.tolist()):
                 totals[word] += weight / whole / len(self._articles)
-        return _heaviest(totals)
+        found = [(word, weight) for word, weight in totals.items() if weight > 0]
+        return sorted(found, key=lambda item: (-item[1], item[0]))[:_ARTICLE_WORDS]
 
-    def _shares(self, rows: np.ndarray) -> list[dict[str, int]]:
-        """Return the shares of the parts of scores in the difference between each post and the average post."""
+    def _points(self, rows: np.ndarray) -> list[dict[str, float]]:
+        """Return the points of the parts of scores, as `Explanation` has them: Shapley values from the average post.
+
+        A part's points are what it adds to the score when the parts are added one by one, the mean over all orders.
+        """
         average = np.arange(0, len(self._table), max(1, -(-len(self._table) // _COMPARED)))
         if self._model.separable(self._articles):
             some, at = np.unique(np.concatenate([rows, average]), return_inverse=True)
-            parts, rows, average = self._parts(some), at[: len(rows)], at[len(rows) :]
+            (raw, parts), rows, average = self._parts(some), at[: len(rows)], at[len(rows) :]
         else:
-            parts = self._parts_of_all
-        means = {share: part[average].mean() for share, part in parts.items()}
-        found = []
-        for row in rows.tolist():
-            moved = {share: float(part[row] - means[share]) for share, part in parts.items()}
-            if sum(map(abs, moved.values())) < 1e-9:  # all posts are alike, or there is only one
-                moved = {share: float(part[row]) for share, part in parts.items()}
-            found.append(_percent(moved))
-        return found
+            raw, parts = self._parts_of_all
+        moved = np.stack([part[rows] - part[average].mean() for part in parts.values()])  # parts × rows
+        start = raw[rows] - moved.sum(axis=0)
+        points, orders = np.zeros(moved.shape), [*permutations(range(len(moved)))]
+        for order in orders:
+            before = start
+            for part in order:
+                points[part] += self._scale(before + moved[part]) - self._scale(before)
+                before = before + moved[part]
+        columns = np.vstack([self._scale(start), points / len(orders)]).T.tolist()
+        return [dict(zip((AVERAGE, *parts), column)) for column in columns]
 
     @cached_property
-    def _parts_of_all(self) -> dict[Share, np.ndarray]:
+    def _parts_of_all(self) -> tuple[np.ndarray, dict[Share, np.ndarray]]:
         return self._parts(None)
 
-    def _parts(self, rows: np.ndarray | None) -> dict[Share, np.ndarray]:
-        """Return the parts of the scores of some posts, the mean over the articles: float64, one per post."""
+    def _parts(self, rows: np.ndarray | None) -> tuple[np.ndarray, dict[Share, np.ndarray]]:
+        """Return the raw scores of some posts and their parts, means over the articles: float64, one per post."""
         scores = {f: f.scores(self._table, self._articles, rows) for f in self._model.features()}
+        raw = self._model.combine(scores, self._articles).mean(axis=0, dtype=np.float64)
         parts = self._model.parts_by_kind(scores, self._articles)
-        return {share: part.mean(axis=0, dtype=np.float64) for share, part in parts.items()}
+        return raw, {share: part.mean(axis=0, dtype=np.float64) for share, part in parts.items()}
 
 
-def _percent(moved: Mapping[Share, float]) -> dict[str, int]:
-    """Return whole percentages, signed, whose absolute values add up to 100, by the largest remainders."""
-    total = sum(map(abs, moved.values()))
-    if not total:
-        return dict.fromkeys(moved, 0)
-    exact = {share: 100 * abs(value) / total for share, value in moved.items()}
-    whole = {share: int(value) for share, value in exact.items()}
-    by_remainder = sorted(exact, key=lambda share: (whole[share] - exact[share], share))
-    for share in by_remainder[: 100 - sum(whole.values())]:
-        whole[share] += 1
-    return {share: -value if moved[share] < 0 else value for share, value in whole.items()}
-
-
-def _explanation(article_words: WordWeights, carried: dict[str, float], post: Post) -> Explanation:
-    words = words_of(post.text)
-    count = Counter(words)
-    weights = [(word, max(carried.get(word, 0.0), 0.0) / count[word]) for word in words]
-    return Explanation(article_words, _above_zero(weights), _spans(post.text, weights))
-
-
-def _heaviest(weights: dict[str, float]) -> WordWeights:
-    words = [(word, weight) for word, weight in weights.items() if weight > 0 and is_content_word(word)]
-    return sorted(words, key=lambda item: (-item[1], item[0]))[:_ARTICLE_WORDS]
-
-
-def _above_zero(weights: Iterable[tuple[str, float]]) -> WordWeights:
-    return [(word, weight) for word, weight in weights if weight > 0 and is_content_word(word)]
-
-
-def _spans(text: str, weights: WordWeights) -> list[Span]:
+def _spans(text: str, weights: WordWeights, content: Set[str]) -> list[Span]:
     """Return the spans of content words with at least the mean weight, without overlaps."""
     share = sum(weight for _, weight in weights) / max(len(weights), 1)
     places = align(text, [token for token, _ in weights])
     spans = sorted(
         place
         for place, (word, weight) in zip(places, weights)
-        if place and 0 < weight >= share and is_content_word(word)
+        if place and weight >= share and word in content
     )
     apart: list[Span] = []
     for start, end in spans:

@@ -142,7 +142,7 @@ def print_table(file: IO[str], ranking: Ranking) -> None:
             text.append(f" … ({more:,} more characters)", "dim")
         if ranked.copies:
             text.append(f" (+{ranked.others})", "dim")
-        if ranked.explanation and ranked.explanation.shares:
+        if ranked.explanation and ranked.explanation.points:
             text.append(f"\n{ranked.explanation.decided_by}", "dim")
         numbers = [str(ranked.rank), f"{ranked.score:.1f}"]
         numbers += [f"{ranked.probability:.2f}"] if ranking.has_probabilities else []

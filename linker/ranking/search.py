@@ -73,7 +73,7 @@ def search(
     if request.explain:
         from linker.ranking.explanation import Explainer
 
-        explain = Explainer(model, table, scores.query)
+        explain = Explainer(model, table, scores.query, scale=scores.scale)
     cut = slice(request.offset, None)
     user_scores = UserScores(scores.scale, thresholds)
     lazy = RankedPosts(table, rows[cut], found[cut], copies[cut], user_scores, request.offset + 1, explain)

@@ -128,12 +128,11 @@ def test_a_corpus_agrees(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     search = ("corpus", "search", "corpus", "--article", "a.json", "--explain", "--copies")
     run(monkeypatch, *search, "--out", "found.jsonl")
     assert of_file(folder / "found.jsonl") == near(of_file(folder / "all.jsonl"))
-    shares = [
-        {row["id"]: row["shares"] for row in map(json.loads, (folder / name).read_text().splitlines())}
+    points = [
+        {row["id"]: row["points"] for row in map(json.loads, (folder / name).read_text().splitlines())}
         for name in ("all.jsonl", "found.jsonl")
     ]
-    assert shares[0] == shares[1]
-    assert all(sum(map(abs, one.values())) == 100 for one in shares[0].values())
+    assert points[0] == {post: pytest.approx(found, abs=1e-3) for post, found in points[1].items()}
 
 
 def test_a_printed_score_is_a_threshold_and_a_sentence_is_below(

@@ -122,7 +122,7 @@ def test_published_dates_an_article_and_without_a_date_none_has_a_share() -> Non
     dated = ranker.rank(article, posts, explain=True, published="2024-01-16")
     assert [ranked.post.id for ranked in dated] == ["1", "2"]
     assert dated[0].explanation is not None
-    assert "date" in dated[0].explanation.shares
+    assert "date" in dated[0].explanation.points
     undated = ranker.rank(article, posts, explain=True)
     assert undated[0].explanation is not None
-    assert "date" not in undated[0].explanation.shares
+    assert "date" not in undated[0].explanation.points

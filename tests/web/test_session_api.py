@@ -298,7 +298,7 @@ def test_a_pasted_article_is_ranked(client: Client) -> None:
     assert "weir" in "".join(text for text, _ in answer["posts"][0]["parts"])
     assert any(marked for _, marked in answer["posts"][0]["parts"])
     assert answer["meaning"].startswith("score: 0 to 100, ")
-    assert answer["posts"][0]["shares"] == "shared words 100 %"
+    assert answer["posts"][0]["decided_by"].endswith(f"= {answer['posts'][0]['score']:.1f}")
     assert all(0 <= post["score"] <= 100 for post in answer["posts"])
 
 

@@ -1,13 +1,14 @@
 """Content words of a text: where they are in it, and the text without each of them."""
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from linker.data.characters import folded, plain_pieces
-from linker.data.types import Post
-from linker.models.features.words import COMMON, ENGLISH, UNSPACED, lexical_words
+from linker.data.languages import function_words, language_of
+from linker.data.types import Article, Post
+from linker.models.features.words import CHARACTER, COMMON, ENGLISH, UNSPACED, WORD_LISTS, lexical_words
 
 WordWeights = list[tuple[str, float]]
 Span = tuple[int, int]
@@ -56,13 +57,30 @@ def _places(text: str, tokens: Sequence[str]) -> Iterator[Span | None]:
 _LETTER = re.compile(r"[^\W\d_]")
 
 
-def is_content_word(word: str) -> bool:
+def is_content_word(word: str, languages: Iterable[str | None] = ()) -> bool:
     """Return whether a word is a content word: not a function word, common to all topics, or a numeral.
 
-    In other languages than English all words with letters are content words.
+    Args:
+        word: a word as `words_of` returns it.
+        languages: other languages than English whose function words are none.
     """
     word = folded(word)
-    return bool(_LETTER.search(word)) and word not in ENGLISH and word not in COMMON and word[1:] != ""
+    if not _LETTER.search(word) or word in ENGLISH or word in COMMON or not word[1:]:
+        return False
+    return not any(_is_function_word(word, code) for code in languages if code)
+
+
+def _is_function_word(word: str, language: str) -> bool:
+    known = _function_words(language)
+    if UNSPACED.match(word):
+        return word in known or any(character in known for character in CHARACTER.findall(word))
+    return all(part in known for part in word.split("'") if part)  # c'est
+
+
+@cache
+def _function_words(language: str) -> frozenset[str]:
+    listed = [*function_words(language), *map(folded, WORD_LISTS.get(language, ()))]
+    return frozenset(part for word in listed for part in (word, *words_of(word)))  # pairs of characters, too
 
 
 def words_of(text: str) -> list[str]:
@@ -85,8 +103,8 @@ class Shortened(NamedTuple):
 @lru_cache(maxsize=1_000)
 def shortened(text: str) -> Shortened:
     """Return a text without each of its content words, all occurrences of it."""
-    words = words_of(text)
-    content = [word for word in dict.fromkeys(words) if is_content_word(word)][:_MOST_WORDS]
+    words, languages = words_of(text), [language_of(Article("", text))]
+    content = [word for word in dict.fromkeys(words) if is_content_word(word, languages)][:_MOST_WORDS]
     spans: dict[str, list[Span]] = {word: [] for word in words}
     for word, span in zip(words, align(text, words)):
         if span:

@@ -11,11 +11,12 @@ from linker.data.characters import MARKS, folded, is_latin, plain
 from linker.data.languages import function_words
 from linker.data.tokenizers.patterns import WORD
 
-_LISTS = read_sections(Path(__file__).with_name("english.ini"))
-#: English function words.
-ENGLISH = frozenset(" ".join(_LISTS["function words"]).split())
-#: English words that are frequent in posts and news of every topic.
-COMMON = frozenset(" ".join(_LISTS["common words"]).split())
+#: `function words` and `common words` of English, and function words of other languages by their codes.
+WORD_LISTS = {
+    name: frozenset(" ".join(lines).split())
+    for name, lines in read_sections(Path(__file__).with_name("function_words.ini")).items()
+}
+ENGLISH, COMMON = WORD_LISTS["function words"], WORD_LISTS["common words"]
 
 StopWords = Literal["english", "none"]
 #: In the place of stop words: all words, each as its runs of four characters.
@@ -38,7 +39,8 @@ _LATIN_WORD = re.compile(r"[^\W_]++(?:'[^\W_]++)*+")
 _SPACED = bytes(code if chr(code).isalnum() or chr(code) == "'" else 32 for code in range(128)) * 2
 _LETTERS = rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*"
 _WORD = re.compile(rf"{_LETTERS}(?:'{_LETTERS})*")
-_CHARACTER = re.compile(rf".[{MARKS}]*", re.DOTALL)
+#: A character with its marks.
+CHARACTER = re.compile(rf".[{MARKS}]*", re.DOTALL)
 
 
 def lexical_words(text: str, stop_words: str = "english") -> list[str]:
@@ -89,7 +91,7 @@ def runs_of(word: str) -> tuple[str, ...]:
 
 def _pairs(match: re.Match[str]) -> str:
     """Separate each pair of adjacent characters, with the marks of the second, from the others by spaces."""
-    characters = _CHARACTER.findall(match[0])
+    characters = CHARACTER.findall(match[0])
     pairs = [first + second for first, second in pairwise(characters)] or characters
     return f" {' '.join(pairs)} "
 

@@ -23,7 +23,7 @@ def record(ranked: RankedPost) -> dict[str, Any]:
 
     `source` is where the post was read, file and line. An extra field whose name is taken gets `post_` before it.
     `copies` is the number of near-duplicates that the post represents. `probability` is present if it is known,
-    `article_words` and `post_words` (as [word, weight] pairs) and `shares` (part of the score → percent) if
+    `article_words` and `post_words` (as [word, weight] pairs) and `points` (part of the score → points) if
     explanations were requested.
     """
     post, explanation = ranked.post, ranked.explanation
@@ -42,7 +42,7 @@ def record(ranked: RankedPost) -> dict[str, Any]:
     if explanation is not None:
         values["article_words"] = [_pair(pair) for pair in explanation.article_words]
         values["post_words"] = [_pair(pair) for pair in explanation.post_words]
-        values["shares"] = dict(explanation.shares)
+        values["points"] = dict(map(_pair, explanation.points.items()))
     for name, value in post.extra.items():
         values[f"post_{name}" if name in values else name] = value
     return values

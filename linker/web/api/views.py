@@ -82,7 +82,7 @@ def ranking_view(ranking: Ranking, article: Article, total: int) -> dict[str, An
                 **post_view(ranked.post, ranked.explanation.post_spans if ranked.explanation else ()),
                 "rank": ranked.rank,
                 "score": ranked.score,
-                "shares": ranked.explanation.decided_by if ranked.explanation else "",
+                "decided_by": ranked.explanation.decided_by if ranked.explanation else "",
             }
             for ranked in ranking
         ],

@@ -84,7 +84,7 @@ export class RankView {
       const bar = el("span");
       bar.style.width = `${post.score.toFixed(1)}%`;
       return el("li", {}, el("span", { class: "place", "aria-hidden": "true" }, post.rank),
-        el("div", {}, words(post.parts), el("div", { class: "score num" }, el("span", { class: "meter", "aria-hidden": "true" }, bar), `score ${post.score.toFixed(1)}`, post.shares && ` · ${post.shares}`)));
+        el("div", {}, words(post.parts), el("div", { class: "score num" }, el("span", { class: "meter", "aria-hidden": "true" }, bar), `score ${post.score.toFixed(1)}`, post.decided_by && ` · ${post.decided_by}`)));
     }));
     this.results.replaceChildren(el("div", { class: "panel" },
       el("h2", {}, `The best ${counted(answer.posts.length, "post")} of ${whole(answer.total)}`),

@@ -247,7 +247,8 @@ def test_explain_marks_the_words(run: Run) -> None:
     assert sorted(word for word, _ in record["article_words"]) == ["bridge", "council", "cracks"]
     raw = sum(weight for _, weight in record["post_words"])
     assert float(load("bm25").model.score_scale()(raw)) == pytest.approx(record["score"], rel=1e-4)
-    assert record["shares"] == {"shared_words": 100}
+    assert sum(record["points"].values()) == pytest.approx(record["score"], rel=1e-4)
+    assert f"= {record['score']:.1f}" in out
 
 
 def test_a_model_that_cannot_explain_says_so(run: Run, tmp_path: Path) -> None:

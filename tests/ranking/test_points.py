@@ -1,5 +1,6 @@
-"""Shares: what moved the score of a post away from that of the average post."""
+"""Points: what the parts of a score add to that of the average post."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -19,7 +20,7 @@ from linker.models.features.feature import DATE, TEXT, WORDS, Share
 from linker.models.features.memory_table import MemoryTable
 from linker.models.model import Model
 from linker.models.tfidf import TfidfModel
-from linker.ranking.explanation import Explainer, Explanation, _percent
+from linker.ranking.explanation import AVERAGE, Explainer, Explanation
 from linker.ranking.ranker import Ranker
 
 DAY = datetime(2031, 4, 12, tzinfo=timezone.utc)
@@ -41,7 +42,7 @@ class Lengths(Model):
 
 def of(model: Model, articles: Sequence[Article] = (ARTICLE,)) -> tuple[dict[Share, np.ndarray], np.ndarray]:
     scores = model.score_independently(articles, POSTS).mean(axis=0)
-    return Explainer(model, MemoryTable(POSTS), articles)._parts(None), scores
+    return Explainer(model, MemoryTable(POSTS), articles)._parts(None)[1], scores
 
 
 def test_the_parts_of_the_default_model_add_up_to_its_score() -> None:
@@ -95,35 +96,39 @@ class ByHand(Model):
         return {share: np.array([part[:posts]]) for share, part in PARTS.items()}
 
 
-def test_shares_by_hand() -> None:
+def test_points_by_hand() -> None:
     posts = [Post(str(n), "text") for n in range(3)]
     # The means are 2, 0 and 5.
-    assert Explainer(ByHand(), MemoryTable(posts), [ARTICLE])._shares(np.arange(3)) == [
-        {TEXT: 50, WORDS: 0, DATE: -50},
-        {TEXT: -50, WORDS: 0, DATE: -50},
-        {TEXT: 0, WORDS: 0, DATE: 100},
+    assert Explainer(ByHand(), MemoryTable(posts), [ARTICLE])._points(np.arange(3)) == [
+        {AVERAGE: 7, TEXT: 1, WORDS: 0, DATE: -1},
+        {AVERAGE: 7, TEXT: -1, WORDS: 0, DATE: -1},
+        {AVERAGE: 7, TEXT: 0, WORDS: 0, DATE: 2},
     ]
-    alone = Explainer(ByHand(), MemoryTable(posts[:1]), [ARTICLE])._shares(np.arange(1))
-    assert alone == [{TEXT: 43, WORDS: 0, DATE: 57}], "a single post"
+    squares: Any = np.square  # one part after the other: from 49 to 64 and back, or to 36 and back
+    first, *_ = Explainer(ByHand(), MemoryTable(posts), [ARTICLE], scale=squares)._points(np.arange(3))
+    assert first == pytest.approx({AVERAGE: 49, TEXT: 14, WORDS: 0, DATE: -14})
+    alone = Explainer(ByHand(), MemoryTable(posts[:1]), [ARTICLE])._points(np.arange(1))
+    assert alone == [{AVERAGE: 7, TEXT: 0, WORDS: 0, DATE: 0}], "a single post"
 
 
-@given(st.dictionaries(st.sampled_from([TEXT, WORDS, DATE]), st.floats(-1e6, 1e6), min_size=1))
-def test_absolute_percentages_add_up_to_100(moved: dict[Share, float]) -> None:
-    found = _percent(moved)
-    total = sum(map(abs, moved.values()))
-    assert sum(map(abs, found.values())) == (100 if total else 0)
-    for name in moved:
-        value = found[name]
-        assert value * moved[name] >= 0
-        assert not total or abs(abs(value) - 100 * abs(moved[name]) / total) < 1 + 1e-6
+@given(st.dictionaries(st.sampled_from([TEXT, WORDS, DATE]), st.floats(-100, 100), min_size=1))
+def test_shown_points_add_up_to_the_shown_score(points: dict[Share, float]) -> None:
+    *terms, total = re.findall(
+        r"[+−]?\d+\.\d", Explanation([], [], [], {AVERAGE: 400.0, **points}).decided_by
+    )
+    tenths = [round(10 * float(term.replace("−", "-"))) for term in terms]
+    assert sum(tenths) == round(10 * float(total)) == round(10 * round(400 + sum(points.values()), 1))
+    assert tenths[1:] == pytest.approx([10 * value for value in points.values()], abs=2.51)
 
 
 def test_without_dates_no_share_of_a_score_is_theirs() -> None:
     ranker = linker.load("distilled")
     everything = ranker.rank(ARTICLE, POSTS, explain=True)
-    assert all(one.explanation and list(one.explanation.shares) == [TEXT, WORDS, DATE] for one in everything)
+    assert all(
+        one.explanation and list(one.explanation.points) == [AVERAGE, TEXT, WORDS, DATE] for one in everything
+    )
     day_after = ranker.rank(ARTICLE, POSTS, ignore_dates=True, explain=True)
-    assert all(one.explanation is not None and DATE not in one.explanation.shares for one in day_after)
+    assert all(one.explanation is not None and DATE not in one.explanation.points for one in day_after)
 
 
 def test_the_date_decides_between_equal_texts() -> None:
@@ -139,12 +144,48 @@ def test_the_date_decides_between_equal_texts() -> None:
         },
     )
     ranking = Ranker(model).rank(ARTICLE, posts, explain=True, copies=True)
-    found = [one.explanation.shares for one in ranking if one.explanation]
-    assert found[0] == {WORDS: 0, DATE: 100}
-    assert found[-1] == {WORDS: 0, DATE: -100}
+    found = [one.explanation.points for one in ranking if one.explanation]
+    assert found[0][DATE] > 0 > found[-1][DATE]
+    assert [points[WORDS] for points in found] == [0, 0, 0, 0]
+    assert [sum(points.values()) for points in found] == pytest.approx([one.score for one in ranking])
 
 
 def test_the_sentence_names_what_lowered_the_score() -> None:
-    explanation = Explanation([], [], [], {TEXT: 70, WORDS: 20, DATE: -10})
-    assert explanation.decided_by == "text similarity 70 %, shared words 20 %, date 10 % against it"
+    explanation = Explanation([], [], [], {AVERAGE: 12.04, TEXT: 31.21, WORDS: 0.01, DATE: -5.12})
+    assert (
+        explanation.decided_by
+        == "average post 12.0, text similarity +31.2, shared words +0.0, date −5.1 = 38.1"
+    )
     assert Explanation([], [], []).decided_by == ""
+
+
+def test_function_words_of_any_language_explain_nothing() -> None:
+    texts = {
+        "pl": ("Wydra wróciła do rzeki, która płynie przez miasto.", "już jest wydra w rzece, która płynie"),
+        "id": ("Berang-berang kembali ke sungai yang ada di kota itu.", "yang di sungai itu berang-berang"),
+        "fr": (
+            "Les loutres sont de retour dans la rivière, c'est une joie.",
+            "c'est dans la rivière, une loutre",
+        ),
+        "zh": ("水獭回到了城市的河里，我们很高兴。", "我们的水獭在河里了"),
+    }
+    for code, (article, post) in texts.items():
+        query = Article("a", article, language=code)
+        shown = linker.load("best").rank(query, [Post("1", post, extra={"lang": code})], explain=True)
+        assert shown[0].explanation is not None
+        words = {word for word, _ in (*shown[0].explanation.post_words, *shown[0].explanation.article_words)}
+        assert words & {"rzece", "sungai", "rivière", "水獭"}
+        assert not words & {
+            "już",
+            "która",
+            "jest",
+            "yang",
+            "itu",
+            "di",
+            "c'est",
+            "dans",
+            "une",
+            "我们",
+            "的水",
+            "们的",
+        }
