@@ -187,7 +187,7 @@ class History:
             ]
             write(path, name, records, questions=session.codebook.questions)
             if name == "argilla":
-                no_times = {"time": None, "note_time": None, "answers_time": None}
+                no_times: dict[str, Any] = {"time": None, "note_time": None, "answers_time": None}
                 records = [replace(record, **no_times) for record in records]
             self._exports += [(path, records)] * bool(records)
         elif self._exports:

@@ -27,7 +27,7 @@ TOKEN = "a-token-of-some-length"
 
 def start(kind: str, folder: Path, config: str, port: int, behind: int) -> subprocess.Popen[bytes]:
     """Start nginx or Caddy with a config of the guide, on a port, before a server on another."""
-    made = ["-out", folder / "label.example.pem", "-keyout", folder / "label.example.key"]
+    made = ["-out", f"{folder}/label.example.pem", "-keyout", f"{folder}/label.example.key"]
     request = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=l"
     subprocess.run([*request.split(), *made], check=True, capture_output=True)
     config = re.sub("/etc/ssl/(certs|private)", str(folder), config.replace("8123", str(behind)))
@@ -68,7 +68,7 @@ def test_a_project_behind_a_proxy(
     server = Server(Served(projects=projects, model="bm25"), TOKEN, public_url=public.rstrip("/"))
     proxy = start(kind, tmp_path, config, port, server.port)
     try:
-        browser.wait(lambda: socket.create_connection(("127.0.0.1", port), 1).close() is None)
+        browser.wait(lambda: [socket.create_connection(("127.0.0.1", port), 1).close()])
         browser.driver.get(f"{public.rstrip('/')}#token={TOKEN}")  # the link without its slash
         browser.wait(lambda: browser.all(".projects .empty"))
         assert browser.driver.current_url == public

@@ -40,7 +40,7 @@ def test_answers_are_recorded_changed_and_taken_back_with_their_label(tmp_path: 
     session.label("kim", "p1", "not")  # of which the tone is not asked
     assert answers(session) == {"kim": {}}
     seen = [(session.undo("kim"), answers(session)) for _ in range(4)]
-    before: list[dict[str | None, Any]] = [{"kim": {"tone": -1}}] * 2 + [{"kim": {"tone": 2, "why": "so"}}]
+    before: list[Any] = [{"kim": {"tone": -1}}] * 2 + [{"kim": {"tone": 2, "why": "so"}}]
     assert seen == [("p1", one) for one in [*before, {None: None}]]
 
 
