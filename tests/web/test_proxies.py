@@ -25,6 +25,11 @@ NGINX, CADDY = (re.findall(rf"```{kind}\n(.*?)```", GUIDE, re.DOTALL) for kind i
 TOKEN = "a-token-of-some-length"
 
 
+def listens(port: int) -> bool:
+    with socket.create_connection(("127.0.0.1", port), 1):
+        return True
+
+
 def start(kind: str, folder: Path, config: str, port: int, behind: int) -> subprocess.Popen[bytes]:
     """Start nginx or Caddy with a config of the guide, on a port, before a server on another."""
     made = ["-out", f"{folder}/label.example.pem", "-keyout", f"{folder}/label.example.key"]
@@ -68,7 +73,7 @@ def test_a_project_behind_a_proxy(
     server = Server(Served(projects=projects, model="bm25"), TOKEN, public_url=public.rstrip("/"))
     proxy = start(kind, tmp_path, config, port, server.port)
     try:
-        browser.wait(lambda: [socket.create_connection(("127.0.0.1", port), 1).close()])
+        browser.wait(lambda: listens(port))
         browser.driver.get(f"{public.rstrip('/')}#token={TOKEN}")  # the link without its slash
         browser.wait(lambda: browser.all(".projects .empty"))
         assert browser.driver.current_url == public
