@@ -86,6 +86,60 @@ def test_single_keys_can_be_turned_off(browser: Browser, serve: Callable[..., Si
     assert [kind for kind, *_ in site.done()] == ["label", "undo"]
 
 
+QUESTIONS = [
+    {"key": "tone", "text": "How critical?", "kind": "scale", "low": 0, "high": 3, "required": True},
+    {
+        "key": "frame",
+        "text": "Which frame?",
+        "kind": "one_of",
+        "choices": ["conflict", "none"],
+        "required": True,
+    },
+    {"key": "why", "text": "Why?", "kind": "text"},
+]
+
+
+def test_questions_are_answered_by_keyboard_and_hidden_from_others(
+    browser: Browser, serve: Callable[..., Site]
+) -> None:
+    site = serve(make_posts(6), questions=QUESTIONS, overlap=1.0)
+    browser.open(site.url)
+    first = browser.post
+    browser.press("r", "3", Keys.ENTER)  # an answer is missing
+    assert browser.text(".questions .problem") == "Answer “Which frame?” first."
+    browser.press("2", "r 1 and n")  # the focus is in the text, in which keys are letters
+    site.stop()
+    press_label(browser, Keys.ENTER)
+    press_label(browser, "n")  # of which nothing is asked
+    browser.wait(lambda: "2 changes kept" in browser.text("#sync"))
+    site.start()
+    browser.saved()
+    browser.driver.refresh()
+    browser.ready()
+    browser.one("#tab-posts").click()
+    shown = "tone: 3, frame: none, why: r 1 and n"
+    browser.wait(lambda: shown in browser.text(".list"))
+    browser.one(".under-row button").click()
+    browser.press("1", "1", Keys.ENTER)
+    browser.wait(lambda: shown.replace("3, frame: none", "1, frame: conflict") in browser.text(".list"))
+    browser.saved()
+    assert [kind for kind, *_ in site.done()] == ["label", "label", "answers"]
+    with Session.open(site.folder) as session:
+        (answers,) = [one.answers for one in session.labeled() if one.answers]
+    assert answers == {"tone": 1, "frame": "conflict", "why": "r 1 and n"}
+    browser.run("localStorage.clear()")
+    browser.open(site.url, "Bo")
+    for key in ("", "n"):  # before and after his own label
+        browser.one("#tab-label").click()
+        browser.wait(lambda: browser.post == first)
+        if key:
+            press_label(browser, key)
+            browser.saved()
+        browser.one("#tab-posts").click()
+        browser.wait(lambda: len(browser.all(".list > li")) == 6)
+        assert ("Ada: tone: 1" in browser.text(".list")) == bool(key)
+
+
 HOSTILE = [
     "<script>window.hacked = 1</script> otters",
     "<img src=x onerror='window.hacked = 2'> otters <svg onload='window.hacked = 3'>",

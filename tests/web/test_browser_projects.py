@@ -209,7 +209,7 @@ def test_a_whole_project_by_two_people(
 def test_own_labels_have_keys_and_names(browser: Browser, url: str, posts_file: Path) -> None:
     browser.driver.get(f"{url}#new")
     fill_in(browser, posts_file, model="bm25", people="Kim")
-    browser.one("#labels-scale").click()
+    browser.run("document.querySelector('#labels-scale').click()")  # the bar at the top may cover it
     create(browser)
     browser.one(".page-top .primary").click()
     browser.wait(lambda: browser.one("#name").is_displayed())
@@ -237,6 +237,11 @@ def test_everything_has_a_name_and_fits_on_a_phone(
     browser.driver.get(f"{url}#new")
     fill_in(browser, posts_file, model="bm25", people="Kim\nLee", per_post="2 people", guidelines="- **a**")
     browser.one("#labels-own").click()
+    for number, kind in enumerate(("A scale", "One of several answers"), 1):
+        browser.all("fieldset p > button")[-1].click()
+        browser.one(f"#question-{number}-text").send_keys("Is it so?")
+        browser.one(f"#question-{number}-kind").send_keys(kind)
+    browser.one("#question-2-choices").send_keys("a\nb")
     fits = "return document.documentElement.scrollWidth <= innerWidth"
     short = """return [...document.querySelectorAll('button, a.button, select, .tabs a, summary')]
         .filter((e) => e.offsetParent && e.getBoundingClientRect().height < 44 && !e.closest('.segments'))

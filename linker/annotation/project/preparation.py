@@ -114,5 +114,6 @@ def create_session(folder: Path) -> list[str]:
         question=settings.question,
         labels=settings.labels,
         blind=settings.blind,
+        questions=settings.questions,
     ).close()
     return [*notes, *lines]

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from linker.annotation.codebook import Codebook
 from linker.annotation.session.events import annotator_name, name_key
 from linker.annotation.session.label_set import label_set_problem
 from linker.articles.publication import publication_date
 from linker.common.errors import DataError, Faults, LinkerError
+from linker.config import build
 from linker.data.post_filter import Filter
 from linker.data.types import Article
 from linker.models.pretrained import BEST
@@ -55,6 +57,7 @@ class ProjectSettings:
         labels_per_post: number of people who label each post of the overlap; 1: there is no overlap.
         overlap: share of the posts, 0 to 1, that `labels_per_post` people label.
         labels: the label set.
+        questions: the further questions of the codebook.
         since: posts before this date or time are left out, as `linker rank` does; empty: none.
         until: posts from this date or time on are left out.
         languages: posts in other languages are left out; empty: none.
@@ -74,6 +77,7 @@ class ProjectSettings:
     labels_per_post: int = 1
     overlap: float = 1.0
     labels: tuple[dict[str, str], ...] = USUAL_LABELS
+    questions: Sequence[dict[str, Any]] = ()
     since: str = ""
     until: str = ""
     languages: tuple[str, ...] = ()
@@ -119,6 +123,8 @@ class ProjectSettings:
             if problem := label_set_problem(self.labels) or (None if self.labels else "has no label"):
                 raise LinkerError(f"label set: {problem}")
         with faults:
+            build(Codebook, {"questions": list(self.questions)})
+        with faults:
             if not 0 < self.target < 1:
                 raise LinkerError(f"target recall {self.target}: use a share between 0 and 1, such as 0.95")
         faults.raise_if_any()
@@ -157,7 +163,7 @@ def settings_of(values: dict[str, Any], articles: Sequence[Article]) -> ProjectS
     """
     simple = (
         *("title", "question", "guidelines", "model", "labels_per_post", "overlap", "target", "created"),
-        *("since", "until", "blind", "strategy"),
+        *("since", "until", "blind", "strategy", "questions"),
     )
     return ProjectSettings(
         articles=tuple(articles),

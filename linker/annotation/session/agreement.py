@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -17,7 +17,7 @@ _RESAMPLES, _LEAST_UNITS, _LEAST_OTHERS = 1_000, 20, 5
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement of several annotators on posts or other units, of labels without an order.
+    """Agreement of several annotators on posts or other units.
 
     Attributes:
         units: number of units with two or more labels; the others say nothing.
@@ -34,18 +34,23 @@ class Agreement:
     why_no_interval: str
 
     @classmethod
-    def of(cls, table: np.ndarray, seed: int = 13) -> Agreement:
+    def of(cls, table: np.ndarray, seed: int = 13, is_scale: bool = False) -> Agreement:
         """Return the agreement in a table of labels.
 
         Args:
             table: int, units × annotators: each label as a number from 0, see `label_table`; −1 where there is none.
             seed: the same seed gives the same interval.
+            is_scale: whether labels are points of a scale, and differ by the square of their distance (interval data);
+                else they are equal or not (nominal data).
         """
         counts, units = _patterns(table)
         size = int(units.sum())
         pairs = counts.sum(axis=1) * (counts.sum(axis=1) - 1)
         same = (counts * (counts - 1)).sum(axis=1)
-        alpha = float(_alphas(units[None], counts)[0])
+        points = np.arange(counts.shape[1])
+        gaps = np.subtract.outer(points, points)
+        differences = gaps**2 if is_scale else (gaps != 0).astype(int)
+        alpha = float(_alphas(units[None], counts, differences)[0])
         usual = counts[:, (units @ counts).argmax()] if size else np.zeros(0)
         others = int(units[usual < counts.sum(axis=1)].sum())
         few = f"fewer than {_LEAST_OTHERS} posts have another label than the most frequent one"
@@ -53,7 +58,7 @@ class Agreement:
         why = f"fewer than {_LEAST_UNITS} posts have several labels" if size < _LEAST_UNITS else why
         if not (why := why or few * (others < _LEAST_OTHERS)):
             samples = np.random.default_rng(seed).multinomial(size, units / size, size=_RESAMPLES)
-            low, high = np.nanquantile(_alphas(samples, counts), (0.025, 0.975))
+            low, high = np.nanquantile(_alphas(samples, counts, differences), (0.025, 0.975))
             interval = float(low), float(high)
         return cls(size, float(units @ (same / pairs) / size) if size else math.nan, alpha, interval, why)
 
@@ -64,11 +69,16 @@ class Agreement:
         return {"posts": self.units, **figures, **reason}
 
 
-def label_table(annotators: Iterable[Mapping[Post, Hashable]]) -> np.ndarray:
-    """Return the labels of annotators (post → label) as a table, int64, posts × annotators; −1 where there is none."""
+def label_table(
+    annotators: Iterable[Mapping[Post, Hashable]], options: Sequence[Hashable] = ()
+) -> np.ndarray:
+    """Return the labels of annotators (post → label) as a table, int64, posts × annotators; −1 where there is none.
+
+    A label's number is its place among the options; without options, among the labels that were given.
+    """
     given = list(annotators)
     posts = {post: row for row, post in enumerate(dict.fromkeys(post for labels in given for post in labels))}
-    values = sorted({value for labels in given for value in labels.values()}, key=str)
+    values = options or sorted({value for labels in given for value in labels.values()}, key=str)
     codes = {value: code for code, value in enumerate(values)}
     table = np.full((len(posts), len(given)), -1)
     for column, labels in enumerate(given):
@@ -90,12 +100,18 @@ def _patterns(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return patterns, units
 
 
-def _alphas(samples: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return Krippendorff's α of samples (samples × patterns: how many units have each row of `counts`)."""
-    labels = counts.sum(axis=1)
-    differing = (labels**2 - (counts**2).sum(axis=1)) / np.maximum(labels - 1, 1)
+def _alphas(samples: np.ndarray, counts: np.ndarray, differences: np.ndarray) -> np.ndarray:
+    """Return Krippendorff's α of samples (samples × patterns: how many units have each row of `counts`).
+
+    Args:
+        samples: see above.
+        counts: patterns × labels.
+        differences: labels × labels: how much two labels differ.
+    """
+    labels, totals = counts.sum(axis=1), samples @ counts
+    differing = (counts @ differences * counts).sum(axis=1) / np.maximum(labels - 1, 1)
     number = samples @ labels
-    expected = number**2 - ((samples @ counts) ** 2).sum(axis=1)
+    expected = (totals @ differences * totals).sum(axis=1)
     defined = np.where(expected > 0, expected, np.nan)
     return np.asarray(1 - (number - 1) * (samples @ differing) / defined)
 

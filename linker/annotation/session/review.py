@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
+from linker.annotation.codebook import Codebook, Question
 from linker.annotation.pool import Pool
 from linker.annotation.session.agreement import Agreement, cohen_kappa, label_table
 from linker.annotation.session.events import Event
@@ -31,6 +32,12 @@ class Dispute:
     adjudicated: Event | None
     holds: bool
     waiting: bool
+
+    def answers(self, key: str) -> dict[str, str | int]:
+        """Return annotator → answer to a question of the codebook."""
+        return {
+            who: label.answers[key] for who, label, _ in self.labels if label.answers and key in label.answers
+        }
 
 
 @dataclass(frozen=True)
@@ -91,6 +98,8 @@ class Review:
         machines: agreement of each machine with people.
         disputes: posts on whose relevance people disagree.
         revised: number of labels that were changed after a look at those of others; they count as they were before.
+        answers: key of each question of the codebook that offers answers → agreement on it, and the posts to which
+            people answer differently and of which it is asked.
     """
 
     agreement: Agreement
@@ -98,20 +107,23 @@ class Review:
     machines: list[MachineAgreement]
     disputes: list[Dispute]
     revised: int
+    answers: dict[str, tuple[Agreement, list[Dispute]]]
 
 
-def review_of(state: SessionState, pool: Pool) -> Review:
-    """Compute the review of a session from its state and posts."""
+def review_of(state: SessionState, pool: Pool, codebook: Codebook) -> Review:
+    """Compute the review of a session from its state, posts and codebook."""
+    said = {name: person.labels | person.independent for name, person in state.annotators.items()}
     votes: dict[str, dict[int, bool]] = {}
     by_post: dict[int, list[bool]] = {}
-    for annotator, person in state.annotators.items():
-        for index, label in (person.labels | person.independent).items():
+    for annotator, labels in said.items():
+        for index, label in labels.items():
             if label.value != "skip":
                 is_relevant = label.value == "relevant"
                 votes.setdefault(annotator, {})[index] = is_relevant
                 by_post.setdefault(index, []).append(is_relevant)
-    disputes = [
-        Dispute(
+
+    def dispute(index: int) -> Dispute:
+        return Dispute(
             pool.posts[index],
             [
                 (name, label, state.notes.get((index, name), ""))
@@ -121,19 +133,34 @@ def review_of(state: SessionState, pool: Pool) -> Review:
             bool(state.value(index)),
             index in state.waiting,
         )
-        for index, values in by_post.items()
-        if len(set(values)) > 1
-    ]
+
+    def on(question: Question) -> tuple[Agreement, list[Dispute]]:
+        key = question.key
+        given = {
+            name: {
+                index: label.answers[key]
+                for index, label in labels.items()
+                if label.answers and key in label.answers
+            }
+            for name, labels in said.items()
+        }
+        table = label_table(given.values(), question.options)
+        posts = dict.fromkeys(index for answers in given.values() for index in answers)
+        differing = [index for index, row in zip(posts, table) if len({*row} - {-1}) > 1]
+        asked = [index for index in differing if state.value(index) or not question.relevant_only]
+        return Agreement.of(table, is_scale=question.kind == "scale"), list(map(dispute, asked))
+
     return Review(
         Agreement.of(label_table(votes.values())),
         {(a, b): cohen_kappa(votes[a], votes[b]) for a, b in combinations(votes, 2)},
         [_machine_agreement(name, labels, state) for name, labels in state.machines.items()],
-        disputes,
+        [dispute(index) for index, values in by_post.items() if len(set(values)) > 1],
         sum(
             label.value != (person.labels[index].value if index in person.labels else "skip")
             for person in state.annotators.values()
             for index, label in person.independent.items()
         ),
+        {one.key: on(one) for one in codebook.questions if one.options},
     )
 
 

@@ -379,7 +379,7 @@ class Session:
         """Return the agreement of people and machines, and the posts to adjudicate."""
         with self._guard:
             self._refresh()
-            return review_of(self._state, self.pool)
+            return review_of(self._state, self.pool, self.codebook)
 
     def labels_of(self, annotator: str) -> list[LabelValue]:
         """Return the labels of one annotator, in the order in which they labeled the posts first."""

@@ -150,7 +150,9 @@ class SessionState:
         elif event.kind == "undo":
             self._undo(person, index, event)
         if event.kind in ("reveal", "resolve"):  # who adjudicates has read the labels
-            person.independent.setdefault(index, person.labels.get(index, replace(event, value="skip")))
+            person.independent.setdefault(
+                index, person.labels.get(index, replace(event, value="skip", answers=None))
+            )
         if event.kind == "resolve":
             before = self.adjudicated.pop(index, None)
             if event.value != "skip":

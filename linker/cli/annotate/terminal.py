@@ -96,6 +96,15 @@ def agreement_text(review: Review) -> str:
     ]
     if review.revised:
         lines.append(f"changed after others were seen  {review.revised:,}, counted as they were before")
+    for key, (found, disputes) in review.answers.items():
+        share = f"{found.percent:.1%} agreement, α {_figure(found.alpha)} ({_interval(found)})"
+        lines.append(f"answers to {key:<20} {found.units:,} posts, {share}, {len(disputes):,} disagreements")
+        lines += [
+            printable(
+                f"  {one.post.id}: {', '.join(f'{who} {answer}' for who, answer in one.answers(key).items())}"
+            )
+            for one in disputes
+        ]
     for dispute in review.disputes:
         labels = ", ".join(
             f"{name} {'relevant' if relevant else 'not'}" for name, relevant in _votes(dispute).items()
@@ -135,6 +144,13 @@ def agreement_record(review: Review) -> dict[str, Any]:
             {"post": dispute.post.id, "labels": _votes(dispute), "holds": dispute.holds}
             for dispute in review.disputes
         ],
+        "questions": {
+            key: {
+                **found.as_json(),
+                "disagreements": [{"post": one.post.id, "answers": one.answers(key)} for one in disputes],
+            }
+            for key, (found, disputes) in review.answers.items()
+        },
         "machines": [{**asdict(one), "kappa": finite(one.kappa)} for one in review.machines],
     }
 

@@ -23,7 +23,7 @@ from linker.web.api.rankings import MOST_ARTICLES, read_article
 from linker.web.api.views import AsciiJsonResponse, article_view, status_view
 
 _SETTINGS = words(
-    "question guidelines model labels labels_per_post overlap target since until languages blind strategy"
+    "question guidelines model labels labels_per_post overlap target since until languages blind strategy questions"
 )
 _Text = Annotated[str, Field(max_length=1 << 20)]
 
@@ -49,6 +49,7 @@ class ProjectBody(BaseModel):
     labels_per_post: int = 1
     overlap: float = 1.0
     labels: list[LabelBody]
+    questions: list[dict[str, Any]] = Field(default_factory=list)
     since: str = ""
     until: str = ""
     languages: list[str] = Field(default_factory=list, max_length=50)

@@ -42,6 +42,7 @@ class ResolveBody(BaseModel):
     post: str
     value: LabelValue
     choice: str | None = None
+    answers: dict[str, str | int] | None = None
     id: str = Field(min_length=8, max_length=64)
 
 
@@ -56,7 +57,15 @@ def review_routes(sessions: Sessions) -> APIRouter:
     @router.post("/resolve")
     def resolve(key: str, body: ResolveBody) -> AsciiJsonResponse:
         served = sessions.get(key)
-        event = Event("resolve", body.annotator, body.post, body.value, id=body.id, choice=body.choice)
+        event = Event(
+            "resolve",
+            body.annotator,
+            body.post,
+            body.value,
+            id=body.id,
+            choice=body.choice,
+            answers=body.answers,
+        )
         served.session.act(event)
         return AsciiJsonResponse(agreement_view(served, body.annotator))
 
@@ -128,11 +137,6 @@ def agreement_view(served: ServedSession, annotator: str) -> dict[str, Any]:
     """
     session = served.session
     review, name_of = session.review(), session.label_set.name_of
-    # Reading these influences nobody who is still to label them.
-    disputes = [dispute for dispute in review.disputes if not dispute.waiting]
-    shown = disputes[:_MOST_SHOWN] if annotator.strip() else []
-    if shown:
-        session.reveal(annotator, [dispute.post.id for dispute in shown])
 
     def view(dispute: Dispute) -> dict[str, Any]:
         decided = dispute.adjudicated
@@ -143,16 +147,28 @@ def agreement_view(served: ServedSession, annotator: str) -> dict[str, Any]:
                 (who, label.value, name_of(label.value or "skip", label.choice), note)
                 for who, label, note in dispute.labels
             ],
+            "answers": {who: label.answers or {} for who, label, _ in dispute.labels},
             "resolved": decided and {"value": decided.value, "choice": decided.choice},
+            "decided": (decided and decided.answers) or {},
             "holds": dispute.holds,
         }
+
+    def listed(disputes: list[Dispute]) -> dict[str, Any]:
+        # Reading these influences nobody who is still to label them.
+        closed = [dispute for dispute in disputes if not dispute.waiting]
+        shown = closed[:_MOST_SHOWN] if annotator.strip() else []
+        if shown:
+            session.reveal(annotator, [dispute.post.id for dispute in shown])
+        undecided = sum(dispute.adjudicated is None for dispute in closed)
+        return {"total": len(closed), "undecided": undecided, "disagreements": list(map(view, shown))}
 
     return {
         **review.agreement.as_json(),
         "revised": review.revised,
         "kappas": [{"people": list(pair), "kappa": finite(kappa)} for pair, kappa in review.kappas.items()],
         "machines": [{**asdict(machine), "kappa": finite(machine.kappa)} for machine in review.machines],
-        "total": len(disputes),
-        "undecided": sum(dispute.adjudicated is None for dispute in disputes),
-        "disagreements": [view(dispute) for dispute in shown],
+        **listed(review.disputes),
+        "questions": [
+            {"key": key, **found.as_json(), **listed(those)} for key, (found, those) in review.answers.items()
+        ],
     }

@@ -102,6 +102,7 @@ class ServedSession:
             "articles": [article_view(article) for article in session.articles],
             "guidelines": self.guidelines,
             "question": project.question if project else settings.question,
+            "questions": settings.questions,
             "labels": session.label_set.as_json(),
             "named": session.label_set.named,
             "people": [person.name for person in project.people] if project else [],
@@ -148,7 +149,7 @@ class ServedSession:
                 raise RefusedError(f"this link belongs to {person}")
             if len(action.id or "") not in _ID_LENGTH:
                 raise RefusedError(f"an action needs an id of {_ID_LENGTH[0]} to {_ID_LENGTH[-1]} characters")
-            if action.kind not in ("label", "note", "undo"):
+            if action.kind not in ("label", "answers", "note", "undo"):
                 raise RefusedError(f"unknown action {action.kind!r}")
             if len(action.note or "") > _MAX_NOTE:
                 raise RefusedError(f"a note has at most {_MAX_NOTE:,} characters")
@@ -232,6 +233,7 @@ class ServedSession:
                         for label in labels
                         if label.value is not None
                     ],
+                    "answers": {label.annotator: label.answers for label in labels if label.answers},
                     "note": post.note or "",
                     **self.context.view(post.post),
                 }

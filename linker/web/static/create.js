@@ -2,6 +2,7 @@
 
 import { ask } from "./api.js";
 import { ArticleFields } from "./articles.js";
+import { QuestionFields } from "./codebook.js";
 import { counted, el, hiding, say } from "./dom.js";
 import { PostFiles, temporary } from "./files.js";
 import { markdown } from "./markdown.js";
@@ -35,6 +36,7 @@ export class NewProjectView {
     this.question = el("input", { required: true, maxlength: 500, value: overview.question });
     this.guidelines = el("textarea", { rows: 6, maxlength: 50000, oninput: () => this.preview() });
     this.shown = el("div", { class: "prose preview", role: "region", "aria-label": "Preview of the guidelines", hidden: true });
+    this.questions = new QuestionFields();
     this.people = el("textarea", { rows: 3, oninput: () => this.drawOverlap() });
     this.perPost = el("select", { onchange: () => this.drawOverlap() });
     this.share = el("select", {}, SHARES.map(option));
@@ -54,7 +56,7 @@ export class NewProjectView {
         part("3. What is asked",
           field("new-title", "Name of the project", this.title), field("new-question", "Question", this.question),
           field("new-guidelines", "Guidelines", this.guidelines, "What counts and what does not, with examples. Markdown: # heading, - list, **bold**, [text](https://…)."), this.shown,
-          this.labelFields()),
+          this.labelFields(), this.questions.node),
         part("4. Who answers",
           field("new-people", "People, one name per line", this.people, "Each gets a link, and sees labels of others only after giving their own. Leave empty to let visitors enter their own name."),
           el("div", { class: "two-equal" }, field("new-per-post", "People who label each post", this.perPost), this.shareField)),
@@ -162,7 +164,7 @@ export class NewProjectView {
         articles: this.articles.values.map(([text]) => text), published: this.articles.values.map(([, date]) => date), files: this.place.key,
         blind: this.blind.checked, strategy: this.random.checked ? "random" : "active_learning",
         since: this.since.value, until: this.until.value, languages: this.languages.value.split(/[\s,;]+/).filter(Boolean),
-        people: this.names(), labels_per_post: Number(this.perPost.value), overlap: Number(this.share.value), labels: this.labels(),
+        people: this.names(), labels_per_post: Number(this.perPost.value), overlap: Number(this.share.value), labels: this.labels(), questions: this.questions.values,
       }, SECONDS);
       step("Starting…");
       await ask(`api/projects/${encodeURIComponent(project.key)}/start`, {});

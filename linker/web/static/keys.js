@@ -5,9 +5,12 @@ import { keep, kept } from "./store.js";
 
 const OFF = "linker:single-keys-off";
 
+/** Whether single keys label posts and answer questions. */
+export const singleKeys = () => kept(OFF) === null;
+
 /** Calls actions[key] for keys that are pressed outside of fields and dialogs. */
 export function listen(actions) {
-  byId("shortcuts").checked = kept(OFF) === null;
+  byId("shortcuts").checked = singleKeys();
   byId("shortcuts").addEventListener("change", (event) => keep(OFF, event.target.checked ? null : "1"));
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.altKey || event.metaKey || event.repeat) return;
@@ -18,7 +21,7 @@ export function listen(actions) {
     if (event.ctrlKey) {
       if (key !== "z" || event.shiftKey) return;
       key = "u";
-    } else if (kept(OFF) !== null) return;
+    } else if (!singleKeys()) return;
     const action = Object.hasOwn(actions, key) ? actions[key] : null;
     if (action?.()) event.preventDefault();
   });

@@ -5,6 +5,7 @@ import { contextOf, originalLink } from "./context.js";
 import { counted, el, redraw, say, shownTime, words } from "./dom.js";
 import { LabelSet } from "./labels.js";
 import { progressPanel } from "./progress.js";
+import { asked, QuestionForm } from "./questions.js";
 
 const RECENT = 5;
 const SHORT = 220;
@@ -19,6 +20,8 @@ export class LabelView {
     this.outbox = outbox;
     this.labels = new LabelSet(session);
     this.question = session.question;
+    this.questions = session.questions;
+    this.form = null; // questions about the post of the card, which waits for their answers
     this.ahead = [];
     this.recent = [];
     this.heard = false;
@@ -40,11 +43,11 @@ export class LabelView {
     return this.ahead[0];
   }
 
-  /** Suggestions of the server; what was shown stays where it is if it is among them, or a note on it is being written. */
+  /** Suggestions of the server; what was shown stays where it is if it is among them, or something on it is being written. */
   suggestions(list) {
     const shown = this.current?.id;
     this.heard = true;
-    const noting = this.current && (document.activeElement === this.note || this.note.value.trim() !== this.current.note);
+    const noting = this.current && (this.form || document.activeElement === this.note || this.note.value.trim() !== this.current.note);
     this.ahead = noting ? [this.current, ...list.filter((one) => one.id !== shown)] : list;
     if (shown === undefined || this.current?.id !== shown) this.draw();
     else this.drawBelow();
@@ -68,12 +71,31 @@ export class LabelView {
     this.drawBelow();
   }
 
-  /** Label the post of the card. */
+  /** Label the post of the card, once the questions that are asked of it are answered. */
   label(choice) {
     const post = this.current;
     if (!post) return;
+    const questions = asked(this.questions, choice.value);
+    if (questions.length) this.askFor(post, choice, questions);
+    else this.give(post, choice);
+  }
+
+  askFor(post, choice, questions) {
+    this.form?.close();
+    this.form = new QuestionForm(questions, post.answers, (answers) => {
+      post.answers = answers; // for an undo
+      this.give(post, choice, { answers });
+      const { top } = this.card.getBoundingClientRect();
+      if (top < 0 || top > innerHeight / 2) this.card.scrollIntoView(); // a long form was left behind
+    }, () => this.draw());
+    this.card.querySelector(".choices").before(this.form.node);
+    this.card.querySelectorAll(".choices button").forEach((one, i) => one.setAttribute("aria-pressed", String(this.labels.choices[i] === choice)));
+    this.form.focus();
+  }
+
+  give(post, choice, more = {}) {
     const note = this.note.value.trim();
-    this.outbox.add({ kind: "label", post: post.id, ...this.labels.action(choice), note: note === post.note ? null : note });
+    this.outbox.add({ kind: "label", post: post.id, ...this.labels.action(choice), ...more, note: note === post.note ? null : note });
     this.recent = [{ post, choice }, ...this.recent].slice(0, RECENT);
     this.ahead = this.ahead.slice(1);
     say(choice.name);
@@ -81,6 +103,10 @@ export class LabelView {
   }
 
   undo() {
+    if (this.form) {
+      this.draw();
+      return;
+    }
     const last = this.recent.shift();
     this.outbox.add({ kind: "undo" });
     say("Undone");
@@ -96,6 +122,8 @@ export class LabelView {
 
   draw() {
     const post = this.current;
+    this.form?.close();
+    this.form = null;
     if (!post) {
       const text = !this.heard || this.outbox.waiting ? "Waiting for the next posts…" : "No posts left to label.";
       this.card.replaceChildren(el("p", { class: "empty", role: "status" }, text), this.choices(true));
@@ -116,6 +144,13 @@ export class LabelView {
     redraw(this.done, this.recent.map((one) => el("li", {},
       words(one.post.parts, { most: SHORT }),
       this.labels.segments(one.choice.name, (choice) => {
+        if (asked(this.questions, choice.value).length) { // back to the card, which asks them
+          this.recent = this.recent.filter((other) => other !== one);
+          this.ahead = [one.post, ...this.ahead.filter((other) => other.id !== one.post.id)];
+          this.draw();
+          this.label(choice);
+          return;
+        }
         one.choice = choice;
         this.outbox.add({ kind: "label", post: one.post.id, ...this.labels.action(choice) });
         say(choice.name);

@@ -24,12 +24,17 @@ export class LabelSet {
 
   /** Buttons of which the current label is pressed. */
   segments(current, onchoose, label = "Label") {
-    const buttons = this.choices.map((choice) => el("button", {
-      type: "button", class: choice.value, "aria-pressed": String(choice.name === current), onclick: () => {
-        buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(this.choices[i] === choice)));
-        onchoose(choice);
-      },
-    }, choice.name));
-    return el("div", { class: "segments", role: "group", "aria-label": label }, buttons);
+    return segments(this.choices, (choice) => choice.name === current, onchoose, label);
   }
+}
+
+/** Buttons of which those that `isChosen` are pressed. */
+export function segments(choices, isChosen, onchoose, label) {
+  const buttons = choices.map((choice) => el("button", {
+    type: "button", class: choice.value, "aria-pressed": String(isChosen(choice)), onclick: () => {
+      buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(choices[i] === choice)));
+      onchoose(choice);
+    },
+  }, choice.name));
+  return el("div", { class: "segments", role: "group", "aria-label": label }, buttons);
 }

@@ -115,7 +115,7 @@ async function openDesk(key) {
     status: (status) => opened.label.status(status),
     state: drawState,
     refused: (action, message) => {
-      alarm(`A ${action.kind} was rejected: ${message}`);
+      alarm(`${action.kind === "answers" ? "An answer" : `A ${action.kind}`} was rejected: ${message}`);
     },
     done: (action, post) => {
       if (action.kind === "undo") opened.label.undone(post);

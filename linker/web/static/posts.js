@@ -4,6 +4,7 @@ import { ask } from "./api.js";
 import { contextOf, originalLink } from "./context.js";
 import { counted, el, redraw, say, shownTime, steadily, words } from "./dom.js";
 import { LabelSet } from "./labels.js";
+import { asked, inWords, QuestionForm } from "./questions.js";
 
 const PAGE = 50;
 const PAUSE = 200;
@@ -16,6 +17,8 @@ export class PostsView {
     this.annotator = annotator;
     this.path = `api/sessions/${encodeURIComponent(session.key)}/posts`;
     this.given = new Map();
+    this.questions = session.questions;
+    this.forms = new Map(); // of posts whose questions are being answered
     this.rows = new Map();
     this.asked = 0;
     const later = () => {
@@ -59,7 +62,11 @@ export class PostsView {
       return;
     }
     if (mine !== this.asked) return; // a later question is on its way
-    if (!offset) this.rows.clear();
+    if (!offset) {
+      this.rows.clear();
+      this.forms.forEach((form) => form.close());
+      this.forms.clear();
+    }
     const rows = answer.posts.map((post) => this.row(post));
     if (offset) this.list.append(...rows);
     else this.list.replaceChildren(...rows);
@@ -73,11 +80,11 @@ export class PostsView {
    * stay: their labels of others would come before a slip can be corrected.
    */
   async refresh() {
-    const ids = [...this.rows.keys()].filter((id) => !this.given.has(id));
+    const ids = [...this.rows.keys()].filter((id) => !this.given.has(id) && !this.forms.has(id));
     for (let i = 0; i < ids.length; i += PAGE) {
       const query = new URLSearchParams([["annotator", this.annotator()], ["count", PAGE], ...ids.slice(i, i + PAGE).map((id) => ["ids", id])]);
       const { posts } = await ask(`${this.path}?${query}`);
-      steadily(() => posts.filter((post) => !this.given.has(post.id)).forEach((post) => this.row(post)));
+      steadily(() => posts.filter((post) => !this.given.has(post.id) && !this.forms.has(post.id)).forEach((post) => this.row(post)));
     }
   }
 
@@ -87,6 +94,7 @@ export class PostsView {
     const mine = this.given.get(post.id) ?? post.labels.find(([name]) => name === me)?.[2];
     const chips = [
       ...post.labels.filter(([name]) => name !== me).map(([name, value, text]) => el("li", { class: `chip ${value}` }, `${name}: ${text.toLowerCase()}`)),
+      ...Object.entries(post.answers).filter(([, answers]) => Object.keys(answers).length).map(([name, answers]) => el("li", { class: "chip answers" }, name === me ? inWords(answers) : `${name}: ${inWords(answers)}`)),
       post.created ? el("li", { class: "chip" }, shownTime(post.created)) : null,
       post.lang ? el("li", { class: "chip" }, post.lang) : null,
       post.note ? el("li", { class: "chip info" }, `note: ${post.note}`) : null,
@@ -104,9 +112,50 @@ export class PostsView {
         this.given.set(post.id, choice.name);
         this.outbox.add({ kind: "label", post: post.id, ...this.labels.action(choice) });
         say(choice.name);
-      })));
+        if (!this.questions.length) return;
+        const who = this.annotator();
+        post.answers = { ...post.answers, [who]: keptAnswers(post.answers[who], asked(this.questions, choice.value)) };
+        this.askFor(post, choice.name);
+      })),
+    !this.forms.has(post.id) && this.askedWith(mine).length ? el("p", { class: "under-row" },
+      el("button", { type: "button", onclick: () => this.askFor(post, mine) }, post.answers[me] ? "Change the answers" : "Answer the questions")) : null);
+    const form = this.forms.get(post.id)?.node;
+    if (form && form.parentNode !== row) row.append(form);
     return row;
   }
+
+  /** The questions that are asked of a post with a label of this name. */
+  askedWith(label) {
+    return asked(this.questions, this.labels.choices.find((one) => one.name === label)?.value);
+  }
+
+  /** Ask the questions about a post in its row. */
+  askFor(post, label) {
+    const questions = this.askedWith(label);
+    const close = () => {
+      this.forms.get(post.id)?.close();
+      this.forms.delete(post.id);
+    };
+    close();
+    if (questions.length) {
+      const form = new QuestionForm(questions, post.answers[this.annotator()], (answers) => {
+        this.given.set(post.id, label);
+        this.outbox.add({ kind: "answers", post: post.id, answers });
+        post.answers = { ...post.answers, [this.annotator()]: answers };
+        close();
+        this.row(post);
+        say("Answered");
+      }, () => { close(); this.row(post); });
+      this.forms.set(post.id, form);
+    }
+    this.row(post);
+    this.forms.get(post.id)?.focus();
+  }
+}
+
+/** The answers that stay with a label. */
+function keptAnswers(answers, questions) {
+  return Object.fromEntries(Object.entries(answers ?? {}).filter(([key]) => questions.some((one) => one.key === key)));
 }
 
 function nextDay(day) {

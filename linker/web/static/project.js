@@ -261,6 +261,7 @@ export class ProjectView {
       ["Articles", project.articles.map((one) => one.title || one.text.slice(0, 80)).join(" · ")], ["Model", project.model],
       ...[["Only posts from", project.since], ["Only posts before", project.until], ["Only in languages", project.languages.join(", ")]].filter(([, value]) => value),
       ["Labels", project.labels.map((one) => one.name).join(" / ")],
+      ...(project.questions.length ? [["Further questions", project.questions.map((one) => one.text).join(" · ")]] : []),
       ["People per post", project.labels_per_post > 1 ? `${project.labels_per_post} for ${whole(100 * project.overlap)} % of the posts` : "1"],
       ["Target recall", `${whole(100 * project.target)} %`], ["Created", shownTime(project.created)], ["Folder", project.folder],
     ];

@@ -4,7 +4,8 @@ import { ask } from "./api.js";
 import { contextOf } from "./context.js";
 import { counted, el, redraw, redrawRows, say, steadily, whole, words } from "./dom.js";
 import { newId } from "./ids.js";
-import { LabelSet } from "./labels.js";
+import { LabelSet, segments } from "./labels.js";
+import { options } from "./questions.js";
 
 const figure = (value) => (value === null ? "not defined" : value.toFixed(2));
 const percent = (value) => `${whole(100 * value)} %`;
@@ -25,7 +26,8 @@ export class Review {
     this.count = el("p", { class: "muted", role: "status", "aria-live": "off" });
     this.open = el("p", { hidden: true }, el("button", { type: "button", onclick: async () => { if (await this.askName()) this.load(); } }, "Show these posts"),
       el("small", {}, " It is recorded under your name that you saw the labels."));
-    this.node = el("section", { class: "panel", "aria-labelledby": "review-title" }, el("h2", { id: "review-title", tabindex: -1 }, "Agreement"), this.figures, this.count, this.open, this.list);
+    this.questions = el("ul", { class: "rows" });
+    this.node = el("section", { class: "panel", "aria-labelledby": "review-title" }, el("h2", { id: "review-title", tabindex: -1 }, "Agreement"), this.figures, this.count, this.open, this.list, this.questions);
   }
 
   async load() {
@@ -54,9 +56,35 @@ export class Review {
     const open = answer.undecided;
     this.count.textContent = answer.total
       ? `People disagree on ${counted(answer.total, "post")}, ${open ? `${whole(open)} of them undecided` : "all decided"}. Until you decide, the majority counts, and a tie counts as relevant.`
-      : answer.posts ? "Nobody disagrees on a post that all have labeled." : "";
-    this.open.hidden = !answer.total || answer.disagreements.length > 0;
+      : answer.posts ? `Nobody disagrees on ${answer.questions.some((one) => one.total) ? "the label of " : ""}a post that all have labeled.` : "";
+    const parts = [answer, ...answer.questions];
+    this.open.hidden = parts.every((one) => !one.total || one.disagreements.length > 0);
     redrawRows(this.list, answer.disagreements, (post) => post.id, (post) => this.row(post));
+    redrawRows(this.questions, answer.questions.filter((one) => one.posts), (one) => one.key, (one) => this.question(one));
+  }
+
+  /** Agreement on a further question, and the posts to which people answer differently. */
+  question(one) {
+    const question = this.session.questions.find((other) => other.key === one.key);
+    const interval = one.interval ? ` (${one.interval.map(figure).join(" to ")})` : "";
+    const answered = `${counted(one.posts, "post")} with several answers, ${percent(one.percent)} agreement, α ${figure(one.alpha)}${interval}`;
+    return [el("h3", { dir: "auto" }, question.text), el("p", { class: "muted" }, `${answered}${one.interval ? "" : `; no interval: ${one.why_no_interval}`}.`),
+      one.total ? el("p", { class: "muted" }, `People answer ${counted(one.total, "post")} differently. Until you decide, the most frequent answer counts, and none where two are as frequent.`) : null,
+      one.disagreements.length ? el("ul", { class: "rows list disputes" }, one.disagreements.map((post) => el("li", {}, words(post.parts),
+        el("ul", { class: "chips" }, Object.entries(post.answers).filter(([, answers]) => one.key in answers).map(([name, answers]) => el("li", { class: "chip" }, `${name}: ${answers[one.key]}`))),
+        el("div", { class: "row-end" }, el("span", { class: "muted" }, one.key in post.decided ? "Decided" : "Not decided"),
+          segments(options(question).map(([answer, text]) => ({ name: text, value: "answer", answer })), (choice) => choice.answer === post.decided[one.key],
+            (choice) => this.decide(post, { value: post.resolved?.value ?? (post.holds ? "relevant" : "not"), choice: post.resolved?.choice ?? null, answers: { ...post.decided, [one.key]: choice.answer } }, choice.name), `Decided answer to ${question.text}`))))) : null];
+  }
+
+  async decide(post, label, name) {
+    try {
+      this.show(await ask(`${this.path}/resolve`, { annotator: this.annotator(), post: post.id, id: newId(), choice: null, ...label }));
+      say(`Decided: ${name}`);
+      this.changed();
+    } catch (failure) {
+      this.count.textContent = failure.message;
+    }
   }
 
   machine(one) {
@@ -71,14 +99,6 @@ export class Review {
     return [contextOf(post), words(post.parts),
       el("ul", { class: "chips" }, post.labels.map(([name, value, text, note]) => el("li", { class: `chip ${value}` }, `${name}: ${text.toLowerCase()}${note ? ` (${note})` : ""}`))),
       el("div", { class: "row-end" }, el("span", { class: "muted" }, post.resolved ? "Decided" : `Counts as ${post.holds ? "relevant" : "not relevant"} now`),
-        this.labels.segments(current, async (choice) => {
-          try {
-            this.show(await ask(`${this.path}/resolve`, { annotator: this.annotator(), post: post.id, id: newId(), choice: null, ...this.labels.action(choice) }));
-            say(`Decided: ${choice.name}`);
-            this.changed();
-          } catch (failure) {
-            this.count.textContent = failure.message;
-          }
-        }, "Adjudicated label"))];
+        this.labels.segments(current, (choice) => this.decide(post, this.labels.action(choice), choice.name), "Adjudicated label"))];
   }
 }

@@ -47,7 +47,7 @@ def test_alpha_is_that_of_the_package_krippendorff(seed: int) -> None:
 
 
 def test_alpha_of_krippendorffs_example_with_several_values() -> None:
-    # The same, C: four observers, twelve units, five values, labels missing. Nominal 0.743.
+    # The same, C: four observers, twelve units, five values, labels missing. Nominal 0.743, interval 0.849.
     rows = [
         [1, 2, 3, 3, 2, 1, 4, 1, 2, 0, 0, 0],
         [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, 0, 3],
@@ -56,6 +56,8 @@ def test_alpha_of_krippendorffs_example_with_several_values() -> None:
     ]
     given = [{str(unit): str(value) for unit, value in enumerate(row) if value} for row in rows]
     assert krippendorff_alpha(given) == pytest.approx(0.743, abs=5e-4)
+    scale = Agreement.of(label_table(given, list("12345")), is_scale=True)
+    assert scale.alpha == pytest.approx(0.849, abs=5e-4)
 
 
 def test_where_agreement_is_not_defined() -> None:
