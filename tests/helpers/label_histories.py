@@ -72,7 +72,8 @@ class Truth:
         self.labels[who, post], self.changed[who, post] = (value, time), time
         before = self.answers.get((who, post), {})
         if (kept := asked(before, value)) != before:
-            self.answers[who, post], self.answered[who, post] = kept, time
+            self.answers[who, post] = kept
+            self.answered[who, post] = max(time, self.answered.get((who, post), time))
 
     def answer(self, who: str, post: str, answers: dict[str, Any], time: datetime) -> None:
         if answers or self.answers.get((who, post)):
@@ -100,15 +101,19 @@ class Truth:
         for record in records:
             key = "" if record.adjudicated else str(record.annotator), record.post.id
             last, noted = self.changed.get(key), record.note_time or record.time
+            before, answered = self.answered.get(key), record.answers_time or record.time
             if is_new := last is None or bool(record.time and record.time > last):
                 self.label(*key, str(record.value), record.time or now, imported=True)
-            last, answered = self.answered.get(key), record.answers_time or record.time
             news = bool(record.answers or record.answers_time) and key in self.labels
             # The answers of an adjudicated label are part of it.
-            if news and (is_new if record.adjudicated else last is None or (answered and answered > last)):
-                self.step(*key, imported=True)
+            if news and (
+                is_new if record.adjudicated else before is None or (answered and answered > before)
+            ):
                 kept = asked(dict(record.answers or {}), self.labels[key][0])
-                self.answers[key], self.answered[key] = kept, answered or now
+                if answered or kept != self.answers.get(key, {}):
+                    self.step(*key, imported=True)
+                    self.answers[key] = kept
+                    self.answered[key] = max(answered or now, self.answered.get(key, answered or now))
             last = self.notes[key][1] if key in self.notes else None
             if (record.note or record.note_time) and (last is None or (noted and noted > last)):
                 self.notes[key] = record.note or "", noted or now
@@ -166,7 +171,7 @@ class History:
             answers = some_answers(label[0], self._chance)
             session.act(Event("answers", who, post, answers=answers))
             truth.step(who, post)
-            truth.answer(who, post, answers, time)
+            truth.answers[who, post], truth.answered[who, post] = answers, time
         elif step == "undo":
             undone, expected = session.undo(who), truth.undo(who, time)
             assert undone == expected, f"{undone} was undone, not {expected}"

@@ -183,8 +183,6 @@ class _Merge:
                 else replace(before, id=None, annotator=name)
             )
             at, kept = _moment(fate, time), self._codebook.kept(part, label.value)
-            if kept != earlier:
-                self._answered[key] = at
             event = replace(
                 event, value=label.value, choice=label.choice, note=None, time=at, imported=True,
                 answers=kept if kept != earlier else None, blind=label.blind,
@@ -198,6 +196,8 @@ class _Merge:
                 Event("note", name, label.post_id, note=note, time=note_time or now(), imported=True)
             )
         fates = [fate, note_fate, self._answers(key, name, label, in_order) if kind == "label" else ""]
+        if fate in _TAKEN and kept != earlier:  # as the state does
+            self._answered[key] = max(at, self._answered.get(key, at))
         self._undated |= {key} if time is None and "new" in fates else set()
         self.numbers.update({"new" if each == "corrected" else each for each in fates})
 
