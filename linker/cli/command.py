@@ -102,13 +102,9 @@ class Command(TyperCommand):
 
 
 def spread(args: Sequence[str], takes: dict[str, int], listed: Iterable[str], arguments: int) -> list[str]:
-    """Repeat options that take lists before each of their values.
+    """Repeat options that take lists, `listed`, before each of their values in the command line.
 
-    Args:
-        args: the command line.
-        takes: number of values of each option; 0 for flags.
-        listed: options that take lists.
-        arguments: number of required arguments.
+    Each option takes a number of values, 0 for flags; `arguments` is the number of required arguments.
     """
     out: list[str] = []
     repeated: list[int] = []

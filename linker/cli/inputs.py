@@ -70,11 +70,8 @@ class ArticleSources:
 
         The second article of an id gets the id `id-2`.
 
-        Args:
-            faults: faults that were collected before; reported together with those of the articles.
-
         Raises:
-            LinkerError: if there are faults.
+            LinkerError: if there are faults, together with those that were collected before.
         """
         from linker.articles.loading import load_articles
         from linker.articles.publication import dated
@@ -291,11 +288,8 @@ def default_posts(articles: list[str]) -> str:
     It is called `posts`, with an ending of a format that is read (`posts.jsonl`, `posts.csv.gz`, ...), and is in this
     folder, else in `data`.
 
-    Args:
-        articles: values of --article, for the message.
-
     Raises:
-        LinkerError: if there are several, or none; the message lists what to type.
+        LinkerError: if there are several, or none; the message lists what to type, with these values of --article.
     """
     from linker.config.recipes import shared_folder
     from linker.data.files.tables import format_of_name
@@ -351,11 +345,7 @@ def check_files(
 
 @contextmanager
 def naming_columns(articles: Path | None = None) -> Iterator[None]:
-    """Add the options that name the columns to an error about missing columns of posts.
-
-    Args:
-        articles: a file of articles that is read with the posts.
-    """
+    """Add the options that name the columns to an error about missing columns of posts, not to one about articles."""
     from linker.data.io.columns import MissingColumnsError
 
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
@@ -46,7 +46,8 @@ class RankingOptions(PostConditions):
         bool, typer.Option("--explain", metavar="", help="Show word contributions to each score.")
     ] = False
     ignore_dates: Annotated[
-        bool, typer.Option("--ignore-dates", metavar="", help="Rank by text alone, without dates.")
+        bool,  # the line about dates names it
+        typer.Option("--ignore-dates", metavar="", help="Rank by text alone, without dates.", hidden=True),
     ] = False
     format_: Annotated[
         Literal["table", "csv", "tsv", "xlsx", "jsonl", "json", "parquet", "html", "trec"] | None,
@@ -63,21 +64,13 @@ class RankingOptions(PostConditions):
 
     @property
     def format(self) -> Format:
-        """The format: that of `--format`, else of the ending of `--out`.
-
-        Raises:
-            LinkerError: if the ending is unknown.
-        """
+        """The format: that of `--format`, else of the ending of `--out`, which has to be known."""
         from linker.ranking.output import format_of
 
         return format_of(self.out, self.format_)
 
     def request(self, where: str | None = None, offset: int = 0) -> RankRequest:
-        """Read labels or calibration, and check that options fit together.
-
-        Args:
-            where: SQL condition on posts, of a corpus only.
-            offset: number of the best posts to skip.
+        """Read labels or calibration, and check that options fit together, with those of a corpus only.
 
         Raises:
             LinkerError: if a file cannot be read, a date is invalid, or options do not fit together.
@@ -118,10 +111,31 @@ class RankingOptions(PostConditions):
 
     def show(self, ranking: Ranking, request: RankRequest) -> None:
         """Report dates and thresholds on standard error, then write the ranking."""
-        from linker.ranking.output import write_ranking
+        from linker.ranking.output import write_rankings
 
         _report(ranking, request)
-        write_ranking(ranking, self.out, self.format)
+        write_rankings([ranking], self.out, self.format)
+
+    def folder_of_each(self) -> Path | None:
+        """Return the folder for a file per article, if `--out` names no file; `out` becomes a file in it."""
+        from linker.ranking.output import ENDINGS
+
+        folder = self.out
+        if folder is None or folder.suffix.lower() in ENDINGS or folder.is_file():
+            return None
+        self.format_ = self.format_ or "csv"
+        self.out = folder / "article"
+        return folder
+
+    def show_each(self, rankings: Iterable[Ranking], request: RankRequest, folder: Path | None) -> None:
+        """Report thresholds on standard error, and write the rankings, to a file each if there is a folder."""
+        from linker.ranking.output import write_each, write_rankings
+
+        reported = (_report(ranking, request, each=True) for ranking in rankings)
+        if folder is None:
+            write_rankings(reported, self.out, self.format, headed=True)
+        else:
+            write_each(reported, folder, self.format)
 
 
 def _threshold(text: str | None) -> dict[str, Any]:
@@ -147,28 +161,32 @@ def _threshold(text: str | None) -> dict[str, Any]:
     return {"threshold" if name == "score" else name: value, "confident": ">" in target}
 
 
-def _report(ranking: Ranking, request: RankRequest) -> None:
-    if ranking.scale.dates:
+def _report(ranking: Ranking, request: RankRequest, each: bool = False) -> Ranking:
+    """Print dates and thresholds, or if it is one of several, a line or two; return the ranking."""
+    of = f"{ranking.query}: " if each else ""
+    if ranking.scale.dates and not each:
         days = sorted({article.published.date() for article in ranking.articles if article.published})
         near = str(days[0]) if len(days) == 1 else f"{days[0]} to {days[-1]}"
         say(f"posts written soon after the article ({near}) score higher; --ignore-dates ranks by text alone")
     if ranking.thresholds is not None:
-        say(ranking.thresholds.basis)
-        print_thresholds(sys.stderr, ranking.thresholds.table())
-    elif request.threshold is not None:
-        say(
-            "precision and recall at this threshold are unknown; give --labels or --calibration to estimate them"
-        )
+        say(f"{of}{ranking.thresholds.basis}")
+        if not each:
+            print_thresholds(sys.stderr, ranking.thresholds.table())
+    elif request.labels is not None:
+        say(f"{of}no labels, so that its posts have no probability")
+    elif request.threshold is not None and not each:
+        say("precision and recall at this threshold are unknown; --labels or --calibration estimate them")
     score = request.threshold
     if ranking.threshold is not None:
-        say(ranking.threshold.sentence)
+        say(f"{of}{ranking.threshold.sentence}")
         score = ranking.threshold.score
     if not ranking and score is None:
-        say("no post meets the conditions, or all of them were skipped")
+        say(f"{of}no post meets the conditions, or all of them were skipped")
     elif not ranking:
-        say(f"no post has a score of {score} or more")
-    elif request.explain and ranking[0].explanation is None:
+        say(f"{of}no post has a score of {score} or more")
+    elif request.explain and ranking[0].explanation is None and not each:
         say(f"{ranking.model} cannot explain its scores; the posts are shown without marks")
+    return ranking
 
 
 def print_thresholds(file: IO[str], rows: Sequence[Threshold], count: str = "posts kept") -> None:

@@ -9,7 +9,6 @@ from typing_extensions import Unpack
 
 from linker.articles.publication import Published
 from linker.calibration.calibration import Calibration
-from linker.calibration.thresholds import Thresholds
 from linker.common.errors import DataError, ModelError
 from linker.corpus.filters import left_out
 from linker.corpus.storage.store import Store
@@ -21,7 +20,7 @@ from linker.models.model import Model
 from linker.ranking.inputs import AnyArticles, as_articles
 from linker.ranking.request import RankOptions, RankRequest, check_names
 from linker.ranking.results import Ranking
-from linker.ranking.search import QueryScores, search
+from linker.ranking.search import search
 
 
 class Corpus:
@@ -116,39 +115,8 @@ class Corpus:
         return self.answer(as_articles(article, published), request)
 
     def answer(self, articles: Sequence[Article], request: RankRequest) -> Ranking:
-        """Rank as `rank` does, with its options in one object.
-
-        Args:
-            articles: the articles, one query.
-            request: the options.
-
-        Returns:
-            The ranking, best first.
-
-        Raises:
-            LinkerError: as `rank`.
-        """
+        """Rank as `rank` does, with its options in one object."""
         return search(self.model, self._table_for(request), articles, request, self.name)
-
-    def thresholds(
-        self, article: AnyArticles, *, published: Published | None = None, **options: Unpack[RankOptions]
-    ) -> Thresholds:
-        """Return estimates of what thresholds on the scores keep and find; near-duplicates count one by one.
-
-        Args:
-            article: as for `rank`.
-            published: as for `rank`.
-            options: as for `rank`; `labels` or a `calibration` among them.
-
-        Raises:
-            LinkerError: as `Ranker.thresholds`.
-        """
-        check_names(options, RankOptions)
-        request = RankRequest(**options)
-        query = as_articles(article, published)
-        return QueryScores(self.model, self._table_for(request), query, request, self.name).thresholds(
-            request
-        )
 
     def _table_for(self, request: RankRequest) -> CorpusTable:
         """Return the posts, with the counts of words of the request's calibration, if there is one."""

@@ -134,15 +134,11 @@ def frame_of(value: object) -> Frame | None:
     if isinstance(value, getattr(pandas, "DataFrame", ())):
         return _pandas_frame(value)
     series: Any = value if isinstance(value, getattr(pandas, "Series", ())) else None
-    if series is not None and series.index.name is not None and all(map(_is_text, series)):
+    if series is not None and series.index.name and all(isinstance(one, str) for one in series.dropna()):
         return _pandas_frame(series.rename("text").to_frame(), "pandas.Series")
     frame = _native(value)
     frame = frame.collect() if hasattr(frame, "collect") else frame
     return Frame(frame, _kind(value)) if hasattr(frame, "iter_rows") else None
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) or plain(value) is None
 
 
 def _pandas_frame(value: pandas.DataFrame, kind: str = "pandas.DataFrame") -> Frame:

@@ -74,9 +74,7 @@ class Explainer:
     """Explains the scores of posts of a table.
 
     Args:
-        model: the model that scored the posts.
-        table: all posts that were scored.
-        articles: the articles as they were scored.
+        model, table, articles: the model, all posts that it scored, and the articles as they were scored.
         encode: explain by embeddings, too: about ten more texts to encode per post.
         scale: the map of raw scores to those that users see.
     """

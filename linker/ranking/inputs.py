@@ -147,16 +147,10 @@ def _post_items(given: Any, columns: PostColumns) -> list[tuple[str, Any]]:
 def _detected(
     shown: str, rows: Sequence[dict[str, Any]], columns: PostColumns, check: bool = True
 ) -> PostColumns:
-    """Detect the columns as in files, and report what was guessed.
-
-    Args:
-        shown: the posts' name in messages.
-        rows: the posts.
-        columns: the requested columns.
-        check: check that the columns exist.
+    """Detect the columns as in files, and report what was guessed; `shown` names the posts.
 
     Raises:
-        MissingColumnsError: if a column is missing.
+        MissingColumnsError: if a column is missing, unless `check` is false.
     """
     table = Table("jsonl", None, (Row(number, row, "") for number, row in enumerate(rows)))
     found = columns_of(columns, table)
@@ -175,13 +169,7 @@ def _note(line: str) -> None:
 
 
 def _parsed(rows: Iterable[tuple[str, Any]], columns: PostColumns, if_empty: str) -> list[Post]:
-    """Return the posts in rows of (name in messages, item).
-
-    Args:
-        rows: the posts.
-        columns: the columns.
-        if_empty: remedy for posts without text.
-    """
+    """Return the posts in rows of (name in messages, item); `if_empty` is the remedy for posts without text."""
     posts: list[Post] = []
     places: list[str] = []
     faults: list[str] = []

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from itertools import chain, count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal, get_args
 
@@ -17,6 +18,7 @@ from rich.text import Text
 from linker.common.errors import LinkerError
 from linker.common.files import atomic_write
 from linker.evaluation.trec import RunRow, run_lines
+from linker.ranking.display import heading
 from linker.ranking.explanation import printable
 from linker.ranking.formats.html import TOP as PAGE_TOP
 from linker.ranking.formats.html import write_page
@@ -63,37 +65,52 @@ def format_of(path: Path | None, asked: Format | None) -> Format:
     return asked or "table"
 
 
-def write_ranking(ranking: Ranking, path: Path | None, format_: Format) -> None:
-    """Write a ranking to a file, atomically, or to standard output.
+def write_rankings(
+    rankings: Iterable[Ranking], path: Path | None, format_: Format, headed: bool = False
+) -> None:
+    """Write rankings, such as those for each of several articles, to one file, atomically, or standard output (None).
 
-    Args:
-        ranking: the posts, best first.
-        path: the file; None: standard output.
-        format_: what to write.
+    Each is read once. `headed`: with a line about the article above each table.
 
     Raises:
-        LinkerError: the file cannot be written, or the format cannot hold the ranking.
+        LinkerError: the file cannot be written, or the format cannot hold the rankings.
     """
+    posts = chain.from_iterable(rankings)
     if format_ in _BINARY:
         from linker.ranking.formats.binary import write_parquet, write_spreadsheet
 
         with atomic_write(path, "wb") if path else nullcontext(sys.stdout.buffer) as file:
-            (write_spreadsheet if format_ == "xlsx" else write_parquet)(file, ranking)
+            (write_spreadsheet if format_ == "xlsx" else write_parquet)(file, posts)
         return
     with atomic_write(path) if path else nullcontext(sys.stdout) as file:
-        if format_ == "table":
-            print_table(file, ranking)
-        elif format_ == "trec":
-            rows = _rows_of_run(ranking)
-            file.writelines(run_lines("_".join(ranking.query.split()), rows, ranking.model))
-        elif format_ == "html":
-            write_page(file, ranking)
+        if format_ == "html":
+            write_page(file, list(rankings))
+        elif format_ in ("table", "trec"):
+            for ranking in rankings:
+                if format_ == "trec":
+                    query = "_".join(ranking.query.split())
+                    file.writelines(run_lines(query, _rows_of_run(ranking), ranking.model))
+                    continue
+                if headed:
+                    file.write(f"\n{heading(ranking, ranking.articles, ranking.model)}\n")
+                print_table(file, ranking)
         elif format_ in ("csv", "tsv"):
             if path is not None and format_ == "csv":
                 file.write(_BOM)
-            (write_csv if format_ == "csv" else write_tsv)(file, ranking)
+            (write_csv if format_ == "csv" else write_tsv)(file, posts)
         else:
-            (write_json if format_ == "json" else write_json_lines)(file, ranking)
+            (write_json if format_ == "json" else write_json_lines)(file, posts)
+
+
+def write_each(rankings: Iterable[Ranking], folder: Path, format_: Format) -> None:
+    """Write rankings to one file each, named by the article's id without characters that names of files cannot have."""
+    ending, taken = next(ending for ending, name in ENDINGS.items() if name == format_), set[str]()
+    for ranking in rankings:
+        safe = re.sub(r"[^\w.-]+", "-", ranking.query).strip("-.")[:80] or "article"
+        names = chain([safe], (f"{safe}-{number}" for number in count(2)))
+        name = next(name for name in names if name.casefold() not in taken)
+        taken.add(name.casefold())
+        write_rankings([ranking], folder / f"{name}{ending}", format_)
 
 
 def _is_no_file(path: Path) -> bool:
@@ -156,12 +173,7 @@ def print_table(file: IO[str], ranking: Ranking) -> None:
 
 
 def marked_text(text: Sequence[tuple[str, bool]], terminal: bool) -> Text:
-    """Return an untrusted text as one line, with marks: styled, or *starred* without a terminal.
-
-    Args:
-        text: its segments, and whether they are marked.
-        terminal: whether it is shown on a terminal.
-    """
+    """Return an untrusted text, in segments that are marked or not, as one line: styled, or *starred* elsewhere."""
     shown = Text()
     for segment, marked in text:
         line = printable(segment)

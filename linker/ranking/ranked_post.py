@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,7 @@ class RankedPost(NamedTuple):
         explanation: the words that contributed to the score, if explanations were asked for.
         copies: number of near-duplicates that this post represents; 0 where they are listed one by one.
         probability: probability that the post is relevant, 0 to 1; None without labels or a calibration.
+        article_id: id of the article, in a ranking for each of several articles; None elsewhere.
     """
 
     rank: int
@@ -41,6 +42,7 @@ class RankedPost(NamedTuple):
     explanation: Explanation | None = None
     copies: int = 0
     probability: float | None = None
+    article_id: str | None = None
 
     @property
     def others(self) -> str:
@@ -98,13 +100,11 @@ class RankedPosts(Sequence[RankedPost]):
     """Ranked posts, best first, that are read from their table when they are accessed, 4,096 at a time.
 
     Args:
-        table: the posts.
-        rows: their rows, best first.
-        scores: their raw scores.
-        copies: number of near-duplicates that each represents.
+        rows, scores, copies: the posts' rows, best first, their raw scores, and the near-duplicates of each.
         user_scores: the map from raw scores to those of ranked posts.
         first: rank of the first post.
         explain: explains the scores of posts; None: no explanations.
+        article_id: that of the ranked posts.
     """
 
     def __init__(
@@ -116,20 +116,16 @@ class RankedPosts(Sequence[RankedPost]):
         user_scores: UserScores,
         first: int = 1,
         explain: Explainer | None = None,
+        article_id: str | None = None,
     ) -> None:
         self._table, self._rows, self._scores, self._copies = table, rows, scores, copies
-        self._user_scores, self._first, self._explain = user_scores, first, explain
+        self._user_scores, self._first, self._explain, self._article = user_scores, first, explain, article_id
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    @overload
-    def __getitem__(self, index: int) -> RankedPost: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[RankedPost]: ...
-
-    def __getitem__(self, index: int | slice) -> RankedPost | list[RankedPost]:
+    def __getitem__(self, index: Any) -> Any:
+        """Return a ranked post, or a list of them for a slice."""
         if not isinstance(index, slice):
             place = range(len(self))[index]
             return self[place : place + 1][0]
@@ -138,7 +134,7 @@ class RankedPosts(Sequence[RankedPost]):
         explanations = self._explain(rows, posts) if self._explain else None
         ranks = range(self._first, self._first + len(self))[index]
         return [
-            RankedPost(rank, score, post, explanation, more, probability)
+            RankedPost(rank, score, post, explanation, more, probability, self._article)
             for rank, (score, probability), post, explanation, more in zip(
                 ranks, self._user_scores(self._scores[index]), posts, explanations or repeat(None), copies
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Unpack
 
-from linker.calibration.thresholds import Thresholds
 from linker.common.errors import LinkerError, ModelError
 from linker.data.types import Article, Post
 from linker.models.elapsed_time import without_dates
@@ -21,9 +20,13 @@ from linker.models.model import Model, embedding_submodel
 from linker.ranking.data_frames import Frame, frame_of
 from linker.ranking.inputs import AnyArticles, AnyColumns, AnyPosts, as_articles, as_posts
 from linker.ranking.labels import as_labels
+from linker.ranking.query_warnings import several_warning, warn_once
 from linker.ranking.request import RankerOptions, RankOptions, RankRequest, check_names
 from linker.ranking.results import Ranking
-from linker.ranking.search import QueryScores, search
+from linker.ranking.search import search
+
+# Bytes of embeddings that are kept while posts are ranked for each of several articles.
+_ALL = 1 << 40
 
 
 class Ranker:
@@ -56,7 +59,7 @@ class Ranker:
         Args:
             article: a web address, the path of a file, a text, an Article, or a dict (with `title`, `text` or both); a
                 list or data frame of these is one query, in which a post's score is the mean of its scores for
-                the single articles.
+                the single articles (for a ranking of each, see `rank_each`).
             posts: the path of a file; a text, Post or dict (with `text`; `id`, `created_at` and other fields are
                 optional); a list, or any other iterable, of these, or of nothing but paths of files; or a data frame,
                 or a Series of texts, of pandas, polars or PyArrow.
@@ -77,6 +80,33 @@ class Ranker:
         articles, candidates, request, frame = _read(article, posts, options)
         return self.answer(articles, candidates, request, frame)
 
+    def rank_each(
+        self, articles: AnyArticles, posts: AnyPosts, **options: Unpack[RankerOptions]
+    ) -> Iterator[Ranking]:
+        """Rank posts for each of several articles by itself; posts are read and encoded once.
+
+        Returns:
+            The rankings in the order of the articles, each computed when it is reached; posts have an `article_id`.
+
+        Raises:
+            LinkerError: as `rank`, whose arguments it takes; or if labels do not have the ids of articles.
+        """
+        return self.answer_each(*_read(articles, posts, options))
+
+    def answer_each(
+        self,
+        articles: Sequence[Article],
+        posts: Sequence[Post],
+        request: RankRequest,
+        frame: Frame | None = None,
+    ) -> Iterator[Ranking]:
+        """Rank as `rank_each` does, with its options in one object."""
+        table, requests = self._table(posts, request, EmbeddingCache(_ALL)), map(request.of_article, articles)
+        return (
+            search(self.model, table, [article], options, self.name, frame, each=True)
+            for article, options in zip(articles, list(requests))
+        )
+
     def answer(
         self,
         articles: Sequence[Article],
@@ -84,36 +114,9 @@ class Ranker:
         request: RankRequest,
         frame: Frame | None = None,
     ) -> Ranking:
-        """Rank as `rank` does, with its options in one object.
-
-        Args:
-            articles: the articles, one query.
-            posts: the posts.
-            request: the options.
-            frame: the data frame that the posts are from.
-
-        Returns:
-            The ranking, best first.
-        """
+        """Rank as `rank` does, with its options in one object, and the data frame that the posts are from."""
+        warn_once(several_warning(articles))
         return search(self.model, self._table(posts, request), articles, request, self.name, frame)
-
-    def thresholds(
-        self, article: AnyArticles, posts: AnyPosts, **options: Unpack[RankerOptions]
-    ) -> Thresholds:
-        """Return estimates of what thresholds on the scores keep and find; near-duplicates count one by one.
-
-        Args:
-            article: as for `rank`.
-            posts: as for `rank`.
-            options: as for `rank`; `labels` or a `calibration` among them.
-
-        Raises:
-            LinkerError: as `rank`; or if labels are of other posts only or all alike, or the calibration is of another
-                model.
-        """
-        articles, candidates, request, _ = _read(article, posts, options)
-        table = self._table(candidates, request)
-        return QueryScores(self.model, table, articles, request, self.name).thresholds(request)
 
     def score(
         self,
@@ -190,14 +193,16 @@ class Ranker:
         assert vectors is not None  # the part has vectors
         return np.asarray(vectors, dtype=np.float32)
 
-    def _table(self, posts: Sequence[Post], request: RankRequest) -> MemoryTable:
+    def _table(
+        self, posts: Sequence[Post], request: RankRequest, embeddings: EmbeddingCache | None = None
+    ) -> MemoryTable:
         """Return the posts as a table, with the counts of words of the request's calibration, if there is one."""
         calibration = request.calibration
         # Calibrations made in Python may have no fingerprint.
         if self._reference is not None and calibration is not None and calibration.fingerprint:
             request.check_model(self._reference.fingerprint)
         words = {} if calibration is None else calibration.reported_words()
-        return MemoryTable(posts, words, self._embeddings)
+        return MemoryTable(posts, words, embeddings or self._embeddings)
 
 
 def _read(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 from numbers import Integral, Real
@@ -20,12 +20,12 @@ from linker.common.errors import LinkerError
 from linker.data.post_filter import Filter
 from linker.ranking.data_frames import plain, series_of
 from linker.ranking.inputs import type_name
+from linker.ranking.labels import AnyLabels, as_labels
 
 if TYPE_CHECKING:
     from linker.data.labels.post_labels import LabelFile
     from linker.data.types import Article
     from linker.ranking.inputs import AnyColumns
-    from linker.ranking.labels import AnyLabels
 
 
 class RankOptions(TypedDict, total=False):
@@ -177,9 +177,25 @@ class RankRequest:
         Raises:
             DataError: if labels cannot be read, or all are of other articles.
         """
-        from linker.ranking.labels import as_labels
-
         return as_labels({} if self.labels is None else self.labels).of_articles(articles)
+
+    def of_article(self, article: Article) -> RankRequest:
+        """Return the options for one of several articles, with the labels that name it, or without if none does.
+
+        Raises:
+            LinkerError: if labels name no article, or a target needs labels and none name this one.
+        """
+        if self.labels is None:
+            return self
+        file = as_labels(self.labels)
+        if not all(label.article_ids for label in file.labels):
+            raise LinkerError(f"{file.shown}: labels that name no article; for each, add a column article_id")
+        labels = [label for label in file.labels if {article.id, article.url} & {*label.article_ids}]
+        if len({"relevant", "not"} & {label.value for label in labels}) < 2:  # too few for probabilities
+            labels = []
+        if not labels and (self.precision or self.recall):
+            raise LinkerError(f"{file.shown}: no label of {article.id}, by which to choose its threshold")
+        return replace(self, labels=replace(file, labels=labels) if labels else None)
 
     @property
     def has_evidence(self) -> bool:

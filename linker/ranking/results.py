@@ -15,7 +15,7 @@ from linker.ranking.data_frames import Frame, library
 from linker.ranking.display import as_text, heading
 from linker.ranking.formats.html import as_table
 from linker.ranking.formats.records import FIRST_COLUMNS, record
-from linker.ranking.output import ENDINGS, write_ranking
+from linker.ranking.output import ENDINGS, write_rankings
 from linker.ranking.ranked_post import RankedPost
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class Ranking(Sequence[RankedPost]):
         format_ = ENDINGS.get(Path(path).suffix.lower())
         if format_ is None:
             raise LinkerError(f"{path}: unknown ending; use one of {', '.join(ENDINGS)}")
-        write_ranking(self, Path(path), format_)
+        write_rankings([self], Path(path), format_)
 
     @cached_property
     def _places(self) -> list[int]:

@@ -10,13 +10,13 @@ import numpy as np
 
 from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.labeled_thresholds import LabeledThresholds
-from linker.common.errors import LinkerError, ModelError
+from linker.common.errors import ModelError
 from linker.data.languages import among_posts
 from linker.models.elapsed_time import user_scale, without_dates
 from linker.models.features.feature import Feature
 from linker.models.features.table import PostTable
 from linker.models.model import Model
-from linker.ranking.languages import warn_of_languages
+from linker.ranking.query_warnings import language_warning, warn_once
 from linker.ranking.ranked_post import AT_ONCE, RankedPosts, UserScores
 from linker.ranking.request import RankRequest
 from linker.ranking.results import Ranking
@@ -44,16 +44,16 @@ def search(
     request: RankRequest,
     name: str = "model",
     frame: Frame | None = None,
+    each: bool = False,
 ) -> Ranking:
     """Rank the posts of a table for a query, best first; equal scores in descending order of ids.
 
     Args:
-        model: the model.
-        table: the posts.
+        model, name: the model, and its name.
+        table, frame: the posts, and the data frame that they were read from, row by row.
         articles: the query: a post's score is the mean of its scores for the single articles.
         request: the options.
-        name: the model's name.
-        frame: the data frame that the posts were read from, row by row.
+        each: whether the ranking is one of several, whose posts have the id of the article.
 
     Raises:
         LinkerError: if no threshold is estimated to reach the precision or recall, or labels or the filter do not fit
@@ -62,7 +62,7 @@ def search(
     """
     scores = QueryScores(model, table, articles, request, name)
     thresholds = scores.thresholds(request) if request.has_evidence else None
-    warn_of_languages(model, articles, table.languages(scores.passing))
+    warn_once(language_warning(model, articles, table.languages(scores.passing)))
     chosen = None
     if thresholds is not None:
         chosen = thresholds.choose(request.threshold, request.precision, request.recall, request.confident)
@@ -76,7 +76,9 @@ def search(
         explain = Explainer(model, table, scores.query, scale=scores.scale)
     cut = slice(request.offset, None)
     user_scores = UserScores(scores.scale, thresholds)
-    lazy = RankedPosts(table, rows[cut], found[cut], copies[cut], user_scores, request.offset + 1, explain)
+    article_id = articles[0].id if each else None
+    of_rows = (rows[cut], found[cut], copies[cut])
+    lazy = RankedPosts(table, *of_rows, user_scores, request.offset + 1, explain, article_id)
     posts = lazy[:] if len(lazy) <= AT_ONCE else lazy
     ids = [] if frame is None else table.ids(np.arange(len(table)))
     return Ranking(posts, articles, name, frame, ids, thresholds, chosen, scores.scale)
@@ -92,14 +94,7 @@ def mean_scores(model: Model, table: PostTable, articles: Sequence[Article]) -> 
 
 
 class QueryScores:
-    """Scores of the posts of a table for one query.
-
-    Args:
-        model: the model.
-        table: the posts.
-        articles: the query.
-        request: which posts are searched, and how articles are scored.
-        name: the model's name.
+    """Scores of the posts of a table for one query; the request says which are searched, and how articles are scored.
 
     Attributes:
         query: the articles as they are scored, with or without dates.
@@ -129,8 +124,6 @@ class QueryScores:
         Raises:
             LinkerError: if there are no posts, or the labels are of other posts only, or all alike.
         """
-        if not request.has_evidence:
-            raise LinkerError("thresholds need evidence; give labels of some of the posts, or a calibration")
         passing = self.all if self.passing is None else self.all[self.passing]
         if request.calibration is not None:
             return CalibratedThresholds(request.calibration, passing, self.scale)
@@ -143,14 +136,9 @@ class QueryScores:
     def best(
         self, request: RankRequest, threshold: float | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return rows, raw scores and numbers of copies of the best posts, `offset` + `top` of them at most.
+        """Return rows, int64, raw scores, float32, and numbers of copies, int64, of the best posts, best first.
 
-        Args:
-            request: how many posts, and whether near-duplicates are listed one by one.
-            threshold: leave out lower raw scores.
-
-        Returns:
-            int64, float32 and int64, best first.
+        They are `offset` + `top` at most, those whose raw score reaches `threshold`.
         """
         table, passing = self._table, self.passing
         count = len(table) if passing is None else len(passing)
@@ -193,11 +181,7 @@ class QueryScores:
 class ScoreBounds:
     """Exact scores of the best posts for one article: posts with lower upper bounds are left out (branch and bound).
 
-    Args:
-        model: a model that is `separable`.
-        table: the posts.
-        query: one article.
-        upper: upper bounds of the scores of some features: float32, 1 × posts.
+    The model is `separable`; `upper` are upper bounds of the scores of some features: float32, 1 × posts.
     """
 
     def __init__(

@@ -24,8 +24,7 @@ def best(
         ids: the ids of posts in some rows, for equal scores.
         scores: float32, one per place.
         rows: int64, the scored posts; None: all posts, in its order.
-        count: maximum number of posts.
-        threshold: leave out lower scores.
+        count, threshold: maximum number of posts, and their least score.
 
     Returns:
         Rows, int64, and scores, float32.
@@ -74,15 +73,10 @@ def best_of_groups(
     """Return rows and scores of the best post of each of the best groups; see `best`.
 
     Args:
-        ids: the ids of posts in some rows, for equal scores.
+        ids, count, threshold: see `best`.
         groups: int64, one per post of the table: its group.
         members: int64: number of posts of each group.
         scored: returns scores that include the n best posts.
-        count: maximum number of posts.
-        threshold: leave out lower scores.
-
-    Returns:
-        Rows, int64, and scores, float32.
     """
     # Near-duplicates among them are listed once; the best posts have more of them than others.
     posts_per_group = max(1.0, len(groups) / max(1, int(np.count_nonzero(members))))

@@ -10,7 +10,7 @@ from linker.corpus.corpus import Corpus
 from linker.corpus.storage.rows import Rows
 from linker.data.io.columns import PostColumns
 from linker.ranking import ranked_post, search
-from linker.ranking.output import write_ranking
+from linker.ranking.output import write_rankings
 from tests.corpus.conftest import some_posts, write_posts
 
 ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
@@ -60,14 +60,14 @@ def test_only_what_is_looked_at_is_read(corpus, read):
 @pytest.mark.parametrize("format_", ["csv", "jsonl", "trec"])
 def test_written_as_it_is_read(corpus, read, tmp_path, format_):
     lazily = corpus.rank(ARTICLE, None, copies=True)
-    write_ranking(lazily, tmp_path / "out", format_)
+    write_rankings([lazily], tmp_path / "out", format_)
     assert (sum(read), max(read)) == (60, 7)
     expected = [one.post.id for one in lazily]
     with open(tmp_path / "out", newline="") as file:
         if format_ == "csv":
             rows = list(csv.DictReader(file))
             assert {row["id"]: row["a field of one post"] for row in rows if row["a field of one post"]} == {
-                "p00007": '[1, "two"]'
+                "p00007": "1, two"
             }
             got = [row["id"] for row in rows]
         elif format_ == "jsonl":

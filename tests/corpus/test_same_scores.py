@@ -226,8 +226,8 @@ def test_thresholds_by_labels_are_on_the_same_scale(tmp_path):
     build_corpus(tmp_path / "corpus", [path], str(model), PostColumns())
     labels = {f"p{i:05d}": i % 3 == 0 for i in range(40)}
     loaded, corpus = load(model), Corpus.open(tmp_path / "corpus")
-    of_file = loaded.thresholds(ARTICLES[0], read_posts(path), labels=labels).table()
-    found = corpus.thresholds(ARTICLES[0], labels=labels).table()
+    of_file = loaded.rank(ARTICLES[0], path, labels=labels).thresholds.table()  # type: ignore[union-attr]
+    found = corpus.rank(ARTICLES[0], labels=labels).thresholds.table()  # type: ignore[union-attr]
     assert [one.kept for one in of_file] == [one.kept for one in found]
     np.testing.assert_allclose(
         [one.score for one in of_file], [one.score for one in found], rtol=1e-5, atol=1e-5

@@ -108,17 +108,12 @@ def test_series_and_arrays_are_texts() -> None:
 
 def test_ids_and_times_of_every_type_are_read() -> None:
     at, stamp = datetime(2021, 5, 1, tzinfo=timezone.utc), pd.Timestamp("2021-05-01", tz="UTC")
-    make: Any = Post
-    posts = as_posts(
-        [
-            make(7, TEXTS[0], created_at="2021-05-01"),
-            {"id": np.int64(8), "text": TEXTS[1], "created_at": stamp},
-            {"id": 9.0, "text": TEXTS[2], "created_at": float("nan")},
-        ]
-    )
+    make, nan, number = Post, float("nan"), np.int64(8)
+    rows = [{"id": number, "text": "b", "created_at": stamp}, {"id": 9.0, "text": "c", "created_at": nan}]
+    posts = as_posts([make(7, "a", created_at="2021-05-01"), *rows])  # type: ignore[arg-type]
     assert [(post.id, post.created_at) for post in posts] == [("7", at), ("8", at), ("9", None)]
-    make = Article
-    assert as_articles(make(5, "Otters.", published=stamp)) == [Article("5", "Otters.", published=at)]
+    (article,) = as_articles(Article(5, "Otters.", published=stamp))  # type: ignore[arg-type]
+    assert article == Article("5", "Otters.", published=at)
 
 
 def test_strings_name_files_or_are_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

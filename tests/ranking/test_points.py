@@ -151,12 +151,9 @@ def test_the_date_decides_between_equal_texts() -> None:
 
 
 def test_the_sentence_names_what_lowered_the_score() -> None:
-    explanation = Explanation([], [], [], {AVERAGE: 12.04, TEXT: 31.21, WORDS: 0.01, DATE: -5.12})
-    assert (
-        explanation.decided_by
-        == "average post 12.0, text similarity +31.2, shared words +0.0, date −5.1 = 38.1"
-    )
-    assert Explanation([], [], []).decided_by == ""
+    points = {AVERAGE: 12.04, TEXT: 31.21, WORDS: 0.01, DATE: -5.12}
+    sentence = "average post 12.0, text similarity +31.2, shared words +0.0, date −5.1 = 38.1"
+    assert Explanation([], [], [], points).decided_by == sentence
 
 
 def test_function_words_of_any_language_explain_nothing() -> None:

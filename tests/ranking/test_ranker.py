@@ -113,6 +113,26 @@ def test_several_articles_are_one_query_with_mean_scores() -> None:
     )
 
 
+def test_each_article_gets_the_ranking_that_it_gets_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded, encoded = linker.load("distilled"), []
+    kind: Any = type(next(feature.encoder for feature in loaded.model.features() if feature.encoder))
+    made = kind.post_vectors
+    monkeypatch.setattr(kind, "post_vectors", lambda self, posts: encoded.append(1) or made(self, posts))  # type: ignore[func-returns-value]
+    articles = [ARTICLE, Article("b", "The storm and the bridge."), Article("c", "A goal.")]
+    labels = [{"post_id": p.id, "label": n < 2, "article_id": "b"} for n, p in enumerate(as_posts(TEXTS))]
+    each = list(loaded.rank_each(articles, TEXTS, labels=labels, top=3))
+    assert encoded == [1]
+    for article, ranking in zip(articles, each):
+        alone = loaded.rank(article, TEXTS, top=3, labels=labels if article.id == "b" else None)
+        assert [one._replace(article_id=None) for one in ranking] == alone
+        assert {one["article_id"] for one in ranking.to_dicts()} == {article.id}
+    assert [ranking[0].probability is None for ranking in each] == [True, False, True]
+    with pytest.raises(LinkerError, match="no label of a, by which to choose its threshold"):
+        loaded.rank_each(articles, TEXTS, labels=labels, recall=0.8)
+    with pytest.raises(LinkerError, match=r"labels that name no article; .* add a column article_id"):
+        loaded.rank_each(articles, TEXTS, labels=[True, *[False] * 4])
+
+
 def test_articles_may_be_given_in_many_ways(site, tmp_path: Path, article_html: str) -> None:
     path = tmp_path / "page.html"
     path.write_text(article_html, encoding="utf-8")

@@ -75,7 +75,7 @@ def test_what_is_typed_stays_while_other_pages_are_looked_at(browser: Browser, u
     browser.wait(lambda: browser.one("#search-article").is_displayed())
     browser.one("#search-article").send_keys(TEXT)
     browser.one("#tab-rank").click()
-    browser.wait(lambda: browser.one("#rank-article").is_displayed())
+    browser.wait(lambda: browser.one("#rank-article-1").is_displayed())
     browser.one("#tab-search").click()
     browser.wait(lambda: browser.one("#search-article").get_property("value") == TEXT)
 

@@ -87,7 +87,7 @@ def test_a_project_of_a_workbook_a_chat_and_a_pdf(browser: Browser, url: str, tm
         "project": "#part-progress",
         "start": ".projects",
     }
-    for view, shown in {**views, "rank": "#rank-article"}.items():
+    for view, shown in {**views, "rank": "#rank-article-1"}.items():
         tab = browser.one(f"#tab-{view}")
         browser.wait(tab.is_displayed)
         tab.click()

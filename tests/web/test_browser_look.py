@@ -114,11 +114,11 @@ def test_a_ranking_is_tried(browser: Browser, serve: Callable[..., Site]) -> Non
     site = serve()
     browser.open(site.url)
     browser.one("#tab-rank").click()
-    browser.one("#rank-article").send_keys("http://127.0.0.1:1/")
+    browser.one("#rank-article-1").send_keys("http://127.0.0.1:1/")
     browser.one("form [type=submit].primary").click()
     browser.wait(lambda: "not an address of the public internet" in browser.text(".asking .problem"))
-    browser.one("#rank-article").clear()
-    browser.one("#rank-article").send_keys("Salmon\n\nOtters ate the salmon.")
+    browser.one("#rank-article-1").clear()
+    browser.one("#rank-article-1").send_keys("Salmon\n\nOtters ate the salmon.")
     assert browser.one("#rank-model").get_property("value") == "best"
     browser.one("#rank-model").send_keys("bm25")
     browser.run("document.querySelector('.asking form').requestSubmit()")
@@ -126,6 +126,13 @@ def test_a_ranking_is_tried(browser: Browser, serve: Callable[..., Site]) -> Non
     assert "salmon" in browser.text(".ranked li:first-child .words")
     assert {one.text.lower() for one in browser.all(".ranked li:first-child mark")} == {"salmon", "otters"}
     assert browser.all(".source .text mark")
+    next(one for one in browser.all("button") if one.text == "Add another article").click()
+    browser.one("#rank-article-2").send_keys("Weir\n\nThe weir was closed.")
+    browser.run("document.querySelector('.asking form').requestSubmit()")
+    browser.wait(lambda: len(browser.all(".asking details.panel")) == 2)
+    assert [one.text for one in browser.all(".asking details.panel summary")] == ["Salmon", "Weir"]
+    browser.all(".asking details.panel summary")[1].click()
+    assert "weir" in browser.all(".asking details.panel:last-of-type .ranked li")[0].text
     assert "400" in "".join(browser.complaints())
 
 

@@ -20,7 +20,7 @@ from linker.data.types import Article, Post
 from linker.models.features.memory_table import MemoryTable
 from linker.models.files.resolve import resolve_model
 from linker.ranking.explanation import Explainer
-from linker.ranking.languages import warn_of_languages
+from linker.ranking.query_warnings import language_warning, warn_once
 
 
 def start(
@@ -57,7 +57,7 @@ def start(
     found = resolve_model(settings.model)
     settings = replace(settings, model=found.pinned(settings.model))
     scorer = found.load()
-    warn_of_languages(scorer, articles, languages_of(posts))
+    warn_once(language_warning(scorer, articles, languages_of(posts)))
     pool = build_pool(articles, posts, scorer)
     # By words alone, which takes no time to encode; None if the model has no such explanations.
     explanations = Explainer(scorer, MemoryTable(pool.posts), pool.articles, encode=False).words(pool.posts)

@@ -21,10 +21,12 @@ def rank(
     ] = None,
     reading: PostReading,
     model: ModelName = None,
+    each: Annotated[bool, typer.Option("--each", metavar="", help="Rank posts for each article.")] = False,
     options: RankingOptions,
 ) -> None:
     """Rank posts by how likely they are to discuss an article, best first."""
     sources.begin()
+    folder = options.folder_of_each() if each else None
     # Everything that can be wrong is checked before the work begins: names first, the model last.
     request, faults, default = options.request(), Faults(), None
     if not posts:
@@ -55,5 +57,7 @@ def rank(
 
     ranker = Ranker(reference.load(), reference.file_name, once=len(articles) <= ARTICLES_AT_ONCE)
     status.step(f"scoring {len(candidates):,} posts")
-    ranking = ranker.answer(articles, candidates, request)
-    options.show(ranking, request)
+    if each:
+        options.show_each(ranker.answer_each(articles, candidates, request), request, folder)
+    else:
+        options.show(ranker.answer(articles, candidates, request), request)

@@ -36,24 +36,18 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _DIRECTIONS = re.compile(r"[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def write_page(file: IO[str], ranking: Ranking) -> None:
-    """Write the articles, and the posts as a table that can be sorted and searched, with marked words and links."""
+def write_page(file: IO[str], rankings: Sequence[Ranking]) -> None:
+    """Write articles, and posts as tables that can be sorted and searched, with marked words and links."""
     from markupsafe import Markup
 
-    dated = any(ranked.post.created_at is not None for ranked in ranking)
     page = (
         _environment()
         .get_template("page.html")
         .stream(
-            ranking=ranking,
-            count=len(ranking),
+            rankings=rankings,
             most=TOP,
-            articles=ranking.articles,
             beginning=_BEGINNING,
-            tag=ranking.model,
-            meaning=ranking.meaning,
-            words=_heaviest(ranking),
-            columns={"rank": True, "score": True, "probability": ranking.has_probabilities, "date": dated},
+            heaviest=_heaviest,
             longest_field=_LONGEST_FIELD,
             style=Markup(_part("page.css")),  # ours
             script=Markup(_part("page.js")),
@@ -87,6 +81,7 @@ def _environment() -> Environment:
         "hash": _hash,
         "host": _host,
         "link_of": link_of,
+        "name": lambda article: _clean(article.title or article.text[:80] or article.id),
         "one_line": printable,
         "two_digits": lambda number: "" if number is None else f"{number:.2f}",
     }

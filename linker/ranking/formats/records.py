@@ -22,12 +22,15 @@ def record(ranked: RankedPost) -> dict[str, Any]:
     """Return a ranked post as JSON values: rank, score, id, text, other known fields, and its extra fields.
 
     `source` is where the post was read, file and line. An extra field whose name is taken gets `post_` before it.
-    `copies` is the number of near-duplicates that the post represents. `probability` is present if it is known,
+    `copies` is the number of near-duplicates that the post represents. `article_id` is present in rankings for each
+    of several articles, `probability` if it is known,
     `article_words` and `post_words` (as [word, weight] pairs) and `points` (part of the score → points) if
     explanations were requested.
     """
     post, explanation = ranked.post, ranked.explanation
     values: dict[str, Any] = {"rank": ranked.rank, "score": ranked.score, "id": post.id, "text": post.text}
+    if ranked.article_id is not None:
+        values["article_id"] = ranked.article_id
     values["copies"] = ranked.copies
     if ranked.probability is not None:
         values["probability"] = float(f"{ranked.probability:.6g}")

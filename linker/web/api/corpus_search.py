@@ -11,7 +11,7 @@ from linker.corpus.corpus import Corpus
 from linker.corpus.info import summarize
 from linker.data.types import Article
 from linker.ranking.formats.records import record
-from linker.ranking.output import write_ranking
+from linker.ranking.output import write_rankings
 from linker.ranking.request import RankRequest
 from linker.web.api.views import article_view
 
@@ -95,7 +95,7 @@ class CorpusSearch:
         """
         corpus = self._current()
         with self._cores:
-            write_ranking(corpus.answer([article], request), path, format_)
+            write_rankings([corpus.answer([article], request)], path, format_)
         return path
 
     def _current(self) -> Corpus:

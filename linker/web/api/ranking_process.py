@@ -110,12 +110,12 @@ def _rank(source: str, model: str, article: Article, top: int) -> dict[str, Any]
 def _select(
     source: str, model: str, articles: Sequence[Article], options: Mapping[str, Any], out: Path | None
 ) -> dict[str, Any]:
-    from linker.ranking.output import format_of, write_ranking
+    from linker.ranking.output import format_of, write_rankings
     from linker.ranking.request import RankRequest
 
     ranking = _ranker(model).answer(articles, _posts[source], RankRequest(**options))
     if out is not None:
-        write_ranking(ranking, out, format_of(out, None))
+        write_rankings([ranking], out, format_of(out, None))
     return {
         "kept": len(ranking),
         "total": len(_posts[source]),

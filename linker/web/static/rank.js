@@ -1,4 +1,4 @@
-// Rank posts for an article that somebody pastes.
+// Rank posts for an article that somebody pastes, or for each of several.
 
 import { articlePanel } from "./article.js";
 import { ArticleFields } from "./articles.js";
@@ -10,7 +10,7 @@ const SECONDS = 600;
 
 export class RankView {
   constructor({ sources, models, endings, upload_bytes }) {
-    this.article = new ArticleFields("rank", false);
+    this.article = new ArticleFields("rank", true);
     this.source = el("select", { id: "rank-source", onchange: () => this.chosen() }, sources.map((one) =>
       el("option", { value: one.key }, one.posts === null ? one.title : `${one.title} (${whole(one.posts)})`)));
     this.place = temporary();
@@ -50,10 +50,17 @@ export class RankView {
     this.button.textContent = "Ranking…";
     this.problem.textContent = "";
     try {
-      const [[article, published]] = this.article.values;
+      const articles = this.article.values.flatMap(([text, published]) => parts(text).map((article) => ({ article, published })));
       if (!this.given.hidden) await this.paste();
-      const body = { article, published, source: this.source.value, files: this.place.key, top: Number(this.top.value), model: this.model.value };
-      this.show(await ask("api/rank", body, SECONDS));
+      const options = { source: this.source.value, files: this.place.key, top: Number(this.top.value), model: this.model.value };
+      const answers = [];
+      for (const [i, one] of articles.entries()) {
+        if (articles.length > 1) this.button.textContent = `Ranking ${i + 1} of ${articles.length}…`;
+        answers.push(await ask("api/rank", { ...one, ...options }, SECONDS).catch((failure) => {
+          throw articles.length > 1 ? new Error(`Article ${i + 1}: ${failure.message}`) : failure;
+        }));
+        this.show(answers);
+      }
       // On phones the ranking is below the screen.
       if (this.results.getBoundingClientRect().top > window.innerHeight) this.results.scrollIntoView();
     } catch (failure) {
@@ -75,20 +82,36 @@ export class RankView {
     if (problem && (this.files.files.length || !this.sent)) throw new Error(problem);
   }
 
-  show(answer) {
-    const { panel, mark } = articlePanel([answer.article]);
+  show(answers) {
+    const { panel, mark } = articlePanel(answers.map((answer) => answer.article));
     panel.classList.add("under");
-    mark(answer.words);
+    if (answers.length === 1) mark(answers[0].words);
     this.read.replaceChildren(panel);
-    const list = el("ol", { class: "rows ranked" }, answer.posts.map((post) => {
-      const bar = el("span");
-      bar.style.width = `${post.score.toFixed(1)}%`;
-      return el("li", {}, el("span", { class: "place", "aria-hidden": "true" }, post.rank),
-        el("div", {}, words(post.parts), el("div", { class: "score num" }, el("span", { class: "meter", "aria-hidden": "true" }, bar), `score ${post.score.toFixed(1)}`, post.decided_by && ` · ${post.decided_by}`)));
-    }));
-    this.results.replaceChildren(el("div", { class: "panel" },
-      el("h2", {}, `The best ${counted(answer.posts.length, "post")} of ${whole(answer.total)}`),
-      list,
-      el("p", { class: "muted" }, `Ranked with ${answer.model}. ${answer.meaning}`)));
+    const [{ model, meaning }] = answers;
+    this.results.replaceChildren(...answers.map((answer) => answers.length === 1
+      ? el("div", { class: "panel" }, el("h2", {}, heading(answer)), ranked(answer))
+      : el("details", { class: "panel", open: answers[0] === answer },
+        el("summary", {}, el("h2", { dir: "auto" }, answer.article.title || answer.article.text.slice(0, 80))),
+        el("p", { class: "muted" }, heading(answer)), ranked(answer))),
+    el("p", { class: "muted under" }, `Ranked with ${model}. ${meaning}`));
   }
+}
+
+/** A text, or the addresses of which each is in a line of its own. */
+function parts(text) {
+  const lines = text.split("\n").map((line) => line.trim()).filter(Boolean);
+  return lines.every((line) => /^https?:\/\/\S+$/.test(line)) ? lines : [text];
+}
+
+function heading(answer) {
+  return `The best ${counted(answer.posts.length, "post")} of ${whole(answer.total)}`;
+}
+
+function ranked(answer) {
+  return el("ol", { class: "rows ranked" }, answer.posts.map((post) => {
+    const bar = el("span");
+    bar.style.width = `${post.score.toFixed(1)}%`;
+    return el("li", {}, el("span", { class: "place", "aria-hidden": "true" }, post.rank),
+      el("div", {}, words(post.parts), el("div", { class: "score num" }, el("span", { class: "meter", "aria-hidden": "true" }, bar), `score ${post.score.toFixed(1)}`, post.decided_by && ` · ${post.decided_by}`)));
+  }));
 }

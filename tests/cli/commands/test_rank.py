@@ -6,10 +6,12 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from linker.data.identity import content_id
@@ -315,6 +317,26 @@ def test_an_id_that_trec_cannot_hold(run: Run, tmp_path: Path) -> None:
     assert code == 2
     assert "'a b' holds white space" in err
     assert not (tmp_path / "run.trec").exists()
+
+
+def test_each_article_gets_its_ranking_in_one_file_or_in_its_own(run: Run, tmp_path: Path) -> None:
+    rows = ({"id": name, "text": f"The bridge is {name}."} for name in ("a/b", "A?b", "../x"))
+    (tmp_path / "articles.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    each = ("--article", "articles.jsonl", *BASIC[2:], "--model", "bm25", "--each", "--top", "2")
+    lines = partial(pd.read_json, lines=True)
+    readers = {"json": pd.read_json, "jsonl": lines, "csv": pd.read_csv, "parquet": pd.read_parquet}
+    for form, read in readers.items():
+        assert run(*each, "--out", f"all.{form}")[:2] == (0, "")
+        assert read(f"all.{form}")["article_id"].tolist() == ["a/b", "a/b", "A?b", "A?b", "../x", "../x"]
+    assert run(*each, "--out", "all.trec")[:2] == (0, "")
+    assert list(read_run("all.trec")) == ["a/b", "A?b", "../x"]
+    assert run(*each)[1].count("Ranking of 2 posts for ") == 3
+    page = run(*each, "--format", "html", "--explain")[1]
+    assert (page.count("<section"), page.count("<table>"), page.count('<li><a href="#article-')) == (3, 3, 3)
+    assert run(*each, "--out", "rankings/")[:2] == (0, "")
+    assert sorted(path.name for path in Path("rankings").iterdir()) == ["A-b-2.csv", "a-b.csv", "x.csv"]
+    (tmp_path / "labels.csv").write_text("id,label\np1,1\np2,0\n")
+    assert "labels.csv: labels that name no article" in run(*each, "--labels", "labels.csv")[2]
 
 
 def test_an_address_and_a_file_as_one_query(run: Run, site: Site) -> None:

@@ -46,12 +46,14 @@ def test_intervals_need_labels_of_a_random_sample(
 ) -> None:
     ranker, article = linker.load("bm25"), " ".join(WORDS)
     drawn = made(tmp_path, lambda id_: "random" if id_ in RANDOM else "active_learning")
-    found = ranker.thresholds(article, POSTS, labels=drawn)
+    found = ranker.rank(article, POSTS, labels=drawn).thresholds
+    assert found is not None
     assert "30 of them" in found.basis
     assert "of a random sample" in found.basis
     assert found.for_recall(0.8).recall.low is not None
     chosen = made(tmp_path, lambda id_: "active_learning")
-    found = ranker.thresholds(article, POSTS, labels=chosen)
+    found = ranker.rank(article, POSTS, labels=chosen).thresholds
+    assert found is not None
     assert "not known to be of a random sample" in found.basis
     assert all(one.precision.low is None and one.recall.low is None for one in found.table())
     assert "(95 % interval not known: no random sample)" in found.for_recall(0.8).sentence

@@ -21,7 +21,7 @@ from linker.data import Article, Post, read_posts
 from linker.data.files.formats.delimited import guarded, unguarded
 from linker.data.html_text import plain_text
 from linker.ranking.explanation import Explanation
-from linker.ranking.output import ENDINGS, format_of, write_ranking
+from linker.ranking.output import ENDINGS, format_of, write_rankings
 from linker.ranking.post_links import link_of
 from linker.ranking.ranked_post import RankedPost
 from linker.ranking.results import Ranking
@@ -41,7 +41,7 @@ def write(
     folder: Path, form: str, posts: list[RankedPost] = RANKING, articles: Sequence[Article] = ()
 ) -> Path:
     path = folder / f"ranked.{form}"
-    write_ranking(Ranking(posts, articles, "bm25"), path, format_of(path, None))
+    write_rankings([Ranking(posts, articles, "bm25")], path, format_of(path, None))
     return path
 
 

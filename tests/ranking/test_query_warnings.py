@@ -1,6 +1,8 @@
 """Warnings about languages that a model was not trained on."""
 
 from collections import Counter
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from linker.data.languages import languages_of
 from linker.data.types import Article, Post
 from linker.models.ensemble import EnsembleModel
 from linker.models.tfidf import TfidfModel
-from linker.ranking.languages import RECIPE, language_warning
+from linker.ranking.query_warnings import RECIPE, language_warning, several_warning
 from tests.helpers.forked import run_linker
 
 pytest.importorskip("pycld2", reason="has no wheel for this platform")
@@ -71,6 +73,18 @@ def test_several_articles_and_languages() -> None:
     rare = language_warning(model(["en"]), [ENGLISH], Counter({"de": 300, "fr": 1}))
     assert rare is not None
     assert rare.startswith("posts: 100 % German. The model")  # 0 % French
+
+
+def test_articles_of_one_story_are_one_query_and_others_are_warned_of() -> None:
+    sample = {article.id: article for article in read_articles(str(ROOT / "data" / "articles.jsonl"))}
+    story = [sample[f"s01-a{n}"] for n in range(1, 5)]
+    assert several_warning(story) is several_warning(story[:1]) is None
+    assert "share few words, but are one query" in (several_warning([*story, sample["s02-a1"]]) or "")
+    old = replace(story[0], published=datetime(2030, 1, 1))
+    assert "were published 447 days apart, but" in (several_warning([old, *story[:4]]) or "")
+    assert (
+        several_warning([ENGLISH, replace(ENGLISH, id="f", text="What a goal.")]) is None
+    )  # too short to compare
 
 
 def rank(article: Path, of_posts: Path, *options: str) -> str:
