@@ -45,9 +45,13 @@ def test_without_arguments_it_serves_the_projects_of_this_folder_on_a_free_port(
         with contextlib.suppress(OSError):  # by this test, or by another server of this machine
             taken.enter_context(socket.create_server(("127.0.0.1", 8123)))
         environment = {**os.environ, "BROWSER": str(browser), "DISPLAY": ":99"}
-        with subprocess.Popen(
-            COMMAND, stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=environment
-        ) as process:
+        with (
+            subprocess.Popen(
+                COMMAND, stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=environment
+            ) as process,
+            contextlib.ExitStack() as end,
+        ):
+            end.callback(process.kill)
             assert process.stdout is not None
             url = process.stdout.readline().strip()
             assert url.startswith("http://127.0.0.1:")
@@ -58,7 +62,7 @@ def test_without_arguments_it_serves_the_projects_of_this_folder_on_a_free_port(
             about = httpx.get(f"{page}api/about", headers=owner, trust_env=False).json()
             assert (about["projects"], about["owner"], about["sessions"]) == (True, True, [])
             listed = httpx.get(f"{page}api/projects", headers=owner, trust_env=False).json()
-            assert (listed["folder"], listed["projects"]) == ("linker-projects", [])
+            assert (listed["folder"], listed["projects"]) == (str(tmp_path / "linker-projects"), [])
             for _ in range(200):
                 if opened.exists() and opened.read_text():
                     break
