@@ -66,9 +66,7 @@ class EnsembleModel(Model):
                     f"ensemble: {len(given)} {name} for {len(parts)} parts; give one weight per part"
                 )
         if cross_weights is not None and other_weights is None:
-            raise ConfigError(
-                "ensemble: `cross_weights` without `other_weights`; give those of other languages"
-            )
+            raise ConfigError("ensemble: `cross_weights` without `other_weights`; add `other_weights`")
         if other_weights is not None and not languages:
             raise ConfigError("ensemble: `other_weights` without `languages`; state the models' languages")
         self._submodels = parts

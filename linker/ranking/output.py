@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from itertools import chain, count
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal, get_args
+from typing import IO, Literal, get_args
 
 from rich import box
 from rich.console import Console
@@ -23,9 +23,7 @@ from linker.ranking.explanation import printable
 from linker.ranking.formats.html import TOP as PAGE_TOP
 from linker.ranking.formats.html import write_page
 from linker.ranking.formats.text import write_csv, write_json, write_json_lines, write_tsv
-
-if TYPE_CHECKING:
-    from linker.ranking.results import Ranking
+from linker.ranking.ranked_post import QueryResult
 
 Format = Literal["table", "csv", "tsv", "xlsx", "jsonl", "json", "parquet", "html", "trec"]
 #: Formats by the ending of the file name.
@@ -66,7 +64,7 @@ def format_of(path: Path | None, asked: Format | None) -> Format:
 
 
 def write_rankings(
-    rankings: Iterable[Ranking], path: Path | None, format_: Format, headed: bool = False
+    rankings: Iterable[QueryResult], path: Path | None, format_: Format, headed: bool = False
 ) -> None:
     """Write rankings, such as those for each of several articles, to one file, atomically, or standard output (None).
 
@@ -102,7 +100,7 @@ def write_rankings(
             (write_json if format_ == "json" else write_json_lines)(file, posts)
 
 
-def write_each(rankings: Iterable[Ranking], folder: Path, format_: Format) -> None:
+def write_each(rankings: Iterable[QueryResult], folder: Path, format_: Format) -> None:
     """Write rankings to one file each, named by the article's id without characters that names of files cannot have."""
     ending, taken = next(ending for ending, name in ENDINGS.items() if name == format_), set[str]()
     for ranking in rankings:
@@ -117,7 +115,7 @@ def _is_no_file(path: Path) -> bool:
     return path.exists() and not path.is_file()
 
 
-def _rows_of_run(ranking: Ranking) -> Iterator[RunRow]:
+def _rows_of_run(ranking: QueryResult) -> Iterator[RunRow]:
     """Yield the posts for a TREC run.
 
     Raises:
@@ -135,7 +133,7 @@ def _rows_of_run(ranking: Ranking) -> Iterator[RunRow]:
         id_before = ranked.post.id
 
 
-def print_table(file: IO[str], ranking: Ranking) -> None:
+def print_table(file: IO[str], ranking: QueryResult) -> None:
     """Print a table of rank, score and post, and below it what scores mean; long posts are wrapped, very long ones cut.
 
     Words that contributed to a score are bold and underlined on terminals and *starred* elsewhere.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from linker.data.files.line_errors import counted
-from linker.data.types import Post
+from linker.data.types import Article, Post
 
 if TYPE_CHECKING:
     from linker.calibration.thresholds import Thresholds
@@ -143,3 +143,31 @@ class RankedPosts(Sequence[RankedPost]):
     def __iter__(self) -> Iterator[RankedPost]:
         for start in range(0, len(self), AT_ONCE):
             yield from self[start : start + AT_ONCE]
+
+
+class QueryResult(Sequence[RankedPost]):
+    """Ranked posts, best first, and what ranked them: all that formats need; see `linker.ranking.results.Ranking`."""
+
+    articles: Sequence[Article]
+    model: str
+    thresholds: Thresholds | None
+    scale: ScoreScale
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Return whether the posts have probabilities: all of them, or none."""
+        return any(ranked.probability is not None for ranked in self[:1])
+
+    @property
+    def meaning(self) -> str:
+        """Return a sentence that explains the scores, and the probabilities if there are any."""
+        if self.thresholds is None:
+            return self.scale.sentence
+        return f"{self.scale.sentence}; probability: estimated share of relevant posts among those with the score"
+
+    @property
+    def query(self) -> str:
+        """Return the query id for TREC files: the article's id; for several, the first `+` the number of others."""
+        if not self.articles:
+            return "query"
+        return self.articles[0].id + (f"+{len(self.articles) - 1}" if len(self.articles) > 1 else "")

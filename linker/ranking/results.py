@@ -16,7 +16,7 @@ from linker.ranking.display import as_text, heading
 from linker.ranking.formats.html import as_table
 from linker.ranking.formats.records import FIRST_COLUMNS, record
 from linker.ranking.output import ENDINGS, write_rankings
-from linker.ranking.ranked_post import RankedPost
+from linker.ranking.ranked_post import QueryResult, RankedPost
 
 if TYPE_CHECKING:
     import pandas
@@ -28,7 +28,7 @@ _FIRST = (*FIRST_COLUMNS, "copies")
 _WORDS = ("article_words", "post_words")
 
 
-class Ranking(Sequence[RankedPost]):
+class Ranking(QueryResult):
     """Ranked posts, best first: a sequence that notebooks show as a table.
 
     It can be indexed, sliced, iterated over and compared like a list; a slice is a Ranking with the same ranks.
@@ -78,25 +78,6 @@ class Ranking(Sequence[RankedPost]):
 
     def __iter__(self) -> Iterator[RankedPost]:
         return iter(self._posts)
-
-    @property
-    def has_probabilities(self) -> bool:
-        """Return whether the posts have probabilities: all of them, or none."""
-        return any(ranked.probability is not None for ranked in self[:1])
-
-    @property
-    def meaning(self) -> str:
-        """Return a sentence that explains the scores, and the probabilities if there are any."""
-        if self.thresholds is None:
-            return self.scale.sentence
-        return f"{self.scale.sentence}; probability: estimated share of relevant posts among those with the score"
-
-    @property
-    def query(self) -> str:
-        """Return the query id for TREC files: the article's id; for several, the first `+` the number of others."""
-        if not self.articles:
-            return "query"
-        return self.articles[0].id + (f"+{len(self.articles) - 1}" if len(self.articles) > 1 else "")
 
     def __eq__(self, other: object) -> bool:
         return list(self) == list(other) if isinstance(other, (Ranking, list)) else NotImplemented

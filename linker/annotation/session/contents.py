@@ -109,7 +109,7 @@ def write_contents(
 
 
 def write_settings(database: sqlite3.Connection, settings: Settings) -> None:
-    """Write settings, in place of those before."""
+    """Write settings, which replace the former ones."""
     _put(database, "settings", [_json(asdict(settings))])
 
 

@@ -15,12 +15,10 @@ from urllib.parse import urlsplit
 
 from linker.ranking.explanation import printable
 from linker.ranking.post_links import link_of
-from linker.ranking.ranked_post import RankedPost
+from linker.ranking.ranked_post import QueryResult, RankedPost
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-    from linker.ranking.results import Ranking
 
 TOP = 1_000
 """Default number of posts on a page."""
@@ -36,7 +34,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _DIRECTIONS = re.compile(r"[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def write_page(file: IO[str], rankings: Sequence[Ranking]) -> None:
+def write_page(file: IO[str], rankings: Sequence[QueryResult]) -> None:
     """Write articles, and posts as tables that can be sorted and searched, with marked words and links."""
     from markupsafe import Markup
 
@@ -56,7 +54,7 @@ def write_page(file: IO[str], rankings: Sequence[Ranking]) -> None:
     file.writelines(page)
 
 
-def as_table(ranking: Ranking, heading: str) -> str:
+def as_table(ranking: QueryResult, heading: str) -> str:
     """Return a table of the first 20 posts for notebooks, with explained words in <mark>."""
     template = _environment().get_template("notebook.html")
     return template.render(

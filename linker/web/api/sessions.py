@@ -244,10 +244,8 @@ class ServedSession:
     def _list(self, annotator: str, ids: list[str]) -> list[tuple[LabeledPost, list[LabeledPost]]]:
         """Return posts with the labels that an annotator may see; all of them are cached until there are new events."""
         blind, seed = self.session.settings.blind, self.session.settings.seed
-        key, cached = (
-            (self.session.number_of_events, annotator, blind),
-            self._listed,
-        )  # other threads list for others
+        key = self.session.number_of_events, annotator, blind
+        cached = self._listed  # other threads list for others
         if ids or cached is None or cached[0] != key:
             groups: dict[str, list[LabeledPost]] = {}
             for record in self.session.labeled(ids=set(ids) or None):

@@ -63,7 +63,7 @@ export const checkbox = (id, text, checked, hint) => {
 
 /** The boxes of a project that keep what the model makes of a post from those who label it. */
 export const hiding = (prefix, blind, strategy) => [
-  checkbox(`${prefix}-blind`, "Hide scores and marks from annotators", blind, "So that nobody is led by them. Exports say which labels were given so."),
+  checkbox(`${prefix}-blind`, "Hide scores and marks from annotators", blind, "Scores and marks can bias labels. Exports say which labels were given blind."),
   checkbox(`${prefix}-random`, "Show posts in random order", strategy === "random",
     "Hides the order of the model as well, and makes all labels a random sample: the share of relevant posts is known early, but nearly all posts must be labeled to find nearly all relevant ones."),
 ];

@@ -48,7 +48,7 @@ export class PostFiles {
    * @param id  of the field
    * @param path  address of the files
    * @param about  endings of files that can be read, and the most bytes of a file
-   * @param changed  called when files come, go or are read anew
+   * @param changed  called when files come, go or are read again
    */
   constructor(id, path, { endings, upload_bytes: most }, changed = () => {}) {
     Object.assign(this, { id, path, most, changed, files: [], number: 0, sending: Promise.resolve() });

@@ -1,4 +1,4 @@
-// Messages of the server, with remedies that are controls of the page in place of options of commands.
+// Messages of the server, whose remedies name controls of the page, not options of commands.
 
 const REMEDIES = [
   [/; name (it|them) in `columns`, like \{.*?\}/g, "; choose $1 under “How it is read”"],

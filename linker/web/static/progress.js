@@ -40,7 +40,7 @@ export function progressPanel(next = null) {
       el("div", { class: decision.stop ? "decision stop" : "decision", id: "decision" },
         el("strong", {}, decision.stop ? "You may stop" : "Continue"), el("p", { class: "muted" }, sentence(decision.reason)),
         decision.stop ? el("p", {}, next ? el("a", { href: next }, "What to do next")
-          : "What to do next: tell whoever sent you the link. All your labels are saved.") : null),
+          : "What to do next: tell the person who sent you the link. All your labels are saved.") : null),
       others(status, next));
   }
   return { panel, show };

@@ -162,7 +162,7 @@ export class ProjectView {
     });
     return panel("People", links.length ? el("ul", { class: "rows links" }, links) : el("p", { class: "muted" }, "No people are named: visitors enter their own name. Add people under Settings to give each a link."),
       links.length ? el("p", { class: "muted" }, "A link opens this project for one person, under their name. Anyone who has it can label as that person. ",
-        project.reachable ? null : "The links work on this computer only: whoever started the server did not open it to others (see Share in the guide to annotation projects).") : null);
+        project.reachable ? null : "The links work on this computer only; the guide to annotation projects (Share) describes how to open the server to others.") : null);
   }
 
   exports() {
