@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -130,6 +129,7 @@ def component(option: str, text: str) -> LoadedConfig:
         LinkerError: if it cannot be parsed or evaluated.
     """
     from linker.config import LoadedConfig, load_config
+    from linker.config.jsonnet import parse_value
 
     if Path(text).suffix in (".jsonnet", ".json"):
         return load_config(text)
@@ -140,8 +140,5 @@ def component(option: str, text: str) -> LoadedConfig:
         key, equals, value = pair.partition("=")
         if not equals or not key:
             raise LinkerError(f"{option} {text}: expected NAME,KEY=VALUE, such as recall,target=0.9")
-        try:
-            config[key] = json.loads(value)
-        except ValueError:
-            config[key] = value
+        config[key] = parse_value(value)
     return config

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,9 +50,7 @@ def style() -> Iterator[None]:
         yield
 
 
-def panels(
-    width: float, height: float, columns: int = 1, rows: int = 1, ratios: Sequence[float] | None = None
-) -> tuple[Figure, list[Axes]]:
+def panels(width: float, height: float, columns: int = 1, rows: int = 1) -> tuple[Figure, list[Axes]]:
     """Return an empty figure and its panels, row by row; call it within `style`.
 
     Args:
@@ -60,12 +58,11 @@ def panels(
         height: height in inches.
         columns: number of columns.
         rows: number of rows.
-        ratios: relative widths of the columns; None: equal.
     """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, list(figure.subplots(rows, columns, squeeze=False, width_ratios=ratios).flat)
+    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 
 
 @style()

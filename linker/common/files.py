@@ -137,11 +137,12 @@ def is_network_drive(path: Path, mounts: Path = Path("/proc/self/mounts")) -> bo
     return types.get(mount, "").removeprefix("fuse.") in _NETWORK
 
 
-def check_regular_files(folder: Path) -> None:
+def check_regular_files(folder: Path, error: type[LinkerError] = DataError) -> None:
     """Check that a folder has files and folders only: reading a pipe may never end, and a device may be endless.
 
     Raises:
-        DataError: if there is anything else in it, or below; all of it is listed. Broken links are not reported.
+        LinkerError: `error`, if there is anything else in it, or below, all of which is listed. Broken links are not
+            reported.
     """
     odd: list[Path] = []
     folders = [str(folder)]
@@ -154,7 +155,7 @@ def check_regular_files(folder: Path) -> None:
                     odd.append(Path(entry.path))
     if odd:
         shown = ", ".join(map(str, sorted(odd)[:3])) + (", ..." if len(odd) > 3 else "")
-        raise DataError(f"{shown}: not a file; delete it, and put back a copy of the file")
+        raise error(f"{shown}: not a file; delete it, and put back a copy of the file")
 
 
 def check_writable(path: str | Path, inputs: Iterable[str | Path] = ()) -> None:
@@ -242,18 +243,20 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
             target.write(line.encode())
 
 
-def read_json_object(path: Path, remedy: str = "put back a copy of it") -> dict[str, Any]:
+def read_json_object(
+    path: Path, remedy: str = "put back a copy of it", error: type[LinkerError] = DataError
+) -> dict[str, Any]:
     """Read a file that holds one JSON object.
 
     Raises:
-        DataError: if the file cannot be read or holds anything else, with the file's name and the remedy.
+        LinkerError: `error`, if the file cannot be read or holds anything else, with its name and the remedy.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataError(f"{path}: cannot be read as JSON ({error}); {remedy}") from error
+    except (OSError, ValueError, RecursionError) as fault:
+        raise error(f"{path}: cannot be read as JSON ({fault}); {remedy}") from fault
     if not isinstance(content, dict):
-        raise DataError(f"{path}: not a JSON object; {remedy}")
+        raise error(f"{path}: not a JSON object; {remedy}")
     return content
 
 

@@ -14,14 +14,7 @@ from linker.config.registry import catalog
 EXPERIMENT = "linker.training.experiment:Experiment"
 
 
-def include_package(name: str) -> None:
-    """Import the modules of a package, installed or in the current folder, that register components.
-
-    Raises:
-        ConfigError: if the package is not found, or a module cannot be imported.
-    """
-    catalog.include(name)
-
+include_package = catalog.include
 
 __all__ = [
     "EXPERIMENT", "Lazy", "LoadedConfig", "Problem", "Registrable", "build", "check", "include_package",

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from rich.progress import Progress
 
 from linker.common.concurrency import ahead
 from linker.common.console import progress_bar
@@ -74,8 +74,8 @@ def add_posts(
         posts = posts_of_files(files, columns, bad_lines, deleted)
         chunks = ahead(read_chunks(posts, bad_lines, POSTS_AT_ONCE, CHARACTERS_AT_ONCE))
         # Closed before the engine, so that calls under way are canceled while it is there.
-        with closing(chunks), _Progress(files) as progress:
-            added = _append(store, model, at_work, chunks, progress, update)
+        with closing(chunks), progress_bar() as bar:
+            added = _append(store, model, at_work, chunks, _Progress(bar, files), update)
         added.deleted = delete_by_files(store, deleted)
         merge_small(store, POSTS_AT_ONCE)
         if (shards := store.shards()) is not None:
@@ -119,18 +119,10 @@ def _append(
 class _Progress:
     """Progress bar of posts; their total is estimated from the bytes that were read, if sizes are known."""
 
-    def __init__(self, files: Sequence[str]) -> None:
+    def __init__(self, progress: Progress, files: Sequence[str]) -> None:
         self._size = sum(map(os.path.getsize, files)) if all(map(os.path.isfile, files)) else None
         self._posts = 0
-        self._progress = progress_bar()
-        self._bar = self._progress.add_task("adding posts", total=None)
-
-    def __enter__(self) -> _Progress:
-        self._progress.__enter__()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._progress.__exit__(*error)
+        self._progress, self._bar = progress, progress.add_task("adding posts", total=None)
 
     def read(self, posts: int, bytes_read: int) -> None:
         """Count posts that were read, `bytes_read` from the beginning of the files."""

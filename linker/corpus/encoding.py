@@ -15,6 +15,7 @@ from linker.models.model import Model
 
 #: Stop words of explanations.
 ENGLISH = "english"
+#: Before the name of stop words: the name of the file of words without these.
 WORDS = "plain-words."
 
 
@@ -36,7 +37,7 @@ def encoded(model: Model, posts: Sequence[Post]) -> dict[str, dict[str, np.ndarr
     }
     files[SIGNATURES] = signed(texts)
     for stop_words in word_lists(model):
-        files[words_file(stop_words)] = postings_of(texts, stop_words)
+        files[WORDS + stop_words] = postings_of(texts, stop_words)
     return files
 
 
@@ -51,8 +52,3 @@ def word_lists(model: Model) -> Sequence[str]:
     features = model.suited_to((), Counter()).features()
     counted = (words for feature in features for words in feature.stop_words_for(()))
     return list(dict.fromkeys([ENGLISH, *counted]))
-
-
-def words_file(stop_words: str) -> str:
-    """Return the name of the file of words without these `stop_words` of `lexical_words`."""
-    return WORDS + stop_words

@@ -42,9 +42,6 @@ class KeyMap:
     def __init__(self) -> None:
         self._runs: list[np.ndarray] = []  # uint64, 3 × keys, in the order of the first row
 
-    def __len__(self) -> int:
-        return sum(run.shape[1] for run in self._runs)
-
     def get(self, keys: Sequence[Key]) -> dict[Key, int]:
         """Return the numbers of those of some keys that are there."""
         numbers: dict[Key, int] = {}
@@ -91,9 +88,6 @@ class KnownPosts:
 
     def __init__(self, update: bool = False) -> None:
         self._texts, self._update = KeyMap(), update
-
-    def __len__(self) -> int:
-        return len(self._texts)
 
     def add(self, keys: np.ndarray) -> None:
         """Add posts of the corpus; see `post_keys`."""

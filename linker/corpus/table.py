@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 from typing_extensions import override
 
-from linker.corpus.encoding import encoders, words_file
+from linker.corpus.encoding import WORDS, encoders
 from linker.corpus.filters import is_in, passing_rows
 from linker.corpus.indexes.estimates import can_estimate, estimated_scores
 from linker.corpus.indexes.exact import exact_scores
@@ -18,6 +17,8 @@ from linker.corpus.indexes.vectors import CorpusVectors, packed, vectors_of
 from linker.corpus.storage.reader import OF_POSTS, batches, posts_from
 from linker.corpus.storage.rows import Rows
 from linker.corpus.storage.shards import Shard, Shards
+from linker.data.labels.post_labels import LabelFile
+from linker.data.labels.records import SampledLabels
 from linker.data.post_filter import Filter
 from linker.data.types import Article, Post
 from linker.models.features.content_words import shortened
@@ -26,10 +27,6 @@ from linker.models.features.postings import Segment, postings_of
 from linker.models.features.table import PostTable
 from linker.models.features.text_encoder import TextEncoder
 from linker.models.model import Model
-
-if TYPE_CHECKING:
-    from linker.data.labels.post_labels import LabelFile
-    from linker.data.labels.records import SampledLabels
 
 # Articles that are kept encoded, and explained posts: about 17 kB each, 70 MB in all.
 _ARTICLES, _SHORTENED = 64, 4_096
@@ -107,7 +104,7 @@ class CorpusTable(PostTable):
     @override
     def segments(self, stop_words: str) -> Sequence[Segment]:
         arrays = self._shards.arrays(
-            words_file(stop_words), "reading words", lambda shard: postings_of(shard.texts(), stop_words)
+            WORDS + stop_words, "reading words", lambda shard: postings_of(shard.texts(), stop_words)
         )
         return [Segment.of(of_shard, shard.live) for of_shard, shard in zip(arrays, self._shards)]
 

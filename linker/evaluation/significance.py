@@ -196,10 +196,9 @@ def _samples_at_once(count: int) -> int:
     return max(1, min(_AT_ONCE, _CELLS_AT_ONCE // max(count, 1)))
 
 
-def percentile_interval(samples: np.ndarray, confidence: float = 0.95) -> tuple[float, float]:
-    """The middle `confidence` of bootstrap samples (percentile method); NaN drops out."""
-    tail = (1 - confidence) / 2
-    low, high = np.nanquantile(samples, (tail, 1 - tail))
+def percentile_interval(samples: np.ndarray) -> tuple[float, float]:
+    """The middle 95 % of bootstrap samples (percentile method); NaN drops out."""
+    low, high = np.nanquantile(samples, (0.025, 0.975))
     return float(low), float(high)
 
 

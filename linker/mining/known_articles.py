@@ -11,7 +11,7 @@ from linker.common.errors import DataError, LinkerError
 from linker.data.files.line_errors import BadLines
 from linker.data.files.tables import format_of_name
 from linker.data.io.columns import ArticleColumns, MissingColumnsError
-from linker.data.io.records import iter_articles, read_articles
+from linker.data.io.records import article_from_row, iter_records, read_articles
 from linker.data.links.link_key import host_of, link_key
 from linker.data.links.link_kind import link_kind
 from linker.data.near_duplicates import linked_groups, normal_form, signatures
@@ -82,7 +82,7 @@ def add_known_articles(
 def _articles(file: Path, bad_lines: BadLines, counts: Counter[str]) -> Iterator[Article]:
     if _is_table(file):
         try:
-            yield from iter_articles(str(file), ArticleColumns(), bad_lines)
+            yield from iter_records(str(file), ArticleColumns(), bad_lines, article_from_row)
         except MissingColumnsError as error:
             raise DataError(f"--articles {file}: not a table of articles; it needs {_COLUMNS}") from error
         return

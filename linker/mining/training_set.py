@@ -126,10 +126,8 @@ def _by_titles(articles: Sequence[Headed]) -> np.ndarray:
     """For each article the index of the first article of the story that its title belongs to."""
     # Tuples of numbers: a set for each title would need several times the memory.
     number: dict[str, int] = {}
-    words = [
-        tuple(sorted({number.setdefault(word, len(number)) for word in _content_words(article.title)}))
-        for article in articles
-    ]
+    contents = (filter(is_content_word, lexical_words(article.title)) for article in articles)
+    words = [tuple(sorted({number.setdefault(word, len(number)) for word in title})) for title in contents]
     frequency = Counter(chain.from_iterable(words))
     leaders = np.arange(len(articles), dtype=np.int64)
     stories_with: dict[int, list[int]] = defaultdict(list)
@@ -148,10 +146,6 @@ def _by_titles(articles: Sequence[Headed]) -> np.ndarray:
         for word in title:
             stories_with[word].append(i)
     return leaders
-
-
-def _content_words(title: str) -> list[str]:
-    return [word for word in lexical_words(title) if is_content_word(word)]
 
 
 def _near(article: Headed, other: Headed) -> bool:

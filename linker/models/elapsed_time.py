@@ -13,7 +13,7 @@ from linker.common.errors import ConfigError, ModelError
 from linker.common.files import atomic_write
 from linker.data.types import Article, LinkedPosts
 from linker.models.features.feature import DATE, Feature
-from linker.models.features.post_times import BINS, KNOTS, PostTimes, axis
+from linker.models.features.post_times import BINS, KNOTS, LIMITS, PostTimes, axis
 from linker.models.features.table import PostTable
 from linker.models.model import Model
 from linker.models.score_scale import ScoreScale
@@ -196,14 +196,9 @@ def user_scale(model: Model, table: PostTable, articles: Sequence[Article]) -> S
     )
 
 
-def _interpolation() -> np.ndarray:
-    """Weights of the knots in each bin's center: bins × knots, rows add up to 1."""
-    limits = np.linspace(axis(KNOTS)[0], axis(KNOTS)[-1], BINS + 1)
-    centers = (limits[1:] + limits[:-1]) / 2
-    return np.stack([np.interp(centers, axis(KNOTS), row) for row in np.eye(len(KNOTS))], axis=1)
-
-
-_INTERPOLATION = _interpolation()
+_CENTERS = (LIMITS[1:] + LIMITS[:-1]) / 2
+#: Weights of the knots in each bin's center: bins × knots, rows add up to 1.
+_INTERPOLATION = np.stack([np.interp(_CENTERS, axis(KNOTS), row) for row in np.eye(len(KNOTS))], axis=1)
 
 
 def _at_knots(bins: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:

@@ -104,7 +104,7 @@ def _native(value: object) -> Any:
         is_table = isinstance(value, ArrowStream)
         arrow = pyarrow.table(value) if is_table else pyarrow.chunked_array([value])
     except (TypeError, ValueError) as error:  # errors of Arrow are ValueErrors, too
-        raise DataError(f"the {_kind(value)} cannot be read as a table ({error})") from error
+        raise DataError(f"the {kind_of(value)} cannot be read as a table ({error})") from error
     return _wrapped(arrow)
 
 
@@ -115,11 +115,12 @@ def _wrapped(value: object) -> Any:
         return narwhals.from_native(value, allow_series=True)
     except narwhals.exceptions.DuplicateError as error:
         names = ", ".join(re.findall(r"- '(.*)' \d+ times", str(error)))
-        raise DataError(f"the {_kind(value)} has several columns named {names}; rename them") from error
+        raise DataError(f"the {kind_of(value)} has several columns named {names}; rename them") from error
 
 
-def _kind(value: object) -> str:
-    return f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
+def kind_of(value: object) -> str:
+    """Return the name of a type with its package: `int`, `pandas.Series`."""
+    return f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}".removeprefix("builtins.")
 
 
 def frame_of(value: object) -> Frame | None:
@@ -138,7 +139,7 @@ def frame_of(value: object) -> Frame | None:
         return _pandas_frame(series.rename("text").to_frame(), "pandas.Series")
     frame = _native(value)
     frame = frame.collect() if hasattr(frame, "collect") else frame
-    return Frame(frame, _kind(value)) if hasattr(frame, "iter_rows") else None
+    return Frame(frame, kind_of(value)) if hasattr(frame, "iter_rows") else None
 
 
 def _pandas_frame(value: pandas.DataFrame, kind: str = "pandas.DataFrame") -> Frame:

@@ -29,7 +29,16 @@ from linker.data.io.input_files import check_inputs
 from linker.data.io.records import article_from_row, post_from_row, posts_of_records, spool_posts
 from linker.data.platforms.recognition import BY_COLUMNS, check_format
 from linker.data.types import Article, Post
-from linker.ranking.data_frames import EMPTY_IN_SERIES, ArrowStream, Frame, frame_of, plain, row_of, series_of
+from linker.ranking.data_frames import (
+    EMPTY_IN_SERIES,
+    ArrowStream,
+    Frame,
+    frame_of,
+    kind_of,
+    plain,
+    row_of,
+    series_of,
+)
 
 _FILE_OF_POSTS = re.compile(
     r"[^\s]+\.(jsonl?|ndjson|csv|tsv|parquet|xlsx|txt)(\.(gz|bz2|xz|zst))?", re.IGNORECASE
@@ -337,12 +346,7 @@ def _article_items(given: AnyArticles) -> Iterable[Any]:
 
 def type_name(value: object) -> str:
     """Return the type of a value with an indefinite article: `an int`, `a pandas.Series`."""
-    kind = type(value)
-    name = (
-        kind.__name__
-        if kind.__module__ == "builtins"
-        else f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
-    )
     if value is None or isinstance(value, bytes):
         return "None" if value is None else "bytes"
+    name = kind_of(value)
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"

@@ -50,7 +50,7 @@ def format_of(path: Path | None, asked: Format | None) -> Format:
     Raises:
         LinkerError: if the ending is unknown, or a workbook or Parquet file would go to a terminal.
     """
-    if asked is None and path is not None and not _is_no_file(path):
+    if asked is None and path is not None and (path.is_file() or not path.exists()):
         found = ENDINGS.get(path.suffix.lower())
         if found is None:
             raise LinkerError(
@@ -109,10 +109,6 @@ def write_each(rankings: Iterable[QueryResult], folder: Path, format_: Format) -
         name = next(name for name in names if name.casefold() not in taken)
         taken.add(name.casefold())
         write_rankings([ranking], folder / f"{name}{ending}", format_)
-
-
-def _is_no_file(path: Path) -> bool:
-    return path.exists() and not path.is_file()
 
 
 def _rows_of_run(ranking: QueryResult) -> Iterator[RunRow]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
 from linker.data.files.line_errors import counted
+from linker.data.labels.post_labels import name_of_query
 from linker.data.types import Article, Post
 
 if TYPE_CHECKING:
@@ -124,7 +125,13 @@ class RankedPosts(Sequence[RankedPost]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> RankedPost: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[RankedPost]: ...
+
+    def __getitem__(self, index: int | slice) -> RankedPost | list[RankedPost]:
         """Return a ranked post, or a list of them for a slice."""
         if not isinstance(index, slice):
             place = range(len(self))[index]
@@ -168,6 +175,4 @@ class QueryResult(Sequence[RankedPost]):
     @property
     def query(self) -> str:
         """Return the query id for TREC files: the article's id; for several, the first `+` the number of others."""
-        if not self.articles:
-            return "query"
-        return self.articles[0].id + (f"+{len(self.articles) - 1}" if len(self.articles) > 1 else "")
+        return name_of_query(self.articles) if self.articles else "query"

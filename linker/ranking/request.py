@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from numbers import Integral, Real
 from types import NoneType
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -17,15 +17,12 @@ from linker.articles.publication import Published, publication_date
 from linker.calibration.calibration import Calibration
 from linker.calibration.thresholds import check_targets
 from linker.common.errors import LinkerError
+from linker.data.labels.post_labels import LabelFile
 from linker.data.post_filter import Filter
+from linker.data.types import Article
 from linker.ranking.data_frames import plain, series_of
-from linker.ranking.inputs import type_name
+from linker.ranking.inputs import AnyColumns, type_name
 from linker.ranking.labels import AnyLabels, as_labels
-
-if TYPE_CHECKING:
-    from linker.data.labels.post_labels import LabelFile
-    from linker.data.types import Article
-    from linker.ranking.inputs import AnyColumns
 
 
 class RankOptions(TypedDict, total=False):

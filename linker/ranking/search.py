@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.labeled_thresholds import LabeledThresholds
+from linker.calibration.thresholds import Thresholds
 from linker.common.errors import ModelError
 from linker.data.languages import among_posts
+from linker.data.types import Article
 from linker.models.elapsed_time import user_scale, without_dates
 from linker.models.features.feature import Feature
 from linker.models.features.table import PostTable
 from linker.models.model import Model
+from linker.ranking.data_frames import Frame
 from linker.ranking.query_warnings import language_warning, warn_once
 from linker.ranking.ranked_post import AT_ONCE, RankedPosts, UserScores
 from linker.ranking.request import RankRequest
 from linker.ranking.results import Ranking
 from linker.ranking.top_k import Candidates, best, best_of_groups, kth_largest_bound
-
-if TYPE_CHECKING:
-    from linker.calibration.thresholds import Thresholds
-    from linker.data.types import Article
-    from linker.ranking.data_frames import Frame
 
 #: Articles that are scored together: few, because a corpus has many posts.
 ARTICLES_AT_ONCE = 8

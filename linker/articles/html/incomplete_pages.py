@@ -76,7 +76,9 @@ def fault_of(html: str, title: str, text: str) -> Fault | None:
         return Fault("consent page", "the page asks for consent to cookies and shows no article")
     if words >= TEASER:
         return None
-    seen = _plain(_visible(html))
+    from trafilatura import load_html
+
+    seen = "" if (root := load_html(html)) is None else _plain(_visible(root))
     if words < NOTICE:
         head = _plain(f"{title}\n{text[:400]}") if text else seen[:400]
         if _PHRASES["robot check"].search(head):
@@ -110,16 +112,8 @@ def _plain(text: str) -> str:
     return " ".join(text.replace("’", "'").replace("\u00ad", "").split())
 
 
-def _visible(html: str) -> str:
-    """Return the visible text of a page without menus, headers and footers."""
-    from trafilatura import load_html
-
-    root = load_html(html)
-    return "" if root is None else _text(root)
-
-
-def _text(element: Any) -> str:
-    """Return the text of an element without what is not shown."""
+def _visible(element: Any) -> str:
+    """Return the visible text of an element without menus, headers and footers."""
     if not isinstance(element.tag, str) or element.tag in _NOT_SHOWN or element.get("hidden") is not None:
         return ""
     # A header of the site, not of the article.
@@ -127,4 +121,4 @@ def _text(element: Any) -> str:
         return ""
     if _HIDDEN.search(element.get("style") or ""):
         return ""
-    return " ".join([element.text or "", *(f"{_text(child)} {child.tail or ''}" for child in element)])
+    return " ".join([element.text or "", *(f"{_visible(child)} {child.tail or ''}" for child in element)])

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -34,7 +34,7 @@ def show(source: ConfigSource) -> None:
     """Print the complete config as JSON: imports resolved, overrides applied, every default written out."""
     from linker.config import EXPERIMENT, resolve
 
-    _print(resolve(EXPERIMENT, source.load()))
+    print(json.dumps(resolve(EXPERIMENT, source.load()), indent=2, ensure_ascii=False))
 
 
 @app.command()
@@ -79,7 +79,3 @@ def components(
                 print(f"  {'':<24}  {paper}")
     for fault in catalog.plugin_faults:
         print(f"warning: {fault}", file=sys.stderr)
-
-
-def _print(value: Any) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))

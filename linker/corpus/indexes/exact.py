@@ -1,6 +1,6 @@
 """Exact scores; each row's score is bitwise independent of batch, thread count and machine."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -25,12 +25,9 @@ def exact_scores(vectors: Sequence[ShardVectors], vector: np.ndarray, similarity
         vector: the embedding of the article: float32, dim.
         similarity: `cosine` (of unit vectors) or `dot`; or `euclidean`, the negative distance.
     """
-    scores = [np.empty(len(shard), dtype=np.float32) for shard in vectors]
     vector = np.asarray(vector, dtype=np.float32)
 
-    def fill(task: tuple[int, int]) -> None:
-        which, begin = task
-        shard = vectors[which]
+    def fill(shard: ShardVectors, begin: int, scores: np.ndarray) -> None:
         values = np.asarray(shard.values)  # memory-mapped arrays take longer to slice
         scales = None if shard.scales is None else shard.scales[begin : begin + BLOCK].astype(np.float32)
         size = max(1, _BLOCK_BYTES // (4 * values.shape[1]))
@@ -51,10 +48,24 @@ def exact_scores(vectors: Sequence[ShardVectors], vector: np.ndarray, similarity
                     np.vecdot(rows, rows) if factors is None else np.vecdot(rows, rows) * factors * factors
                 )
                 products = -np.sqrt(np.maximum(squares + np.vecdot(vector, vector) - 2 * products, 0))
-            scores[which][first:last] = products
+            scores[first:last] = products
 
-    in_threads(
-        fill, [(which, begin) for which, shard in enumerate(vectors) for begin in range(0, len(shard), BLOCK)]
-    )
-    live = [of_rows if shard.live is None else of_rows[shard.live] for shard, of_rows in zip(vectors, scores)]
+    return by_blocks(vectors, fill)
+
+
+def by_blocks(
+    vectors: Sequence[ShardVectors], fill: Callable[[ShardVectors, int, np.ndarray], None]
+) -> np.ndarray:
+    """Compute scores in several threads: float32, one per post that is not deleted.
+
+    Args:
+        vectors: the embeddings of the shards.
+        fill: takes a shard, the first row of a block of `BLOCK` rows, and the scores of the shard's rows, in which it
+            writes those of the block.
+    """
+    scores = [np.empty(len(shard), dtype=np.float32) for shard in vectors]
+    pairs = list(zip(vectors, scores))
+    tasks = [(*pair, begin) for pair in pairs for begin in range(0, len(pair[0]), BLOCK)]
+    in_threads(lambda task: fill(task[0], task[2], task[1]), tasks)
+    live = [of_rows if shard.live is None else of_rows[shard.live] for shard, of_rows in pairs]
     return np.concatenate([np.zeros(0, dtype=np.float32), *live])

@@ -183,11 +183,6 @@ class BadLines:
         """Number of bytes read from all files so far, for progress bars."""
         return sum(file.bytes for file in self.files)
 
-    @property
-    def left_out(self) -> Counter[str]:
-        """Number of records of platforms so far that are not posts, by name."""
-        return sum((file.left_out for file in self.files), Counter())
-
     def file(self, path: str) -> InputFile:
         """Register the next input file."""
         self.files.append(InputFile(path, self))

@@ -7,7 +7,7 @@ from glob import glob
 
 from linker.common.errors import DataError, LinkerError
 from linker.data.files.line_errors import BadLines, InputFile
-from linker.data.files.streams import STANDARD_INPUT, files_below, is_address, is_page, kind_of, shown_name
+from linker.data.files.streams import STANDARD_INPUT, files_below, is_address, kind_of, shown_name
 from linker.data.files.tables import ENDINGS, format_of_name
 from linker.data.io.column_detection import columns_of, open_records
 from linker.data.io.columns import Columns, MissingColumnsError, PostColumns
@@ -154,11 +154,15 @@ def _posts_of_x(names: Sequence[str]) -> list[str]:
 
 def _kind_of(path: str) -> str | None:
     """Return `file` or `folder`; None if it is not found."""
-    if path == STANDARD_INPUT or is_page(path):
-        return "file"
     if is_address(path):
         return kind_of(path)
-    return "folder" if os.path.isdir(path) else "file" if os.path.lexists(path) else None
+    return (
+        "folder"
+        if os.path.isdir(path)
+        else "file"
+        if path == STANDARD_INPUT or os.path.lexists(path)
+        else None
+    )
 
 
 def _files(path: str) -> tuple[list[str], bool]:

@@ -116,7 +116,7 @@ def post_rows(
 def _records_of(values: dict[str, Any], formats: MixedFormats) -> Sequence[Record]:
     """The record that a row is; those in it if it is a page."""
     if not formats.is_paged:
-        return [formats.unflattened(values)]
+        return [nested(values) if formats.is_flat else values]
     if platforms_of([values]):
         return [values]
     return items_of(values) or ([] if is_empty_page(values) else [values])

@@ -64,7 +64,8 @@ def read_articles(
             article.
     """
     with BadLines(on_error) as bad_lines:
-        articles = list(islice(iter_articles(paths, columns or ArticleColumns(), bad_lines), most))
+        found = iter_records(paths, columns or ArticleColumns(), bad_lines, article_from_row)
+        articles = list(islice(found, most))
     if not articles:
         raise empty_input_error(paths, "article")
     return articles
@@ -136,13 +137,6 @@ def articles_of_json(text: str, name: str, article_id: str) -> list[Article]:
         except LineError as error:
             raise DataError(f"{where}: {error}") from error
     return articles
-
-
-def iter_articles(
-    paths: str | Sequence[str], columns: ArticleColumns, bad_lines: BadLines
-) -> Iterator[Article]:
-    """Yield the articles of some files; bad lines are reported when the iterator passes them."""
-    return iter_records(paths, columns, bad_lines, article_from_row)
 
 
 def iter_posts(

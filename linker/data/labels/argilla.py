@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from linker.data.files.known_columns import normal
-from linker.data.files.line_errors import LineError
 from linker.data.labels.collector import Collector, LabelsOf, answers_in, mapping, mappings, text_in
 from linker.data.labels.values import Parsed
 
@@ -27,18 +26,12 @@ def is_argilla(values: Mapping[str, Any]) -> bool:
 
 def argilla_labels(records: Sequence[Mapping[str, Any]], collector: Collector) -> LabelsOf:
     """Read the responses to one question, and suggestions as labels of machines; a discarded response is a skip."""
-    question = collector.choose("question", _answers(records))
+    question = collector.choose(
+        "question", records, lambda values: [(one.question, one.value) for one in _responses(values)]
+    )
     if question and normal(question) != "label":
         collector.notes.append(f'labels from the question "{question}"')
     return lambda values: _labels(values, question or "label")
-
-
-def _answers(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
-    for values in records:
-        try:
-            yield from [(response.question, response.value) for response in _responses(values)]
-        except LineError:  # reported when it is read
-            continue
 
 
 def _labels(values: Mapping[str, Any], question: str) -> Iterator[dict[str, Any]]:

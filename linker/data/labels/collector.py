@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from linker.common.errors import DataError
@@ -120,16 +121,24 @@ class Collector:
         parsed = parse_or_none(field, self._names)
         return None if parsed is None else parsed.value
 
-    def choose(self, kind: str, answers: Iterable[tuple[str, Any]]) -> str | None:
+    def choose(
+        self,
+        kind: str,
+        records: Iterable[Mapping[str, Any]],
+        answers: Callable[[Mapping[str, Any]], Iterable[tuple[str, Any]]],
+    ) -> str | None:
         """Return the question that asks for labels: one with the name of labels, else the only one that has labels.
 
         Args:
             kind: what a tool calls it, for messages.
-            answers: names of questions, and answers to them.
+            records: the records of the tool.
+            answers: returns the names of questions, and the answers to them, in a record.
         """
         questions: dict[str, bool] = {}
-        for name, answer in answers:
-            questions[name] = questions.get(name, False) or self.value_in(answer) is not None
+        for values in records:
+            with suppress(LineError):  # reported when it is read
+                for name, answer in list(answers(values)):
+                    questions[name] = questions.get(name, False) or self.value_in(answer) is not None
         labels = [name for name, has_labels in questions.items() if has_labels]
         columns = known_names.columns_of((*known_names.LABELS, *known_names.LOOSE_LABELS), questions)
         chosen = columns[0] if columns else labels[0] if len(labels) == 1 else None

@@ -22,19 +22,14 @@ def is_label_studio(values: Mapping[str, Any]) -> bool:
 def label_studio_labels(records: Sequence[Mapping[str, Any]], collector: Collector) -> LabelsOf:
     """Read annotations, and predictions as labels of machines; a canceled annotation is a skipped post."""
     collector.id_name = "data: post_id"
-    control = collector.choose("control", _answers(records))
+    control = collector.choose("control", records, _answers)
     return lambda values: _labels(values, control)
 
 
-def _answers(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
-    for values in records:
-        try:
-            for annotation in mappings(values.get("annotations"), "annotations"):
-                yield from [
-                    (_control(region), _answer(region)) for region in _regions(annotation) if _kind(region)
-                ]
-        except LineError:  # reported when it is read
-            continue
+def _answers(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for annotation in mappings(values.get("annotations"), "annotations"):
+        for region in filter(_kind, _regions(annotation)):
+            yield _control(region), _answer(region)
 
 
 def _labels(values: Mapping[str, Any], control: str | None) -> Iterator[dict[str, Any]]:

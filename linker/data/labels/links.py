@@ -54,7 +54,7 @@ def _labels_in(rows: Sequence[Row], shown: str) -> LabelFile:
         raise DataError(f"{shown}, line {line}: {error}") from error
 
     collector = Collector(shown)
-    collector.read(rows, TableReader(rows, None, None, False, collector, loose=False), refuse)
+    collector.read(rows, TableReader(rows, None, False, collector, loose=False), refuse)
     return collector.result()
 
 

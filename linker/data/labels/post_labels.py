@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from linker.common.console import warn
 from linker.common.errors import DataError
+from linker.data.files.line_errors import counted
 from linker.data.identity import content_id
 from linker.data.labels.matching import Matches, match_labels
 from linker.data.labels.records import ImportedLabel, SampledLabels, is_tie, latest, verdict, votes_by_post
@@ -38,17 +39,17 @@ class LabelFile:
     @property
     def summary(self) -> str:
         """What was read, in one line: `labels.csv: 42 labels of 40 posts (12 relevant, 28 not), 2 unsure left out`."""
-        counted, others, ties = _counts(self.labels, self.without)
-        parts = [counted + (f", {others} left out" if others else "")]
+        labels, others, ties = _counts(self.labels, self.without)
+        parts = [labels + (f", {others} left out" if others else "")]
         if ties:
-            parts.append(f"{_many(ties, 'tie')} counted as relevant")
+            parts.append(f"{counted(ties, 'tie')} counted as relevant")
         return f"{self.shown}: {'; '.join([*parts, *self.notes])}"
 
     @property
     def counts(self) -> str:
         """What the file has, in one line: `42 labels of 40 posts (12 relevant, 28 not), 2 unsure or skipped`."""
-        counted, others, _ = _counts(self.labels, self.without)
-        return counted + (f", {others}" if others else "")
+        labels, others, _ = _counts(self.labels, self.without)
+        return labels + (f", {others}" if others else "")
 
     def by(self, annotator: str | None = None) -> LabelFile:
         """Return the last label that each annotator gave a post; a note counts those before.
@@ -62,7 +63,7 @@ class LabelFile:
         ]
         found = latest(named)
         before = len(named) - len(found)
-        note = (f"{_many(before, 'earlier label')} of the same annotator and post left out",)
+        note = (f"{counted(before, 'earlier label')} of the same annotator and post left out",)
         return replace(self, labels=found, notes=self.notes + note * bool(before))
 
     def of_articles(self, articles: Sequence[Article]) -> LabelFile:
@@ -175,7 +176,7 @@ def _counts(labels: Sequence[ImportedLabel], without: int) -> tuple[str, str, in
         by_articles.setdefault(label.article_ids, []).append(label)
     votes = [these for group in by_articles.values() for these in votes_by_post(group).values()]
     posts, skipped = len(votes_by_post(people)), sum(label.value == "skip" for label in people)
-    judged = _many(posts, "post")
+    judged = counted(posts, "post")
     if len(votes) > posts:  # posts are judged for several articles
         judged = f"{len(votes):,} pairs of {judged} and {len(by_articles):,} articles"
     relevant = sum(map(verdict, votes))
@@ -185,11 +186,7 @@ def _counts(labels: Sequence[ImportedLabel], without: int) -> tuple[str, str, in
         (len(labels) - len(people), "of machines"),
     )
     return (
-        f"{_many(len(people) - skipped, 'label')} of {judged} ({relevant:,} relevant, {len(votes) - relevant:,} not)",
+        f"{counted(len(people) - skipped, 'label')} of {judged} ({relevant:,} relevant, {len(votes) - relevant:,} not)",
         ", ".join(f"{count:,} {name}" for count, name in others if count),
         sum(map(is_tie, votes)),
     )
-
-
-def _many(count: int, name: str) -> str:
-    return f"{count:,} {name}" + ("" if count == 1 else "s")

@@ -91,7 +91,7 @@ def read_rows(
     if labels_of is None:
         if any("asreview_label" in row.values for row in rows[:_HEAD]):
             rows, columns = [row._replace(values=plain(row.values)) for row in rows], None
-        labels_of = TableReader(rows, columns, None, guarded, collector)
+        labels_of = TableReader(rows, columns, guarded, collector)
     collector.read(rows, labels_of, bad)
 
 

@@ -15,7 +15,7 @@ from linker.data.io.fields import is_missing
 from linker.data.labels import known_names as known
 from linker.data.labels.collector import Collector, answers_in, text_in
 from linker.data.labels.records import ANSWER
-from linker.data.labels.values import is_true, parse_or_none
+from linker.data.labels.values import is_true
 
 # Objects in which tools keep the fields of the file that was given to them.
 _NESTED = ("meta", "metadata", "data", "fields")
@@ -28,7 +28,6 @@ class TableReader:
     Args:
         rows: all rows.
         columns: the header; None: JSON.
-        column: column of the labels; None: find it.
         guarded: whether apostrophes before formulas are removed.
         collector: receives what was guessed, and where labels and ids are.
         loose: whether names count as those of labels that are often something else in files of posts.
@@ -41,7 +40,6 @@ class TableReader:
         self,
         rows: Sequence[Row],
         columns: Sequence[str] | None,
-        column: str | None,
         guarded: bool,
         collector: Collector,
         loose: bool = True,
@@ -54,11 +52,7 @@ class TableReader:
         self._coders: list[tuple[str, str]] = []
         self._settled: str | None = None
         self._flag: str | None = None
-        if column is not None:
-            alike = (name for name in self._present if normal(name) == normal(column))
-            self._label = column if column in self._present else next(alike, None)
-        else:
-            self._find_labels(values, loose)
+        self._find_labels(values, collector, loose)
         self._id = self._first_of(known.IDS)
         collector.id_name = self._id or collector.id_name
         self._coder = self._first_of(known.CODERS)
@@ -113,11 +107,11 @@ class TableReader:
             ids += [text_in(item).strip() for item in (items if isinstance(items, list) else [items])]
         return list(dict.fromkeys(ids))
 
-    def _find_labels(self, rows: Sequence[Mapping[str, Any]], loose: bool) -> None:
+    def _find_labels(self, rows: Sequence[Mapping[str, Any]], collector: Collector, loose: bool) -> None:
         """Find the columns of labels, of coders, and of adjudicated labels or of which labels are adjudicated."""
         self._label = self._first_of((*known.LABELS, *known.LOOSE_LABELS) if loose else known.LABELS)
         coders = ((name, who) for name in self._present if (who := known.coder_of(name)))
-        self._coders = [(name, who) for name, who in coders if any(_is_label(row.get(name)) for row in rows)]
+        self._coders = [pair for pair in coders if any(collector.value_in(row.get(pair[0])) for row in rows)]
         if self._label is not None and len(self._coders) < 2:
             self._coders = []
         settled = [name for name in known.columns_of(known.ADJUDICATED, self._present) if name != self._label]
@@ -177,11 +171,6 @@ def _filled(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
         for key, value in values.items():
             filled[key] = filled.get(key, 0) + (not is_missing(value) and value != [])
     return filled
-
-
-def _is_label(field: Any) -> bool:
-    parsed = parse_or_none(field)
-    return parsed is not None and parsed.value is not None
 
 
 def _are_flags(rows: Sequence[Mapping[str, Any]], name: str) -> bool:

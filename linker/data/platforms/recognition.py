@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import Any
 
 from linker.common.errors import ConfigError, DataError
-from linker.data.platforms.paths import nested
 from linker.data.platforms.platform import Platform, Record
 
 #: Value of `format` for files that are read by the names of their columns only.
@@ -87,7 +86,7 @@ class MixedFormats:
         is_flat: bool = False,
         is_paged: bool = False,
     ) -> None:
-        self.is_paged, self._is_flat, self._is_forced = is_paged, is_flat, is_forced
+        self.is_paged, self.is_flat, self._is_forced = is_paged, is_flat, is_forced
         self._main = (main, _platform_named(main))
         names = () if is_forced else dict.fromkeys([*seen, *platforms()])
         self._others = [(name, platforms()[name]) for name in names if name != main]
@@ -99,10 +98,6 @@ class MixedFormats:
         """The titles of the formats that records were read by, the main one first."""
         others = [platforms()[name].title for name, _ in self._read.most_common()]
         return " and ".join(dict.fromkeys([self._main[1].title, *others]))
-
-    def unflattened(self, values: Mapping[str, Any]) -> Record:
-        """Return a record with nested values in place of dotted keys, if the file has such."""
-        return nested(values) if self._is_flat else values
 
     def format_of(self, record: Record) -> tuple[str, Platform]:
         """Return the name and the format that a record is read by."""

@@ -5,7 +5,13 @@ from dataclasses import replace
 from linker.common.errors import DataError
 from linker.data.files.line_errors import BadLines, OnError
 from linker.data.io.columns import PairColumns
-from linker.data.io.records import empty_input_error, iter_articles, iter_posts, shown_names
+from linker.data.io.records import (
+    article_from_row,
+    empty_input_error,
+    iter_posts,
+    iter_records,
+    shown_names,
+)
 from linker.data.labels.links import RowLabels, linked_by
 from linker.data.labels.reading import read_labels
 from linker.data.readers.reader import PairReader
@@ -49,7 +55,8 @@ class ArticlesAndPosts(PairReader):
             DataError: if a file is unreadable or has bad lines (in strict mode), or articles or links are missing.
         """
         with BadLines(self.on_error) as bad_lines:
-            articles = list(iter_articles(self.articles, self.columns.articles, bad_lines))
+            found = iter_records(self.articles, self.columns.articles, bad_lines, article_from_row)
+            articles = list(found)
             in_rows = RowLabels(shown_names(self.posts))
             if self.labels is None:
                 known = {article.id for article in articles}

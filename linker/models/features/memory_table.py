@@ -6,23 +6,20 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 from typing_extensions import override
 
+from linker.data.labels.post_labels import LabelFile
+from linker.data.labels.records import SampledLabels
 from linker.data.near_duplicates import SIGNATURE, linked_groups, signatures
+from linker.data.post_filter import Filter
 from linker.data.types import Post
 from linker.models.features.post_times import PostTimes
 from linker.models.features.postings import Segment, postings_of
 from linker.models.features.table import PostTable
+from linker.models.features.text_encoder import TextEncoder
 from linker.models.features.word_statistics import WordStatistics
-
-if TYPE_CHECKING:
-    from linker.data.labels.post_labels import LabelFile
-    from linker.data.labels.records import SampledLabels
-    from linker.data.post_filter import Filter
-    from linker.models.features.text_encoder import TextEncoder
 
 #: Posts whose texts are in memory at a time: as many as 16 bits count, so that postings are small.
 _BLOCK = 1 << 16

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linker.data.types import Article, Post
-
-if TYPE_CHECKING:
-    pass
 
 _DAY = 24 * 60 * 60
 #: Articles whose time is known were published half a day after the beginning of their day, on average.
@@ -78,12 +74,9 @@ def axis(days: np.ndarray) -> np.ndarray:
     return np.asarray(np.sign(shifted) * np.log1p(2 * np.abs(shifted)))
 
 
-def days_of(axis: np.ndarray) -> np.ndarray:
-    """Map the axis back to days."""
-    return np.asarray(_CENTER + np.sign(axis) * np.expm1(np.abs(axis)) / 2)
-
-
-_EDGES = days_of(np.linspace(axis(KNOTS)[0], axis(KNOTS)[-1], BINS + 1))  # in days, ascending
+#: Where bins begin and end on that axis, ascending.
+LIMITS = np.linspace(axis(KNOTS)[0], axis(KNOTS)[-1], BINS + 1)
+_EDGES = _CENTER + np.sign(LIMITS) * np.expm1(np.abs(LIMITS)) / 2  # in days
 # Between the bins, in seconds, rounded up to the resolution of times, so that they can be added without rounding.
 _STEPS = np.ceil(_EDGES[1:-1] * _DAY * 2.0**22) / 2.0**22
 

@@ -7,22 +7,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
+from linker.data.labels.post_labels import LabelFile
+from linker.data.labels.records import SampledLabels
 from linker.data.languages import languages_of
+from linker.data.post_filter import Filter
+from linker.data.types import Article, Post
 from linker.models.features.content_words import shortened
+from linker.models.features.post_times import PostTimes
 from linker.models.features.postings import Postings, Segment
-
-if TYPE_CHECKING:
-    from linker.data.labels.post_labels import LabelFile
-    from linker.data.labels.records import SampledLabels
-    from linker.data.post_filter import Filter
-    from linker.data.types import Article, Post
-    from linker.models.features.post_times import PostTimes
-    from linker.models.features.text_encoder import TextEncoder
-    from linker.models.features.word_statistics import WordStatistics
+from linker.models.features.text_encoder import TextEncoder
+from linker.models.features.word_statistics import WordStatistics
 
 
 class PostTable(ABC):

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from linker.common.errors import DataError
-
-if TYPE_CHECKING:
-    pass
 
 #: Words that are kept, the most frequent ones: about 2 MB of JSON.
 _MOST_WORDS = 200_000
@@ -41,10 +36,6 @@ class WordStatistics:
         kept = sorted((-count, word) for word, count in counts.items() if count > 1)[:_MOST_WORDS]
         length = sum(map(len, posts)) / max(len(posts), 1)
         return cls(max(len(posts), 1), length or 1.0, {word: -count for count, word in kept})
-
-    def containing(self, words: Sequence[str]) -> np.ndarray:
-        """Return the number of posts that contain each word: int64, 1 for words that are not known."""
-        return np.fromiter((self.frequencies.get(word, 1) for word in words), np.int64, len(words))
 
     def as_json(self) -> dict[str, Any]:
         """Return the statistics as JSON values: words by the number of posts that contain them."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from linker.common.errors import ConfigError, DataError, ModelError
+from linker.common.errors import ConfigError, ModelError
 from linker.common.files import atomic_write, check_regular_files, read_json_object, sha256_of, write_json
 from linker.config import build, check, resolve
 from linker.models.model import Model
@@ -53,16 +53,10 @@ def read_config(path: str | Path) -> dict[str, Any]:
         raise ModelError(
             f"{folder}: model folder not found; train one with `linker train CONFIG --out {folder}`"
         )
-    try:
-        check_regular_files(folder)
-    except DataError as error:
-        raise ModelError(str(error)) from error
+    check_regular_files(folder, ModelError)
     if not file.is_file():
         raise ModelError(f"{folder}: not a model folder, {CONFIG} is missing")
-    try:
-        config = read_json_object(file, _COPY)
-    except DataError as error:
-        raise ModelError(str(error)) from error
+    config = read_json_object(file, _COPY, ModelError)
     if not isinstance(config.get("format"), int) or "model" not in config:
         raise ModelError(f"{file}: not the config of a linker model")
     if config["format"] > FORMAT:
@@ -86,10 +80,7 @@ def check_manifest(folder: Path) -> None:
         ModelError: if a file was changed or is missing; all of them are listed.
     """
     path = folder / MANIFEST
-    try:
-        checksums = read_json_object(path, _COPY).get("sha256")
-    except DataError as error:
-        raise ModelError(str(error)) from error
+    checksums = read_json_object(path, _COPY, ModelError).get("sha256")
     if not isinstance(checksums, dict):
         raise ModelError(f"{path}: not the manifest of a model folder; {_COPY}")
     problems = []

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from linker.common.errors import DataError, ModelError
+from linker.common.errors import ModelError
 from linker.common.files import check_regular_files
 
 
@@ -15,10 +15,7 @@ def check_weight_files(folder: Path) -> None:
     Raises:
         ModelError: if `pytorch_model.bin` is there without safetensors beside it, or anything that is not a file.
     """
-    try:
-        check_regular_files(folder)
-    except DataError as error:
-        raise ModelError(str(error)) from error
+    check_regular_files(folder, ModelError)
     for part in (folder, *sorted(entry for entry in folder.iterdir() if entry.is_dir())):
         pickles = sorted(part.glob("pytorch_model*.bin"))
         if pickles and not any(part.glob("*.safetensors")):

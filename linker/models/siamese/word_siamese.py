@@ -84,9 +84,8 @@ class WordSiamese(SiameseModel):
         texts += [self.tokenizer.tokenize(plain(post.text)) for post in data.posts]
         counts = Counter(token for text in texts for token in text)
         if self.vectors is None:
-            words = [
-                word for word, count in sorted(counts.items(), key=_by_frequency) if count >= self.min_count
-            ]
+            by_frequency = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+            words = [word for word, count in by_frequency if count >= self.min_count]
             vocabulary, pretrained, trained_words = Vocabulary(words), None, None
         else:
             words, matrix = self.vectors.read(set(counts))
@@ -195,7 +194,3 @@ class _Ordered:
         # Each text's index after sorting.
         self.back = torch.empty(len(texts), dtype=torch.int64)
         self.back[torch.tensor(self.order)] = torch.arange(len(texts))
-
-
-def _by_frequency(item: tuple[str, int]) -> tuple[int, str]:
-    return -item[1], item[0]

@@ -268,4 +268,4 @@ def test_whatever_the_columns_every_row_is_a_post_or_a_reported_error(
         assert missing == {"text"}
         return
     errors = side.read_bytes().splitlines() if side.exists() else []
-    assert len(posts) + len(errors) + bad_lines.left_out.total() == len(rows)
+    assert len(posts) + len(errors) + sum(file.left_out.total() for file in bad_lines.files) == len(rows)
