@@ -11,15 +11,9 @@ from linker.common.errors import Faults, LinkerError
 SHORT = "<html><head><title>Notice</title></head><body><p>The keepers meet at noon.</p></body></html>"
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def test_one_line_per_article(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "a.txt").write_text("Bridge closed\n\nThe council closed it.")
-    (folder / "b.json").write_text(
+def test_one_line_per_article(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "a.txt").write_text("Bridge closed\n\nThe council closed it.")
+    (here / "b.json").write_text(
         '{"title": "A\\u001b[2J\\nB", "text": "x y", "published": "2031-05-14T08:00:00Z"}'
     )
     ArticleSources(["a.txt", "b.json", "otters return", "a.txt"]).load()
@@ -30,8 +24,8 @@ def test_one_line_per_article(folder: Path, capsys: pytest.CaptureFixture[str]) 
     ]
 
 
-def test_many_articles_are_summed_up(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "many.json").write_text(json.dumps([{"title": f"T{n}", "text": "x"} for n in range(1012)]))
+def test_many_articles_are_summed_up(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "many.json").write_text(json.dumps([{"title": f"T{n}", "text": "x"} for n in range(1012)]))
     assert len(ArticleSources(["many.json"]).load()) == 1012
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 11
@@ -39,11 +33,11 @@ def test_many_articles_are_summed_up(folder: Path, capsys: pytest.CaptureFixture
 
 
 def test_a_folder_says_how_many_were_read_and_which_were_not(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (folder / "stories").mkdir()
-    (folder / "stories" / "a.txt").write_text("Bridge closed")
-    (folder / "stories" / "b.html").write_text(SHORT)
+    (here / "stories").mkdir()
+    (here / "stories" / "a.txt").write_text("Bridge closed")
+    (here / "stories" / "b.html").write_text(SHORT)
     (article,) = ArticleSources(["stories"]).load()
     assert article.text == "Bridge closed"
     lines = capsys.readouterr().err.splitlines()
@@ -53,19 +47,19 @@ def test_a_folder_says_how_many_were_read_and_which_were_not(
     assert len(ArticleSources(["stories"], force=True).load()) == 2
 
 
-def test_articles_have_ids_of_their_own(folder: Path) -> None:
+def test_articles_have_ids_of_their_own(here: Path) -> None:
     for name in ("x", "y"):
-        (folder / name).mkdir()
-        (folder / name / "a.txt").write_text(f"story {name}")
+        (here / name).mkdir()
+        (here / name / "a.txt").write_text(f"story {name}")
     articles = ArticleSources(["x/a.txt", "y/a.txt", "first text", "second text"]).load()
     assert [one.id for one in articles] == ["a.txt", "a.txt-2", "text", "text-2"]
 
 
-def test_everything_that_is_wrong_is_reported_at_once(folder: Path) -> None:
-    (folder / "stub.html").write_text(SHORT)
-    (folder / "good.txt").write_text("Bridge closed")
+def test_everything_that_is_wrong_is_reported_at_once(here: Path) -> None:
+    (here / "stub.html").write_text(SHORT)
+    (here / "good.txt").write_text("Bridge closed")
     faults = Faults()
-    check_files(["none.html"], ["a.csv", "b.csv"], folder, faults)
+    check_files(["none.html"], ["a.csv", "b.csv"], here, faults)
     with pytest.raises(LinkerError) as caught:
         ArticleSources(["none.html", "good.txt", "stub.html", "ftp://x/y"]).load(faults)
     head, *lines = str(caught.value).splitlines()
@@ -73,7 +67,7 @@ def test_everything_that_is_wrong_is_reported_at_once(folder: Path) -> None:
     starts = [
         "a.csv: file not found",
         "b.csv: file not found",
-        f"{folder}: is a folder",
+        f"{here}: is a folder",
         "none.html: file not found",
         "stub.html: only",
     ]

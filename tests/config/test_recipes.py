@@ -14,13 +14,6 @@ from tests.helpers.forked import run_linker
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, the current one."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return run_linker(Path.cwd(), *arguments, environment={**os.environ, "NO_COLOR": "1"})
 

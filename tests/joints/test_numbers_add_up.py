@@ -45,13 +45,6 @@ def test_a_file_without_faults_needs_no_numbers(
     assert not [line for line in lines if re.search(r"left out|bad| of ", line)]
 
 
-def test_plain_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "p.txt").write_text("one post\n\nanother post\n \nthird post\n")
-    read, lines = said(tmp_path / "p.txt", capsys)
-    assert read == 3
-    assert "3 posts of 5 rows; 2 blank lines left out" in lines
-
-
 def test_a_dump_of_a_platform(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pa = pytest.importorskip("pyarrow")
     comments = [

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,8 @@ from linker.models.files.archive import load_model
 from linker.models.model import Model, all_submodels, embedding_submodel
 from linker.models.siamese.siamese import SiameseModel
 from linker.training.experiment import Experiment
-from tests.conftest import toy_posts
+from tests.helpers.training_runs import write_workplace
+from tests.training.test_transformer_training import config_of
 
 
 class Fixed(Model):
@@ -76,40 +78,10 @@ def test_the_order_of_articles_for_a_post_stays() -> None:
     np.testing.assert_array_equal(scores.argsort(axis=0), inner.argsort(axis=0))
 
 
-def config(tmp_path: Path, model: object) -> dict[str, object]:
-    data = toy_posts()
-    for name, rows in (
-        ("articles", [{"id": a.id, "text": a.text, "split": "train"} for a in data.articles]),
-        (
-            "posts",
-            [
-                {"id": p.id, "text": p.text, "article_id": p.article_ids[0]}
-                for p in data.posts
-                if p.article_ids
-            ],
-        ),
-    ):
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return {
-        "data": {
-            "reader": {
-                "type": "articles_and_posts",
-                "articles": str(tmp_path / "articles.jsonl"),
-                "posts": str(tmp_path / "posts.jsonl"),
-            },
-            "splitter": {"type": "by_article", "train": 0.7, "dev": 0.3, "test": 0},
-        },
-        "model": model,
-        "miner": "all_pairs",
-        "loss": "info_nce",
-        "trainer": {
-            "optimizer": {"type": "adam", "lr": 0.01},
-            "schedule": "constant",
-            "batches": {"articles": 4},
-            "epochs": 2,
-        },
-        "seed": 3,
-    }
+def config(tmp_path: Path, model: object) -> dict[str, Any]:
+    config = config_of(write_workplace(tmp_path), "")
+    config["trainer"]["epochs"] = 2
+    return config | {"model": model}
 
 
 SIAMESE = {
@@ -159,11 +131,6 @@ def test_what_cannot_be_trained_is_reported(tmp_path: Path, model: object, probl
         build(Experiment, given).run(tmp_path / "out")
 
 
-def test_no_temperature_of_zero() -> None:
-    with pytest.raises((ConfigError, ValueError), match=r"temperature is 0\.0, but"):
-        build(Model, {"type": "article_softmax", "temperature": 0, "null_score": 0, "model": "tfidf"})
-
-
 @pytest.mark.parametrize("shape", [(3, 40), (40, 3)])
 def test_kinship_is_the_same_for_many_articles_as_for_many_posts(shape: tuple[int, int]) -> None:
     inner = np.random.default_rng(6).normal(size=shape)
@@ -176,17 +143,3 @@ def test_kinship_is_the_same_for_many_articles_as_for_many_posts(shape: tuple[in
     together = chances @ chances.T * (1 - np.eye(shape[0]))
     kin = together / np.maximum(chances.sum(axis=1, keepdims=True), 1) @ chances
     np.testing.assert_allclose(np.exp(scores), chances / (1 - chances) + 2.0 * kin, rtol=1e-4)
-
-
-def test_kinship_is_not_negative() -> None:
-    with pytest.raises((ConfigError, ValueError), match="neighbor_weight"):
-        build(
-            Model,
-            {
-                "type": "article_softmax",
-                "temperature": 1,
-                "null_score": 0,
-                "neighbor_weight": -0.1,
-                "model": "tfidf",
-            },
-        )

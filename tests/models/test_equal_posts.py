@@ -14,7 +14,9 @@ from linker.models.files.resolve import resolve_model
 from linker.models.pretrained import BEST, DISTILLED
 from linker.ranking.ranker import load
 
-_BOLD = str.maketrans({chr(97 + i): chr(0x1D41A + i) for i in range(26)})
+_BOLD = str.maketrans(
+    {chr(first + i): chr(bold + i) for first, bold in ((65, 0x1D400), (97, 0x1D41A)) for i in range(26)}
+)
 _WIDE = str.maketrans({chr(code): chr(code + 0xFEE0) for code in range(0x21, 0x7F)} | {" ": "\u3000"})
 FORMS: list[Callable[[str], str]] = [
     lambda text: unicodedata.normalize("NFD", text),

@@ -12,6 +12,8 @@ from linker.modules.encoders.encoder import Encoder
 from linker.modules.losses.loss import Loss
 from linker.training.experiment import Experiment
 
+RIVALS = {"temperature": 1, "null_score": 0, "model": "tfidf"}
+
 
 @pytest.mark.parametrize(
     ("config", "message"),
@@ -57,6 +59,8 @@ def test_embedders(key):
 @pytest.mark.parametrize(
     ("config", "message"),
     [
+        ({"type": "article_softmax", **RIVALS, "temperature": 0}, r"temperature is 0\.0, but"),
+        ({"type": "article_softmax", **RIVALS, "neighbor_weight": -0.1}, "neighbor_weight"),
         ({"type": "bm25", "k1": -1.0}, "k1 is -1.0, but must be at least 0"),
         ({"type": "bm25", "b": 2.0}, "b is 2.0, but must be between 0 and 1"),
         ({"type": "sentence_transformer", "path": "x", "batch_size": 0}, "batch_size is 0"),

