@@ -254,7 +254,7 @@ def model_of(options: argparse.Namespace, run: Run, pairs: list[bytes]) -> Model
         return model
     out = options.work / "runs" / run.name
     if not (out / "done").is_file():
-        if build(Experiment, config).run(out, resume=(out.parent / f"{out.name}-log").is_dir()).interrupted:
+        if build(Experiment, config).run(out, resume=(out.parent / f"{out.name}-log").is_dir()).stopped_by:
             raise SystemExit(f"{out}: interrupted; give the same command to resume")
         (out / "done").touch()
     return load_model(out)

@@ -99,7 +99,7 @@ def trained(out: Path, config: Any) -> SiameseModel:
     """Return the model after the last epoch of a run, trained unless it exists; dev selects nothing."""
     if not (out / "done").is_file():
         began = time.process_time()
-        if build(Experiment, config).run(out, resume=out.with_name(f"{out.name}-log").is_dir()).interrupted:
+        if build(Experiment, config).run(out, resume=out.with_name(f"{out.name}-log").is_dir()).stopped_by:
             raise SystemExit(f"{out}: interrupted; give the same command to resume")
         (out / "done").write_text(f"{time.process_time() - began:.0f}", encoding="utf-8")
     model = load_model(out)

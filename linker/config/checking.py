@@ -55,8 +55,7 @@ def resolve(target: Any, params: Any) -> dict[str, Any]:
     Raises:
         ConfigError: if anything is wrong with the config; lists all problems.
     """
-    resolved: dict[str, Any] = _checked(target, params).config
-    return resolved
+    return dict(_checked(target, params).config)
 
 
 def build(target: Any, params: Any, **supplied: Any) -> Any:

@@ -46,8 +46,7 @@ class Registrable:
     @classmethod
     def available(cls) -> list[str]:
         """Return the names of all components of this family, sorted; imports none of linker's own."""
-        names: list[str] = Registrable._catalog.names(cls)
-        return names
+        return list(Registrable._catalog.names(cls))
 
 
 class Lazy(Generic[T]):

@@ -12,7 +12,7 @@ import numpy as np
 from linker.common.console import info
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import check_writable, real_path, write_json
-from linker.data.splitters.splitter import part_of
+from linker.data.splitters.splitter import part_of, splits_of_posts
 from linker.data.types import LinkedPosts
 from linker.evaluation.comparison import Comparison, Difference
 from linker.evaluation.trec import check_ids, write_qrels, write_run, write_scores
@@ -66,11 +66,7 @@ def only_split(linked: LinkedPosts, split: str) -> LinkedPosts:
     Raises:
         DataError: if there are none.
     """
-    of_article = {article.id: article.split for article in linked.articles}
-    of_post = [
-        post.split or next((of_article[i] for i in post.article_ids if of_article.get(i)), None)
-        for post in linked.posts
-    ]
+    of_post = splits_of_posts(linked)
     posts = [post for post, part in zip(linked.posts, of_post) if part == split]
     articles = [article for article in linked.articles if article.split in (split, None)]
     if not posts or not articles:

@@ -253,9 +253,7 @@ def _post(item: Any, columns: PostColumns, ids: ContentIds) -> Post:
 # All rows of an input have the same columns.
 @lru_cache(maxsize=4)
 def _without_id(columns: PostColumns) -> PostColumns:
-    found = columns.of_file({"id": None}, columns.date_styles)
-    assert isinstance(found, PostColumns)
-    return found
+    return columns.of_file({"id": None}, columns.date_styles)
 
 
 def _repeated(posts: Sequence[Post], places: Sequence[str]) -> Iterator[str]:

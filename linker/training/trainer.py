@@ -175,7 +175,7 @@ class Trainer:
             )
         for callback in run.callbacks:
             callback.epoch(number, metrics)
-        state.next_epoch()
+        state.batch, state.loss_sum, state.count_sum = 0, 0.0, 0.0
         self._follow_loss(state)
         done = self._why_done(state)
         if done and number < self.epochs and workers.is_main:

@@ -84,11 +84,6 @@ class TrainingResult:
     best_state: dict[str, Tensor] = field(default_factory=dict)
     stopped_by: int = 0
 
-    @property
-    def interrupted(self) -> bool:
-        """Whether a signal ended the run early."""
-        return self.stopped_by != 0
-
 
 class TrainingState:
     """Model, optimizer and schedule, the tokenized training set, and how far the run has come.
@@ -177,10 +172,6 @@ class TrainingState:
                 progress.update(bar, advance=1, description=f"epoch {number}  loss {loss:.4f}  {counts}")
                 after_step({"loss": loss, **figures, "lr": rate, "seconds": time.monotonic() - started})
 
-    def next_epoch(self) -> None:
-        """Reset what is counted per epoch."""
-        self.batch, self.loss_sum, self.count_sum = 0, 0.0, 0.0
-
     def _gradients(self, batch: PairBatch) -> tuple[float, dict[str, float]]:
         """Compute the gradients of a batch; return the loss and the figures to log.
 
@@ -265,7 +256,9 @@ class TrainingState:
             raise LinkerError(f"{where}{error}; {articles}") from error
         except Exception as error:
             line = (str(error).strip().splitlines() or [type(error).__name__])[0]
-            if _is_out_of_memory(error):
+            # torch has no class for it on CPUs.
+            on_cpu = isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+            if on_cpu or isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError)):
                 advice = "set fewer trainer.batches.articles, or shorter model.max_article_tokens"
                 raise LinkerError(f"{where}not enough memory ({line}); {advice}; {articles}") from error
             raise StepError(f"{where}{type(error).__name__}: {line}; {articles}") from error
@@ -311,12 +304,6 @@ class TrainingState:
 
     def _modules(self) -> dict[str, nn.Module]:
         return {"model": self.model, "loss": self.loss, "miner": self.miner}
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    # torch has no class for it on CPUs.
-    on_cpu = isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
-    return on_cpu or isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError))
 
 
 @contextmanager

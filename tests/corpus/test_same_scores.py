@@ -23,7 +23,7 @@ from linker.models.features.memory_table import MemoryTable
 from linker.models.files.archive import save_model
 from linker.models.model import Model
 from linker.models.pretrained import BEST, DISTILLED
-from linker.ranking.ranker import load
+from linker.ranking.ranker import Ranker, load
 from tests.conftest import toy_posts
 from tests.corpus.conftest import CONFIG, some_posts, write_posts
 
@@ -100,6 +100,14 @@ def posts_with_oddities() -> list[dict]:
     return posts
 
 
+def opened(name: str, folder: Path) -> tuple[str, Ranker, Corpus]:
+    """A file of posts, and a model and a corpus of them."""
+    model = made(MODELS[name], folder / "model")
+    path = write_posts(folder / "posts.jsonl", posts_with_oddities())
+    build_corpus(folder / "corpus", [path], str(model), PostColumns())
+    return path, load(model), Corpus.open(folder / "corpus")
+
+
 def agree(of_file, of_corpus, tolerance: float = 2e-5) -> None:
     """The same posts with the same scores, in the same order but for scores that are equal to rounding."""
     expected = {ranked.post.id: ranked.score for ranked in of_file}
@@ -114,10 +122,7 @@ def agree(of_file, of_corpus, tolerance: float = 2e-5) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_models_of_parts(tmp_path, name):
-    model = made(MODELS[name], tmp_path / "model")
-    path = write_posts(tmp_path / "posts.jsonl", posts_with_oddities())
-    build_corpus(tmp_path / "corpus", [path], str(model), PostColumns())
-    loaded, corpus = load(model), Corpus.open(tmp_path / "corpus")
+    path, loaded, corpus = opened(name, tmp_path)
     for articles in ([ARTICLES[0]], [ARTICLES[1]], [ARTICLES[2]], ARTICLES):
         agree(loaded.rank(articles, path, copies=True), corpus.rank(articles, None, copies=True))
     of_file = loaded.rank(ARTICLES[0], path, top=7, lang="de", offset=2)
@@ -128,10 +133,7 @@ def test_models_of_parts(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["of three parts", "by language", "with stop words"])
 def test_explanations_are_the_same_whatever_is_shown(tmp_path, name):
-    model = made(MODELS[name], tmp_path / "model")
-    path = write_posts(tmp_path / "posts.jsonl", posts_with_oddities())
-    build_corpus(tmp_path / "corpus", [path], str(model), PostColumns())
-    loaded, corpus = load(model), Corpus.open(tmp_path / "corpus")
+    path, loaded, corpus = opened(name, tmp_path)
     for articles in ([ARTICLES[0]], ARTICLES):
         expected = {r.post.id: r.explanation for r in loaded.rank(articles, path, explain=True, copies=True)}
         for top, offset in ((1, 0), (5, 3), (40, 0)):
@@ -220,26 +222,8 @@ def test_any_posts(tmp_path_factory, texts, article, offset):
     assert sorted(r.copies for r in once) == sorted(r.copies for r in found)
 
 
-def test_thresholds_by_labels_are_on_the_same_scale(tmp_path):
-    model = made(MODELS["of three parts"], tmp_path / "model")
-    path = write_posts(tmp_path / "posts.jsonl", posts_with_oddities())
-    build_corpus(tmp_path / "corpus", [path], str(model), PostColumns())
-    labels = {f"p{i:05d}": i % 3 == 0 for i in range(40)}
-    loaded, corpus = load(model), Corpus.open(tmp_path / "corpus")
-    of_file = loaded.rank(ARTICLES[0], path, labels=labels).thresholds.table()  # type: ignore[union-attr]
-    found = corpus.rank(ARTICLES[0], labels=labels).thresholds.table()  # type: ignore[union-attr]
-    assert [one.kept for one in of_file] == [one.kept for one in found]
-    np.testing.assert_allclose(
-        [one.score for one in of_file], [one.score for one in found], rtol=1e-5, atol=1e-5
-    )
-
-
 def test_words_counted_by_a_calibration_give_a_corpus_and_a_file_the_same_scores(tmp_path):
-    model = made(MODELS["of three parts"], tmp_path / "model")
-    posts = posts_with_oddities()
-    path = write_posts(tmp_path / "posts.jsonl", posts)
-    build_corpus(tmp_path / "corpus", [path], str(model), PostColumns())
-    loaded, corpus = load(model), Corpus.open(tmp_path / "corpus")
+    path, loaded, corpus = opened("of three parts", tmp_path)
     pool = read_posts(path)[::2]
     words = word_statistics(loaded.model.features(), ARTICLES, pool)
     assert words

@@ -13,11 +13,8 @@ from linker.modules.losses.loss import Loss
 from linker.training.experiment import Experiment
 
 RIVALS = {"temperature": 1, "null_score": 0, "model": "tfidf"}
-
-
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
+REFUSED: dict[type, list[tuple[dict[str, Any], str]]] = {
+    Encoder: [
         ({"type": "star_transformer", "num_heads": 0}, "num_heads is 0, but must be at least 1"),
         ({"type": "star_transformer", "head_dim": -3}, "head_dim is -3, but must be at least 1"),
         ({"type": "star_transformer", "cycles": 0}, "cycles is 0, but must be at least 1"),
@@ -30,35 +27,17 @@ RIVALS = {"temperature": 1, "null_score": 0, "model": "tfidf"}
         ({"type": "gru", "hidden_dim": 0}, "hidden_dim is 0, but must be at least 1"),
         ({"type": "bigru", "hidden_dim": -2}, "hidden_dim is -2, but must be at least 1"),
     ],
-)
-def test_encoders(config, message):
-    with pytest.raises(ConfigError, match=message):
-        build(Encoder, config, input_dim=4)
-
-
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
+    Loss: [
         ({"type": "triplet_margin", "margin": -0.1}, "margin is -0.1, but must be at least 0"),
         ({"type": "nt_xent", "temperature": 0.0}, "temperature is 0.0, but must be above 0"),
         ({"type": "multi_similarity", "alpha": 0.0}, "alpha is 0.0, but must be above 0"),
         ({"type": "multi_similarity", "beta": -5.0}, "beta is -5.0, but must be above 0"),
     ],
-)
-def test_losses(config, message):
-    with pytest.raises(ConfigError, match=message):
-        build(Loss, config)
-
-
-@pytest.mark.parametrize("key", ["dim", "buckets"])
-def test_embedders(key):
-    with pytest.raises(ConfigError, match=f"{key} is 0, but must be at least 1"):
-        build(Embedder, {"type": "word_vectors", "trainable": True, key: 0}, vocabulary_size=3)
-
-
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
+    Embedder: [
+        ({"type": "word_vectors", "trainable": True, "dim": 0}, "dim is 0, but must be at least 1"),
+        ({"type": "word_vectors", "trainable": True, "buckets": 0}, "buckets is 0, but must be at least 1"),
+    ],
+    Model: [
         ({"type": "article_softmax", **RIVALS, "temperature": 0}, r"temperature is 0\.0, but"),
         ({"type": "article_softmax", **RIVALS, "neighbor_weight": -0.1}, "neighbor_weight"),
         ({"type": "bm25", "k1": -1.0}, "k1 is -1.0, but must be at least 0"),
@@ -77,10 +56,15 @@ def test_embedders(key):
             "max_post_tokens is -5",
         ),
     ],
+}
+
+
+@pytest.mark.parametrize(
+    ("family", "config", "message"), [(family, *row) for family in REFUSED for row in REFUSED[family]]
 )
-def test_models(config, message):
+def test_settings_that_make_no_sense(family, config, message):
     with pytest.raises(ConfigError, match=message):
-        build(Model, config)
+        build(family, config, input_dim=4, vocabulary_size=3)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32])

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 import linker
 from linker.common.errors import LinkerError, ModelError
 from linker.data.characters import folded, plain
-from linker.data.identity import content_id
 from linker.data.types import Article, Post
 from linker.models.features.content_words import align
 from linker.models.features.words import lexical_words
@@ -46,23 +45,10 @@ class Lengths(Model):
         return UNSCALED
 
 
-def test_posts_come_best_first_with_ranks_from_one() -> None:
-    ranking = Ranker(Lengths()).rank(Article("a", "x"), ["bb", "cccc", "a"])
-    assert [(r.rank, r.score, r.post.id, r.post.text) for r in ranking] == [
-        (1, 4.0, content_id(None, None, None, "cccc"), "cccc"),
-        (2, 2.0, content_id(None, None, None, "bb"), "bb"),
-        (3, 1.0, content_id(None, None, None, "a"), "a"),
-    ]
-
-
 def test_equal_scores_are_in_descending_order_of_ids_as_in_evaluation() -> None:
     posts = [Post(i, "same") for i in ("b", "a", "d", "c")]
-    assert [r.post.id for r in Ranker(Lengths()).rank(Article("a", "x"), posts, copies=True)] == [
-        "d",
-        "c",
-        "b",
-        "a",
-    ]
+    ranking = Ranker(Lengths()).rank(Article("a", "x"), posts, copies=True)
+    assert [r.post.id for r in ranking] == ["d", "c", "b", "a"]
 
 
 @settings(max_examples=60)
@@ -246,18 +232,6 @@ def test_a_model_with_nothing_but_scores_is_explained_by_leaving_words_out() -> 
     assert [word for word, _ in ranked.explanation.post_words] == ["otter", "otter", "river"]
     assert [weight for _, weight in ranked.explanation.post_words] == pytest.approx([1.1, 1.1, 0.1], abs=1e-6)
     assert [ranked.post.text[a:b] for a, b in ranked.explanation.post_spans] == ["otter", "otter"]
-
-
-def test_words_are_found_where_they_stand() -> None:
-    ranking = linker.load("bm25").rank(ARTICLE, TEXTS, explain=True)
-    marked = {
-        r.post.text: [r.post.text[start:end] for start, end in r.explanation.post_spans]
-        for r in ranking
-        if r.explanation
-    }
-    assert marked["an otter in the river!!"] == ["otter", "river"]
-    assert marked["#RiverKeeper on duty at the mill"] == ["River", "Keeper", "mill"]
-    assert marked["what a goal"] == []
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import signal
 
 import numpy as np
 import pytest
@@ -124,7 +125,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
             raise KeyboardInterrupt
 
     result = run(siamese(), tmp_path, on_epoch=stop)
-    assert result.interrupted
+    assert result.stopped_by == signal.SIGINT
     assert len(result.epochs) == 2
     assert result.best_state
 
@@ -170,20 +171,24 @@ def test_callbacks_see_every_step_and_epoch(tmp_path):
     assert list((tmp_path / "log").glob("events.out.tfevents.*"))
 
 
-def test_a_callback_is_closed_when_training_fails(tmp_path):
-    closed = []
+class Watcher(Callback):
+    closed = False
 
-    class Watcher(Callback):
-        def close(self):
-            closed.append(True)
+    def close(self):
+        self.closed = True
 
+
+def fail(callbacks, folder):
     failing = trainer()
-    failing.callbacks = [Watcher()]
+    failing.callbacks = callbacks
+    failing.train(TrainingTask(siamese(), MultiSimilarityMiner(), BrokenLoss(), toy_posts(), seed=0), folder)
+
+
+def test_a_callback_is_closed_when_training_fails(tmp_path):
+    watcher = Watcher()
     with pytest.raises(LinkerError):
-        failing.train(
-            TrainingTask(siamese(), MultiSimilarityMiner(), BrokenLoss(), toy_posts(), seed=0), tmp_path
-        )
-    assert closed
+        fail([watcher], tmp_path)
+    assert watcher.closed
 
 
 @pytest.mark.parametrize(
@@ -206,45 +211,34 @@ def test_settings_that_make_no_sense_are_refused_by_name(settings, message):
         trainer(**settings)
 
 
-@pytest.mark.parametrize("metric", ["AUC", "r_precision@3000"])
-def test_a_dev_set_that_is_too_small_for_the_metric_is_reported(metric, tmp_path):
+@pytest.fixture
+def one_article():
     toy = toy_posts(seed=9)
-    dev = LinkedPosts(
+    return LinkedPosts(
         toy.articles[:1], [post for post in toy.posts if toy.articles[0].id in post.article_ids]
     )
+
+
+@pytest.mark.parametrize("metric", ["AUC", "r_precision@3000"])
+def test_a_dev_set_that_is_too_small_for_the_metric_is_reported(metric, one_article, tmp_path):
     with pytest.raises(
         LinkerError, match=f"{metric} cannot be measured on this dev set; use one of .*pair AP"
     ):
-        run(siamese(), tmp_path, dev=dev, metric=metric)
+        run(siamese(), tmp_path, dev=one_article, metric=metric)
 
 
-def test_a_dev_set_of_one_article_is_measured_as_far_as_it_can_be(tmp_path):
-    toy = toy_posts(seed=9)
-    dev = LinkedPosts(
-        toy.articles[:1], [post for post in toy.posts if toy.articles[0].id in post.article_ids]
-    )
-    result = run(siamese(), tmp_path, dev=dev, epochs=1)
+def test_a_dev_set_of_one_article_is_measured_as_far_as_it_can_be(one_article, tmp_path):
+    result = run(siamese(), tmp_path, dev=one_article, epochs=1)
     assert "AUC" not in result.epochs[0]
     assert result.epochs[0]["pair AP"] == 1
 
 
 def test_only_callbacks_that_were_started_are_closed(tmp_path, monkeypatch):
-    closed = []
-
-    class Watcher(Callback):
-        def close(self):
-            closed.append(self)
-
     def full(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("linker.training.callbacks.SummaryWriter", full)
     before, after = Watcher(), Watcher()
-    failing = trainer()
-    failing.callbacks = [before, TensorBoard(), after]
     with pytest.raises(OSError, match="No space left"):
-        failing.train(
-            TrainingTask(siamese(), MultiSimilarityMiner(), BrokenLoss(), toy_posts(), seed=0),
-            tmp_path / "log",
-        )
-    assert closed == [before]
+        fail([before, TensorBoard(), after], tmp_path / "log")
+    assert (before.closed, after.closed) == (True, False)

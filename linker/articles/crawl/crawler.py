@@ -62,11 +62,6 @@ class CrawlOptions:
                 "as --contact https://lab.example/crawler or --contact me@lab.example"
             )
 
-    @property
-    def user_agent(self) -> str:
-        """The user agent of all requests, `linker/VERSION (+CONTACT)`."""
-        return f"linker/{__version__} (+{self.contact})"
-
 
 class _LaterError(Exception):
     """A host has to wait too long, or the crawl ends."""
@@ -257,7 +252,7 @@ class Crawler:
             with self._changed:
                 self.requests += 1
             accept = ", ".join(HTML_TYPES) if kinds else "text/plain"
-            headers = {"User-Agent": self._options.user_agent, "Accept": accept}
+            headers = {"User-Agent": f"linker/{__version__} (+{self._options.contact})", "Accept": accept}
             deadline = Deadline(self._options.deadline)
             try:
                 return request(url, headers, deadline, cookies, kinds=kinds, max_bytes=max_bytes)

@@ -3,24 +3,23 @@
 import re
 from dataclasses import dataclass
 from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
+from linker.common.files import read_word_lists
 from linker.data.characters import word_count
 
-_HIDDEN_TAGS = frozenset("script style template noscript svg iframe select head".split())  # noqa: SIM905
-_OTHER_TAGS = frozenset("aside nav footer form figure figcaption dialog menu button address".split())  # noqa: SIM905
-_BLOCKS = frozenset(
-    "p li blockquote h1 h2 h3 h4 h5 h6 td th pre dd dt div section article main figcaption center".split()  # noqa: SIM905
-)
-_OTHER = re.compile(
-    r"(?<![a-z])(?:related|recommend\w*|teasers?|promos?|promotion|comments?|disqus|cookies?|consent|gdpr|newsletter|"
-    r"subscri\w*|share|sharing|social|sidebar|breadcrumbs?|advert\w*|ads?|sponsor\w*|outbrain|taboola|captions?|credits?|"
-    r"biography|bio|tags|read-?more|more-(?:stories|news|on)|most-(?:read|popular)|popular|trending|footer|footnotes?|"
-    r"menu|nav|navigation|modal|popup|paywall|copyright|disclaimer|verwandte|mehr-zum|kommentare?|werbung|anzeige|"
-    r"siehe-auch|lesen-sie|commentaires?|comentarios|up-next|see-also|toolbar|byline|visually-hidden|sr-only|hidden)(?![a-z])",
-    re.IGNORECASE,
-)
+_AREAS = read_word_lists(Path(__file__).with_name("areas.ini"))
+_HIDDEN_TAGS, _OTHER_TAGS, _BLOCKS = _AREAS["hidden tags"], _AREAS["other tags"], _AREAS["blocks"]
 _LETTERS = re.compile(r"[\W_]+")
+
+
+def named(area: str) -> re.Pattern[str]:
+    """Return the pattern of the classes and ids that an area may have, by its section in `areas.ini`."""
+    return re.compile(rf"(?<![a-z])(?:{'|'.join(_AREAS[area])})(?![a-z])", re.IGNORECASE)
+
+
+_OTHER = named("other")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,14 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from linker.articles.html.blocks import class_and_id, key_of, text_of
+from linker.articles.html.blocks import class_and_id, key_of, named, text_of
 from linker.articles.html.metadata import Metadata, is_here, is_update
 from linker.common.files import read_word_lists
 from linker.data.io.dates import parse_date
 
-_PUBLISHED = frozenset(read_word_lists(Path(__file__).with_name("published.ini"))["meta"])
-_CHANGED = re.compile(
-    r"modif|updat(?!es\b)|uppdat|oppdat|opdat|aktualis|aktualiz|mise?[- ]?[aà][- ]?jour|actualis|actualiz|atualiz|"
-    r"aggiorn|bijgewerkt|gewijzigd|ge[aä]ndert|güncelle|обновлен|изменен|更新|修改|수정|업데이트",
-    re.IGNORECASE,
-)
+_TIMES = read_word_lists(Path(__file__).with_name("published.ini"))
+_PUBLISHED = frozenset(_TIMES["meta"])
+_CHANGED = re.compile("|".join(_TIMES["changed"]), re.IGNORECASE)
 # Words before a time that say what it is the time of, at most.
 _LABEL_WORDS = 4
 # Words of a line with the author and the date, at most; and of a line that is not of the text.
@@ -28,11 +25,7 @@ _DAY_IN_PATH = re.compile(
 _UNKNOWN = datetime(1970, 1, 2, tzinfo=timezone.utc)
 _HEADINGS = ("h1", "h2", "h3")
 _ELSEWHERE = ("aside", "nav", "footer", "figure", "video")
-_OTHER_STORY = re.compile(
-    r"(?<![a-z])(?:related|recommend\w*|teasers?|promos?|comments?|sidebar|video\w*|player|most-(?:read|popular)|widget|"
-    r"more-(?:stories|news|on)|popular|trending|footer|verwandte|mehr-zum)(?![a-z])",
-    re.IGNORECASE,
-)
+_OTHER_STORY = named("other stories")
 
 
 def date_of(page: Metadata, heading: Any) -> str | None:

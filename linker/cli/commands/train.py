@@ -101,7 +101,7 @@ def train(
     with process_group() as workers:
         experiment = build(EXPERIMENT, resolved)
         result = experiment.run(out, resume, workers)
-    if result.interrupted:
+    if result.stopped_by:
         say(f"stopped after {len(result.epochs)} complete epochs; continue with --resume")
         # The launcher ends all processes once one has failed; the others may still be writing.
         raise typer.Exit(128 + result.stopped_by if is_first else 0)

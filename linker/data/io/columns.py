@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Literal
 
-from typing_extensions import override
+from typing_extensions import Self, override
 
 from linker.common.errors import DataError
 from linker.data.files.known_columns import words
@@ -94,7 +94,7 @@ class Columns:
         if missing:
             raise _all_missing(missing, present, likely or {}, shown)
 
-    def of_file(self, names: Mapping[str, list[str] | None], date_styles: Mapping[str, DateStyle]) -> Columns:
+    def of_file(self, names: Mapping[str, list[str] | None], date_styles: Mapping[str, DateStyle]) -> Self:
         """Return a copy for one file, with `names` of the file in place of ours, and its `date_styles`."""
         mapping = copy(self)
         for ours, theirs in names.items():

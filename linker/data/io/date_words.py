@@ -3,25 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
+from linker.common.files import read_sections
 from linker.data.files.known_columns import words
 
-#: Offsets from UTC in hours. Names of several zones, such as IST (India, Ireland, Israel), are not read; those of RFC
-#: 2822 are North American.
-ZONES: dict[str, float] = {
-    "z": 0, "ut": 0, "utc": 0, "gmt": 0, "wet": 0, "west": 1, "bst": 1, "cet": 1, "cest": 2, "mez": 1, "mesz": 2,
-    "eet": 2, "eest": 3, "msk": 3, "sast": 2, "wat": 1, "cat": 2, "eat": 3, "pkt": 5, "wib": 7, "hkt": 8, "sgt": 8,
-    "awst": 8, "jst": 9, "kst": 9, "acst": 9.5, "acdt": 10.5, "aest": 10, "aedt": 11, "nzst": 12, "nzdt": 13,
-    "hst": -10, "akst": -9, "akdt": -8, "pst": -8, "pdt": -7, "mst": -7, "mdt": -6, "cst": -6, "cdt": -5, "est": -5,
-    "edt": -4, "nst": -3.5, "ndt": -2.5, "brt": -3,
-}  # fmt: skip
-#: Words between the parts of a date that mean nothing by themselves, and endings of numbers (15th, 1er, 15º).
-FILLERS = frozenset(
-    words(
-        "at on of the um uhr am der den à a le du de del la las los el h hs hrs em às as alle ore il om op uur kl klo "
-        "o godz godzinie dnia r г года в о utc gmt st nd rd th er º ª"
-    )
-)
+_LISTS = read_sections(Path(__file__).with_name("date_words.ini"))
+#: Offsets from UTC in hours by zone.
+ZONES = {zone: float(hours) for hours, *zones in map(str.split, _LISTS["zones"]) for zone in zones}
+FILLERS = frozenset(" ".join(_LISTS["fillers"]).split())
 # Croatian is left out: "listopad" is October there, November in Czech and Polish.
 _LOCALES = words("en de de_AT fr es it pt nl ca da nb sv fi pl cs sk sl ro hu tr id ru uk el bg")
 #: Abbreviations that the tables of the Unicode Consortium lack.

@@ -11,30 +11,12 @@ _LISTS = read_word_lists(Path(__file__).with_name("known_names.ini"))
 #: Labels; and those of files of labels only, since in files of posts these columns are often of something else.
 LABELS, LOOSE_LABELS = _LISTS["labels"], _LISTS["loose labels"]
 #: Ids of posts; `id` may be a number that a tool gave.
-IDS = (
-    *words("postid tweetid statusid messageid msgid commentid videoid contentid itemid"),
-    *("docid", "documentid", "docno", "externalid"),
-    *(name for name in KNOWN_NAMES["id"] if name != "guid"),
-    *("guid", "recordid"),
-)
+IDS = (*_LISTS["ids"], *(name for name in KNOWN_NAMES["id"] if name != "guid"), "guid", "recordid")
 CODERS, ADJUDICATED = _LISTS["coders"], _LISTS["adjudicated"]
-ARTICLES = words("articleid articleids")
-MACHINES = words("machine ismachine")
+ARTICLES, MACHINES = words("articleid articleids"), words("machine ismachine")
 #: What else is read of a label and its post.
-OTHERS = {
-    "note": words("note notes remark remarks comments bemerkung anmerkung"),
-    "time": words("time labeledat labelledat annotatedat codedat"),
-    "machine": MACHINES,
-    "note_time": ("notetime",),
-    "answers_time": ("answerstime",),
-    "choice": ("choice",),
-    "sample": ("sample",),
-    "blind": ("blind",),
-    "text": (*KNOWN_NAMES["text"], "abstract"),
-    "author": words("author authorid authorhash authorname"),
-    "platform": ("platform",),
-    "created_at": words("createdat created datetime date timestamp"),
-}
+OTHERS = {name.removeprefix("other "): _LISTS[name] for name in _LISTS if name.startswith("other ")}
+OTHERS |= {"machine": MACHINES, "text": (*KNOWN_NAMES["text"], "abstract")}
 
 _OF_CODER = re.compile(
     r"(?P<kind>label|relevant|relevance|code|coding|rating|judge?ment|included|decision|coder|rater|annotator|reviewer|"

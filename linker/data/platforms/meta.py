@@ -4,8 +4,8 @@ Sources: datasources/threads, instagram and facebook and datasources/custom/impo
 """
 
 from collections.abc import Callable
-from urllib.parse import parse_qs, urlsplit
 
+from linker.data.links.wrappers import unwrapped
 from linker.data.platforms.paths import getter
 from linker.data.platforms.platform import Platform, Record, table
 
@@ -13,17 +13,7 @@ from linker.data.platforms.platform import Platform, Record, table
 def _unwrapped(path: str) -> Callable[[Record], str | None]:
     """An address, without the page of Meta that counts clicks on it."""
     value_of = getter(path)
-
-    def address(record: Record) -> str | None:
-        written = value_of(record)
-        if not isinstance(written, str):
-            return None
-        try:
-            return parse_qs(urlsplit(written).query).get("u", [written])[0]
-        except ValueError:  # not an address
-            return written
-
-    return address
+    return lambda record: unwrapped(value) if isinstance(value := value_of(record), str) else None
 
 
 @Platform.register("threads")

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from linker.common.errors import ConfigError, DataError
-from linker.data.splitters.splitter import Splits, Splitter, part_of, require_links, warn
+from linker.data.splitters.splitter import Splits, Splitter, part_of, require_links, splits_of_posts, warn
 from linker.data.types import LinkedPosts
 
 
@@ -46,11 +46,7 @@ class ByColumnSplitter(Splitter):
             DataError: if no row has a value, a part would have no link, or a post and its articles are in different
                 parts.
         """
-        of_article = {article.id: article.split for article in data.articles}
-        of_post = [
-            post.split or next((of_article[i] for i in post.article_ids if of_article.get(i)), None)
-            for post in data.posts
-        ]
+        of_post = splits_of_posts(data)
         if not any(of_post):
             raise DataError(
                 "the column `split` is missing or empty in all posts and articles; name its column in the reader's "

@@ -70,6 +70,15 @@ def divide(
     return Splits(**parts)
 
 
+def splits_of_posts(data: LinkedPosts) -> list[str | None]:
+    """Return the split of each post, or else of its first article that has one."""
+    of_article = {article.id: article.split for article in data.articles}
+    return [
+        post.split or next((of_article[i] for i in post.article_ids if of_article.get(i)), None)
+        for post in data.posts
+    ]
+
+
 def part_of(articles: list[Article], posts: Iterable[Post]) -> LinkedPosts:
     """Combine the articles and posts of one part, without links to articles of other parts.
 

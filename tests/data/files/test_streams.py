@@ -30,19 +30,12 @@ POSTS = [
 ]
 
 
-def zstd(data: bytes) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(sink, "zstd") as stream:
-        stream.write(data)
-    return sink.getvalue().to_pybytes()
-
-
 PACKERS = {
     "": lambda data: data,
     ".gz": gzip.compress,
     ".bz2": bz2.compress,
     ".xz": lzma.compress,
-    ".zst": zstd,
+    ".zst": streams.zstd.compress,
 }
 
 
