@@ -37,10 +37,6 @@ class LimitError(PageError):
 def read_html(page: str, url: str | None) -> HtmlText:
     """Extract the article of a page in HTML.
 
-    Args:
-        page: the page.
-        url: its address, if known.
-
     Raises:
         LimitError: if it takes more than `SECONDS` or `MEGABYTES`, or cannot be read.
     """

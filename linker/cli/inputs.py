@@ -245,9 +245,7 @@ class LinkedData:
         faults.raise_if_any()
         return files
 
-    def read(
-        self, columns: PostColumns | None = None, on_error: Literal["strict", "skip"] = "strict"
-    ) -> LinkedPosts:
+    def read(self, columns: PostColumns, on_error: Literal["strict", "skip"]) -> LinkedPosts:
         """Read them, after `check`.
 
         Raises:
@@ -257,7 +255,7 @@ class LinkedData:
         from linker.data.readers.articles_and_posts import ArticlesAndPosts
         from linker.evaluation.outputs import only_split
 
-        pairs = PairColumns(posts=columns) if columns else PairColumns()
+        pairs = PairColumns(posts=columns)
         labels = None if self.labels is None else str(self.labels)
         with naming_columns(self.articles), _as_table(self.articles) as articles:
             linked = ArticlesAndPosts(articles, self.posts or [], pairs, on_error, labels).read()
@@ -312,35 +310,28 @@ def default_posts(articles: list[str]) -> str:
     )
 
 
-def check_files(
-    articles: list[str], posts: list[str], out: Path | None, faults: Faults | None = None
-) -> None:
+def check_files(articles: list[str], posts: list[str], out: Path | None, faults: Faults) -> None:
     """Check before any work that posts exist and the output can be written; articles are not checked.
 
     Args:
         articles: article sources, which the output must not overwrite.
         posts: files, folders, patterns, addresses, `-`.
         out: the file to write.
-        faults: collects faults, to be reported with others; None: report them here.
-
-    Raises:
-        LinkerError: if there are faults.
+        faults: collects faults, to be reported with others.
     """
     from linker.common.files import check_writable
     from linker.data.io.input_files import check_inputs
 
-    collected, files = faults or Faults(), []
+    files: list[str] = []
     if (articles + posts).count("-") > 1:
-        with collected:
+        with faults:
             raise LinkerError("-: standard input can be read once only; give files for the others")
     for source in dict.fromkeys(posts):
-        with collected:
+        with faults:
             files += check_inputs([source])
     if out is not None:
-        with collected:
+        with faults:
             check_writable(out, articles + files)
-    if faults is None:
-        collected.raise_if_any()
 
 
 @contextmanager

@@ -51,14 +51,7 @@ def style() -> Iterator[None]:
 
 
 def panels(width: float, height: float, columns: int = 1, rows: int = 1) -> tuple[Figure, list[Axes]]:
-    """Return an empty figure and its panels, row by row; call it within `style`.
-
-    Args:
-        width: width in inches.
-        height: height in inches.
-        columns: number of columns.
-        rows: number of rows.
-    """
+    """Return an empty figure, its size in inches, and its panels, row by row; call it within `style`."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")

@@ -162,11 +162,8 @@ def _default(value: Any) -> Parameter:
         return {"default": value}
     if isinstance(value, (list, tuple)):
         items = [_default(item) for item in value]
-        return (
-            {"optional": True}
-            if {"optional": True} in items
-            else {"default": [item["default"] for item in items]}
-        )
+        if {"optional": True} not in items:
+            return {"default": [item["default"] for item in items]}
     return {"default": {}} if value == {} else {"optional": True}
 
 

@@ -44,9 +44,6 @@ def compact(store: Store) -> Compacted:
 
     Nothing is embedded again. Searches that have begun before may end with an error, since their files are removed.
 
-    Args:
-        store: the corpus.
-
     Raises:
         DataError: if the store is damaged.
         LinkerError: if another process is writing to the corpus, or a file cannot be written.

@@ -26,11 +26,6 @@ from linker.ranking.search import search
 class Corpus:
     """An open corpus; it sees the posts that were in it when it was opened.
 
-    Args:
-        store: the folder.
-        model: the model that encoded it.
-        name: the model's name.
-
     Raises:
         DataError: if the corpus has no posts.
     """

@@ -46,10 +46,6 @@ def delete_posts(store: Store, where: str) -> int:
 def delete_by_files(store: Store, deleted: set[bytes]) -> int:
     """Delete the posts that files of a platform delete, and those of authors that they delete; for the writer.
 
-    Args:
-        store: the corpus.
-        deleted: digests, from `deleted_in`.
-
     Returns:
         The number of deleted posts; their near-duplicates are not grouped again.
 

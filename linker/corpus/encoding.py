@@ -20,12 +20,7 @@ WORDS = "plain-words."
 
 
 def encoded(model: Model, posts: Sequence[Post]) -> dict[str, dict[str, np.ndarray]]:
-    """Return the files of arrays that a corpus stores of some posts.
-
-    Args:
-        model: the model.
-        posts: the posts.
-    """
+    """Return the files of arrays that a corpus stores of some posts."""
     texts = [post.text for post in posts]
     # What else an article in another language reads is stored when there is one.
     suited = [model.suited_to((), languages) for languages in (Counter[str](), languages_of(posts))]

@@ -16,10 +16,6 @@ from linker.corpus.storage.store import Store
 def export_parquet(store: Store, path: Path) -> int:
     """Write a Parquet file with the columns id, text, created_at, lang, extra (JSON) and vector (list of float32).
 
-    Args:
-        store: the corpus.
-        path: the file, replaced atomically.
-
     Returns:
         The number of posts.
 

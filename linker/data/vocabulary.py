@@ -16,10 +16,6 @@ from linker.common.files import atomic_write
 def idf_of(words: Sequence[str], texts: Iterable[Iterable[str]]) -> np.ndarray:
     """Compute ln(N / (1 + df)) of each word, for N texts, df of them with the word (De Boom et al. 2016, equation 1).
 
-    Args:
-        words: the words.
-        texts: tokenized texts.
-
     Returns:
         float32, one per word: from slightly below 0 for a word of all texts to ln N for a word of none.
     """

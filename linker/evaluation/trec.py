@@ -56,11 +56,6 @@ def run_lines(query: str, rows: Iterable[RunRow], tag: str) -> Iterator[str]:
     """Yield the lines of a TREC run: `query Q0 post rank score tag`.
 
     Scores are float32, which tools compare runs in, and each is below the one before unless both may tie.
-
-    Args:
-        query: id of the query.
-        rows: the posts, best first.
-        tag: name of the run.
     """
     before = np.float32(np.inf)
     for rank, post_id, may_tie, score in rows:

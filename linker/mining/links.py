@@ -94,14 +94,8 @@ class Links:
 
     def drop_repeated(self) -> None:
         """Drop posts whose id an earlier one has: streams deliver some twice."""
-        seen: set[str] = set()
-
-        def is_repeated(post: LinkedPost) -> bool:
-            before = len(seen)
-            seen.add(post.id)
-            return len(seen) == before
-
-        self.drop("met again", is_repeated)
+        first = {post.id: post for post in reversed(self.posts)}
+        self.drop("met again", lambda post: post is not first[post.id])
 
     def add_redirect(self, short: str, key: str, url: str) -> None:
         """Remember the article that a shortened link leads to, by their keys; not if no post has the link."""

@@ -146,11 +146,6 @@ class TfidfQuery:
 
     Document frequencies count both. The lengths of the posts' vectors without the article's counts are computed once
     per table, `Postings.squares`; each query changes those of the posts that contain a word of the article.
-
-    Args:
-        postings: the words of the posts.
-        article: the query.
-        min_words: see `TfidfModel`.
     """
 
     def __init__(self, postings: Postings, article: Article, min_words: int) -> None:

@@ -8,7 +8,7 @@ from html import unescape
 from typing import Any
 from urllib.parse import urlsplit
 
-from linker.articles.html.blocks import in_other, key_of, text_of
+from linker.articles.html.blocks import in_other, key_of, named, text_of
 
 _NO_JSON = re.compile(
     r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?://\s*)?(?:-->|\]\]>)\s*$|;\s*$|,(?=\s*[\]}])"
@@ -19,10 +19,7 @@ _PARTS = re.compile(r"\s+(?:[-–—|·•»«/~]+|::?)\s+|:\s+|\s*[|｜»_]\s*|
 _GENERIC = frozenset(
     "home news start homepage startseite nachrichten accueil inicio index untitled liveblog".split()  # noqa: SIM905
 )
-_UPDATE = re.compile(
-    r"(?<![a-z])(?:updates?|entry-list|live-?(?:blog-?)?(?:entry|post|update)|ticker-?\w*|card)(?![a-z])",
-    re.I,
-)
+_UPDATE = named("updates")
 _SECOND_PAGE = re.compile(
     r"[?&](?:page|p|seite|pag|pageno)=2\b|/(?:page/|seite[-/]?|p)?2/?$|[_-]2(?:\.html?)?$", re.IGNORECASE
 )

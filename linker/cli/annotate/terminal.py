@@ -228,13 +228,7 @@ class Keys:
 
 
 class AnnotationLoop:
-    """One annotator at a terminal.
-
-    Args:
-        session: the session.
-        annotator: name of the annotator.
-        console: the terminal to write to.
-    """
+    """One annotator at a terminal."""
 
     def __init__(self, session: Session, annotator: str, console: Console) -> None:
         self.session, self.annotator, self.console = session, annotator, console

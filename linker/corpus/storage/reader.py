@@ -70,13 +70,8 @@ def counts(dataset: lance.LanceDataset, column: str) -> Counter[str | None]:
 def posts_from(table: pa.Table | pa.RecordBatch) -> list[Post]:
     """Return the posts of a table with the columns `OF_POSTS`; it may have others."""
     # Column by column in NumPy: `to_pylist` takes four times as long, most of it for times.
-    since = (
-        table.column("created_at")
-        .to_numpy(zero_copy_only=False)
-        .astype("datetime64[us]")
-        .view("timedelta64[us]")
-        .tolist()
-    )
+    moments = table.column("created_at").to_numpy(zero_copy_only=False).astype("datetime64[us]")
+    since = moments.view("timedelta64[us]").tolist()
     ids, texts = (table.column(name).to_numpy(zero_copy_only=False).tolist() for name in ("id", "text"))
     written = table.column("extra").cast(pa.string()).to_numpy(zero_copy_only=False).tolist()
     extras: list[dict[str, Any]] = json.loads(f"[{','.join([one or '{}' for one in written])}]")
@@ -102,10 +97,6 @@ ROWS_AT_ONCE = 16_384
 
 def batches(dataset: lance.LanceDataset, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Yield the posts in order, 16,384 at a time.
-
-    Args:
-        dataset: the posts.
-        columns: the columns to read.
 
     Raises:
         DataError: if the store is damaged.

@@ -24,9 +24,6 @@ class Rows:
 
     Up to 250,000 posts, and 128 MiB, are kept in memory once posts have been read from disk so often that reading all
     would have cost as much.
-
-    Args:
-        dataset: the posts.
     """
 
     def __init__(self, dataset: lance.LanceDataset) -> None:

@@ -31,10 +31,6 @@ class Shard:
     """A data file of the store with the arrays that are computed from its posts.
 
     The arrays have a row for each post of the file, also for posts that were deleted since.
-
-    Args:
-        folder: the corpus.
-        fragment: the data file.
     """
 
     def __init__(self, folder: Path, fragment: lance.LanceFragment) -> None:
@@ -94,12 +90,7 @@ class Shard:
 
 
 class Shards:
-    """The shards of the posts that are in a dataset, in its order.
-
-    Args:
-        folder: the corpus.
-        dataset: the posts.
-    """
+    """The shards of the posts that are in a dataset, in its order."""
 
     def __init__(self, folder: Path, dataset: lance.LanceDataset) -> None:
         self.folder, self.dataset = folder, dataset

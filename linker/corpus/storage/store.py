@@ -147,14 +147,10 @@ class Store:
                 raise
             number = cause.errno or next(map(int, _OS_ERROR.findall(str(cause))), 0)
             reason = os.strerror(number) if number else first_line(cause)
-            remedy = (
-                "free disk space and run the command again"
-                if number in NO_ROOM
-                else "then run the command again"
-            )
+            remedy = "free disk space and" if number in NO_ROOM else "then"
             raise LinkerError(
-                f"{self.folder}: cannot be written ({reason}); what was added before is safe: {remedy}, it resumes "
-                "from there"
+                f"{self.folder}: cannot be written ({reason}); what was added before is safe: {remedy} run the command "
+                "again, it resumes from there"
             ) from error
 
     def dataset(self) -> lance.LanceDataset | None:
@@ -251,9 +247,6 @@ class Store:
 
     def seal(self, written: Iterable[DataFile] = ()) -> None:
         """Record the checksums of new files; for the writer.
-
-        Args:
-            written: the new data files.
 
         Raises:
             LinkerError: if they cannot be written.

@@ -5,8 +5,10 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 
 from linker.common.errors import DataError
+from linker.common.files import read_sections
 
 UTF_8 = "utf-8"
 _MARK, _BROKEN = codecs.BOM_UTF8, "\ufffd".encode()
@@ -14,23 +16,11 @@ _MARK, _BROKEN = codecs.BOM_UTF8, "\ufffd".encode()
 _EVIDENCE, _AHEAD = 1 << 15, 4 << 20
 #: Bytes of the longest character.
 _SHORTEST = 8
-#: Letters of languages; English words are everywhere.
-_WESTERN = ("äöüßåæøéà", "éèêëàâçîïôœûùüÿæ", "áéíóúñü", "áâãàçéêíóôõúü", "àèéìíòóùú", "áðéíóúýþæö")
-_CENTRAL = ("ąćęłńóśźż", "áäčďéěíľĺňóôŕřšťúůýž", "áéíóöőúüű", "ăâîşţ", "čćđšž")
-_BALTIC, _TURKISH = ("āčēģīķļņšūž", "ąčęėįšųūž", "äõöüšž"), ("çğıöşüâîû",)
+_LISTS = read_sections(Path(__file__).with_name("encodings.ini"))
 #: Codec → letters of its languages, or the pattern of a word in its script. The first of equals is chosen.
 _SINGLE_BYTES: dict[str, tuple[str, ...] | re.Pattern[str]] = {
-    "cp1252": _WESTERN,
-    "cp1250": _CENTRAL,
-    "cp1254": _TURKISH,
-    "cp1257": _BALTIC,
-    "mac_roman": _WESTERN,
-    # Letters that only end words.
-    "cp1255": re.compile("[א-יכלמנסעפצ-ת]*[ךםןףץ]?|[\u0591-\u05f4]"),
-    "cp1253": re.compile("[Ͱ-ρσ-Ͽ]*ς?"),
-    "cp1251": re.compile("[Ѐ-ԯ]+"),
-    "cp1256": re.compile("[\u0600-\u06ff\u200c\u200d]+"),
-    "cp874": re.compile("[\u0e00-\u0e7f]+"),
+    **{codec: tuple(letters) for codec, *letters in map(str.split, _LISTS["letters"])},
+    **{codec: re.compile(word) for codec, word in map(str.split, _LISTS["scripts"])},
 }
 # A file in several languages is less likely than one in one language.
 _SEVERAL_LANGUAGES = 0.15

@@ -84,12 +84,7 @@ def open_records(file: InputFile, columns: Columns) -> AbstractContextManager[Ta
 
 
 def columns_of(columns: Columns, table: Table) -> FileColumns:
-    """Detect the columns of an open file.
-
-    Args:
-        columns: the mapping asked for.
-        table: the file.
-    """
+    """Detect the columns of an open file."""
     asked = [name for ours in columns.ours() for name in columns.names(ours)]
     rows = _with_paths(
         table.rows, [name for name in asked if "." in name and name not in (table.columns or ())]

@@ -6,7 +6,6 @@ import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from linker.data.files.line_errors import BadLines
 from linker.data.files.rows import Row
 from linker.data.files.tables import open_table
 from linker.data.io.fields import is_missing
-from linker.data.labels.collector import text_in
+from linker.data.labels.collector import text_in, time_in
 from linker.data.labels.records import ANSWER
 from linker.data.labels.values import parse_or_none
 
@@ -142,11 +141,4 @@ def _labels(path: Path, folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 continue
             if label not in (0, 1) or not isinstance(row, int):
                 raise DataError(f"{path}: a label {label!r} of row {row!r}; ASReview writes 1 and 0")
-            yield row, dict(zip(_COLUMNS, (str(int(label)), user, note, _moment(time))))
-
-
-def _moment(time: Any) -> str | None:
-    try:
-        return None if time is None else datetime.fromtimestamp(float(time), timezone.utc).isoformat()
-    except (ValueError, OverflowError, OSError):
-        return None
+            yield row, dict(zip(_COLUMNS, (str(int(label)), user, note, time_in(time, strict=False))))

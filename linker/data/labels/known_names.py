@@ -18,18 +18,14 @@ ARTICLES, MACHINES = words("articleid articleids"), words("machine ismachine")
 OTHERS = {name.removeprefix("other "): _LISTS[name] for name in _LISTS if name.startswith("other ")}
 OTHERS |= {"machine": MACHINES, "text": (*KNOWN_NAMES["text"], "abstract")}
 
+_PEOPLE = ("coder", "rater", "annotator", "reviewer", "screener", "codierer", "kodierer")
+_JUDGED = "label|relevant|relevance|code|coding|rating|judge?ment|included|decision"
 _OF_CODER = re.compile(
-    r"(?P<kind>label|relevant|relevance|code|coding|rating|judge?ment|included|decision|coder|rater|annotator|reviewer|"
-    r"screener|codierer|kodierer)s?[\s_.:/-]*(?P<name>[^\s_.:/-].*)",
-    re.IGNORECASE,
+    rf"(?P<kind>{_JUDGED}|{'|'.join(_PEOPLE)})s?[\s_.:/-]*(?P<name>[^\s_.:/-].*)", re.IGNORECASE
 )
-_BY_CODER = re.compile(
-    r"(?P<name>.*[^\s_.:/-])[\s_.:/-]+(?P<kind>label|relevant|relevance|code|coding|rating|judge?ment|included|decision)",
-    re.IGNORECASE,
-)
+_BY_CODER = re.compile(rf"(?P<name>.*[^\s_.:/-])[\s_.:/-]+(?P<kind>{_JUDGED})", re.IGNORECASE)
 # Before the columns of a batch of Mechanical Turk: `Input.post_id`, `Answer.relevant`.
 _OF_MTURK = re.compile(r"^(Input|Answer)\.")
-_PEOPLE = ("coder", "rater", "annotator", "reviewer", "screener", "codierer", "kodierer")
 # Parts of names of columns about labels that are none, such as `label_time` and `annotator_id`.
 _NO_CODER = re.compile(
     r"(id|ids|name|names|time|date|at|by|note|notes|comment|comments|email|confidence|score|source|set|type|text|url|"

@@ -8,12 +8,10 @@ from linker.data.links.link_key import LISTS, host_of
 
 LinkKind = Literal["article", "shortener", "front page", "platform", "other site", "file"]
 
-_FILE = re.compile(
-    r"\.(jpe?g|png|gif|webp|svg|bmp|tiff?|pdf|docx?|xlsx?|pptx?|odt|zip|gz|rar|7z|exe|dmg|apk|mp3|m4a|wav|ogg|mp4|mov|"
-    r"avi|webm|mkv|ics|xml|rss|json|csv|epub|torrent)$",
-    re.IGNORECASE,
+_FILE, _PAGE_ENDING = (
+    re.compile(rf"\.({'|'.join(LISTS[name])})$", re.IGNORECASE)
+    for name in ("endings of files", "endings of pages")
 )
-_PAGE_ENDING = re.compile(r"\.(html?|php\d?|aspx?|jsp|shtml|stm|story|cfm|ece|do|xhtml|cms)$", re.IGNORECASE)
 _LISTS, _ARTICLES = LISTS["folders of lists"], LISTS["folders of articles"]
 _PLACES_OF_LISTS = 3
 _SLUG_HYPHENS = 2

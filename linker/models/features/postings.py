@@ -212,11 +212,7 @@ class Postings:
             self._keys, self._counts = keys[order], np.array([*statistics.frequencies.values()], int)[order]
 
     def fitted_to(self, texts: Sequence[str]) -> Postings:
-        """Return postings of the posts and then of the articles of all queries; `self` if `statistics` count the words.
-
-        Args:
-            texts: the articles.
-        """
+        """Return postings of the posts and then of all articles, by their texts; `self` if `statistics` count words."""
         if self._statistics is not None:
             return self
         articles = Segment.of(postings_of(texts, self.stop_words), None)

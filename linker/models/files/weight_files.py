@@ -9,9 +9,6 @@ from linker.common.files import check_regular_files
 def check_weight_files(folder: Path) -> None:
     """Check that the weights of PyTorch in a folder, and directly below it, are in safetensors: a pickle may run code.
 
-    Args:
-        folder: the folder of a network.
-
     Raises:
         ModelError: if `pytorch_model.bin` is there without safetensors beside it, or anything that is not a file.
     """

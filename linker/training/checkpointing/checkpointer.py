@@ -159,14 +159,10 @@ class Checkpointer:
         for path in [*left, *([self.path] if self._resumed is None and self.path.exists() else [])]:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
-    def restore(self, state: TrainingState) -> bool:
-        """Restore state, history and RNG states from the checkpoint that `open` found.
-
-        Returns:
-            Whether there was a checkpoint.
-        """
+    def restore(self, state: TrainingState) -> None:
+        """Restore state, history and RNG states from the checkpoint that `open` found, if there was one."""
         if self._resumed is None:
-            return False
+            return
         try:
             state.load_state_dict(self._resumed)
         except (RuntimeError, ValueError, KeyError) as error:
@@ -182,7 +178,6 @@ class Checkpointer:
         else:
             seed_rank(state.task.seed + state.step, rank)
         self._resumed = None  # frees the tensors
-        return True
 
     def is_due(self, seconds: float) -> bool:
         """Return whether the last checkpoint is at least this old."""

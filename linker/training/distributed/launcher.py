@@ -18,10 +18,6 @@ from linker.training.distributed.process_group import AGENT, CONNECTION_LOST
 def launch(arguments: Sequence[str], size: int) -> int:
     """Run `linker ARGUMENTS` in `size` connected processes; when one fails, end the others.
 
-    Args:
-        arguments: the command line.
-        size: number of processes.
-
     Returns:
         The exit code of the process that failed first, or 1 if it was killed.
     """
