@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import sys
 from datetime import datetime, timezone
 from pathlib import Path
@@ -18,13 +17,9 @@ from linker.data.files.line_errors import BadLines
 from linker.data.identity import content_id
 from linker.data.io.columns import MissingColumnsError
 from linker.data.io.records import iter_posts
+from tests.data.io.test_records import write
 
 MOMENT = datetime(2024, 5, 1, 12, 30, tzinfo=timezone.utc)
-
-
-def write(path: Path, *rows: dict) -> str:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return str(path)
 
 
 def write_csv(path: Path, *rows: list[str]) -> str:
