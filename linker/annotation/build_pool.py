@@ -24,7 +24,11 @@ def by_id(posts: Sequence[Post]) -> list[Post]:
 
 
 def build_pool(
-    articles: Sequence[Article], posts: Sequence[Post], model: Model, embeddings: EmbeddingCache | None = None
+    articles: Sequence[Article],
+    posts: Sequence[Post],
+    model: Model,
+    embeddings: EmbeddingCache | None = None,
+    former: Sequence[Sequence[Post]] = (),
 ) -> Pool:
     """Build the pool for the articles, with near-duplicates grouped.
 
@@ -37,6 +41,8 @@ def build_pool(
         posts: the posts.
         model: the model.
         embeddings: keeps the embeddings of posts for other pools of these posts.
+        former: groups of a pool that `posts` are added to, each with its representative first. They stay as they are,
+            at the beginning, whatever is added.
 
     Raises:
         DataError: if articles or posts are empty.
@@ -45,14 +51,15 @@ def build_pool(
     if not articles or not posts:
         raise DataError(f"no {'post' if articles else 'article'} was given")
     # Which posts are grouped, which rounding errors occur and what a seed samples all depend on the order.
-    posts = by_id(posts)
+    posts = [*(group[0] for group in former), *by_id(posts)]
     groups = duplicate_groups([post.text for post in posts])
-    copies: dict[int, list[Post]] = {}
+    copies = {place: [*group[1:]] for place, group in enumerate(former)}
     for place, first in enumerate(groups.tolist()):
         same = copies.setdefault(first, [])
         if place != first:
             same.append(posts[place])
     distinct = [posts[place] for place in copies]
+    posts += [post for group in former for post in group[1:]]
     table, first = MemoryTable(posts, embeddings=embeddings), np.array([*copies])
     encoder = embedding_submodel(model.suited_to(articles, table.languages(None)))
     vectors = None if encoder is None else table.post_vectors(encoder)[first]

@@ -23,12 +23,14 @@ class Labels:
         draws: int64, random draws × 2, in the order of drawing: the place of the post's label, −1 if it has none since
             it was skipped or nobody has come to it, and the number of labels before the draw. None: each post was drawn
             just before its label.
+        earlier: number of labels, at the beginning, that were given before posts were added to the pool.
     """
 
     posts: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     relevant: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     at_random: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
     draws: np.ndarray | None = None
+    earlier: int = 0
 
     def __len__(self) -> int:
         return len(self.posts)

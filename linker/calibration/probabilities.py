@@ -9,6 +9,7 @@ from linker.common.errors import LinkerError
 from linker.common.stats import effective_counts, proportion_interval
 
 _FOLDS = 5
+_BINS = 10
 
 
 @dataclass(frozen=True)
@@ -137,10 +138,8 @@ def smoothed_rates(relevant: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     return np.asarray(rates[np.maximum(np.cumsum(filled) - 1, 0)])
 
 
-def reliability_of(
-    probabilities: np.ndarray, relevant: np.ndarray, groups: np.ndarray, bins: int = 10
-) -> Reliability:
-    """Compare probabilities with the truth in equal-width bins, without empty bins.
+def reliability_of(probabilities: np.ndarray, relevant: np.ndarray, groups: np.ndarray) -> Reliability:
+    """Compare probabilities with the truth in ten equal-width bins, without empty bins.
 
     Pairs of an article are alike: intervals are of as many independent pairs as say as much (`effective_counts`).
 
@@ -148,10 +147,9 @@ def reliability_of(
         probabilities: float, one per pair, in [0, 1].
         relevant: bool, one per pair.
         groups: int, article of each pair.
-        bins: number of bins.
     """
-    edges = np.linspace(0, 1, bins + 1)
-    bin_of = np.minimum(np.searchsorted(edges, probabilities, side="right") - 1, bins - 1)
+    edges = np.linspace(0, 1, _BINS + 1)
+    bin_of = np.minimum(np.searchsorted(edges, probabilities, side="right") - 1, _BINS - 1)
     filled = []
     for number in np.unique(bin_of):
         inside = bin_of == number

@@ -118,20 +118,19 @@ def local_name(path: str) -> str:
     return PurePosixPath(path).name if re.match(r"/|~[^/\s]*/|\.\./", path) else ""
 
 
-def is_network_drive(path: Path, mounts: Path = Path("/proc/self/mounts")) -> bool:
+def is_network_drive(path: Path) -> bool:
     """Return whether a file is on a network drive, where processes of several machines share no memory.
 
-    Args:
-        path: the file.
-        mounts: table of mounted file systems of Linux; on other systems only UNC paths of Windows are recognized.
+    Linux has a table of mounted file systems; on other systems only UNC paths of Windows are recognized.
     """
     target = str(real_path(path))
     if target.startswith("\\\\"):
         return True
     try:
-        rows = [line.split() for line in mounts.read_text(encoding="utf-8", errors="replace").splitlines()]
+        mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return False
+    rows = map(str.split, mounts.splitlines())
     types = {row[1].replace("\\040", " "): row[2] for row in rows if len(row) > 2}
     mount = next((folder for folder in map(str, Path(target).parents) if folder in types), "")
     return types.get(mount, "").removeprefix("fuse.") in _NETWORK

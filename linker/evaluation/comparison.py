@@ -55,14 +55,13 @@ class Comparison:
 
     Args:
         linked: the articles and posts that all models are measured on.
-        seed: random seed of the resampling; the same for all models, so that differences are paired.
         one_at_a_time: whether articles were scored independently; tables and files state it.
 
     Raises:
         LinkerError: if no post belongs to any of the articles.
     """
 
-    def __init__(self, linked: LinkedPosts, seed: int = 0, one_at_a_time: bool = False) -> None:
+    def __init__(self, linked: LinkedPosts, one_at_a_time: bool = False) -> None:
         self.relevance = linked.relevance()
         self.article_ids = [article.id for article in linked.articles]
         self.post_ids = [post.id for post in linked.posts]
@@ -73,8 +72,7 @@ class Comparison:
             raise LinkerError(
                 "none of the posts belongs to any of the articles: there is nothing to evaluate"
             )
-        self._seed = seed
-        self._weights = bootstrap_weights(len(self.article_ids), RESAMPLES, seed)
+        self._weights = bootstrap_weights(len(self.article_ids), RESAMPLES)
         self._samples: dict[str, dict[str, np.ndarray]] = {}
         self._scores: dict[str, np.ndarray] = {}
         self._linked = int(self.relevance.any(axis=1).sum())
@@ -119,13 +117,13 @@ class Comparison:
                 columns = [values[name][metric] - values[baseline][metric] for name, metric in keys]
                 paired = np.stack(columns, axis=1)[self.relevance.any(axis=axis)]
                 if len(paired) >= LEAST_ARTICLES:
-                    ends = mean_intervals(paired, RESAMPLES, self._seed)
+                    ends = mean_intervals(paired, RESAMPLES)
                     intervals |= zip(keys, zip(*ends.tolist()))
-                p_values |= zip(keys, randomization_test(paired, seed=self._seed).tolist())
+                p_values |= zip(keys, randomization_test(paired).tolist())
         ids = self.relevance, self.article_ids, self.post_ids
         for name in others:
             if name in self._scores:
-                found = swapped_p_values(self._scores[name], self._scores[baseline], *ids, self._seed)
+                found = swapped_p_values(self._scores[name], self._scores[baseline], *ids)
                 p_values |= {(name, metric): p for metric, p in found.items()}
                 continue
             for metric, drawn in self._samples[name].items():

@@ -164,7 +164,7 @@ def test_bad_posts_are_named_by_file_and_line_and_can_be_replaced(served: Served
     assert [file.name for file in (served.root / KEY / "uploads").iterdir()] == ["posts.jsonl"]
     served.upload()
     assert served.start()["state"] == "labeling"
-    assert "after labeling has begun" in served.upload().json()["error"]
+    assert "reload the page to add posts" in served.upload().json()["error"]
 
 
 def test_the_page_says_how_files_were_read(served: Served) -> None:

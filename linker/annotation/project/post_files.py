@@ -99,11 +99,17 @@ class PostFiles:
         return path
 
     def move_to(self, other: PostFiles) -> None:
-        """Move all files, with how they are read."""
+        """Move all files, with how they are read; one whose name is taken gets a number."""
         other.folder.mkdir(parents=True, exist_ok=True)
+        moved: Choices = {}
         for path in self.paths():
-            os.replace(path, other.folder / path.name)
-        other._change({**other.choices, **self.choices})
+            name, number = path.name, 2
+            while (other.folder / name).exists():
+                name, number = f"{number}-{path.name}", number + 1
+            os.replace(path, other.folder / name)
+            moved[name] = self.choices.get(path.name, {})
+        other._change({**other.choices, **moved})
+        self._change({})
 
     def _change(self, choices: Choices) -> None:
         self.choices = {name: choice for name, choice in choices.items() if choice}

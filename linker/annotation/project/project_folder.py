@@ -61,6 +61,11 @@ class Project:
         return self.folder / SESSION
 
     @property
+    def extended_folder(self) -> Path:
+        """The folder in which a session with further posts is prepared."""
+        return self.folder / ".session-extended"
+
+    @property
     def is_ready(self) -> bool:
         """Whether the session exists, so that people can label."""
         return (self.session_folder / FILE).is_file()

@@ -28,6 +28,8 @@ CREATE TABLE contents (
 """
 #: Bytes of an array in one row; SQLite holds at most 1 GB in one.
 _PART = 1 << 26
+#: Name of the row that is written whenever posts are added.
+ADDED = "added"
 _VECTORS = ("scores", "lexical_scores", "vectors", "article_vectors")
 _MATRICES = ("words", "article_words")
 
@@ -74,12 +76,14 @@ class Contents:
         pool: the distinct posts.
         posts: all posts, near-duplicates included, in the order of the input.
         indices: post id → index in the pool.
+        added: for each time that posts were added, the numbers of distinct posts and of labels before.
     """
 
     settings: Settings
     pool: Pool
     posts: list[Post]
     indices: dict[str, int]
+    added: list[tuple[int, int]] = field(default_factory=list)
 
 
 def write_contents(
@@ -108,6 +112,20 @@ def write_contents(
             _put_array(database, f"{name}.{part}", np.asarray(getattr(getattr(pool, name), part)))
 
 
+def replace_contents(
+    database: sqlite3.Connection,
+    other: sqlite3.Connection,
+    settings: Settings,
+    added: Sequence[tuple[int, int]],
+) -> None:
+    """Write the contents of another database over those of this one, with these settings and additions."""
+    database.execute("DELETE FROM contents")
+    rows = other.execute("SELECT name, part, data, checksum FROM contents")
+    database.executemany("INSERT INTO contents VALUES (?, ?, ?, ?)", rows)
+    write_settings(database, settings)
+    _put(database, ADDED, [_json(added)])
+
+
 def write_settings(database: sqlite3.Connection, settings: Settings) -> None:
     """Write settings, which replace the former ones."""
     _put(database, "settings", [_json(asdict(settings))])
@@ -130,7 +148,9 @@ def read_contents(database: sqlite3.Connection) -> Contents:
         **{name: _matrix(database, name) for name in _MATRICES},
     )
     indices = dict(zip((post.id for post in posts), groups.tolist(), strict=True))
-    return Contents(Settings(**json.loads(_parts(database, "settings")[0])), pool, posts, indices)
+    settings = Settings(**json.loads(_parts(database, "settings")[0]))
+    added = [(count, labels) for part in _parts(database, ADDED) for count, labels in json.loads(part)]
+    return Contents(settings, pool, posts, indices, added)
 
 
 def read_explanation(database: sqlite3.Connection, index: int) -> Explanation | None:

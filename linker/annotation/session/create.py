@@ -7,6 +7,7 @@ from typing import Any
 
 from linker.annotation.build_pool import build_pool
 from linker.annotation.codebook import Codebook
+from linker.annotation.pool import Pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.contents import Settings
 from linker.annotation.session.events import now
@@ -30,8 +31,9 @@ def start(
     wanted: Settings,
     strategy: dict[str, Any] | str,
     rule: dict[str, Any] | str,
+    former: tuple[Pool, Sequence[Post]] | None = None,
 ) -> None:
-    """Write the folder of a new session; see `Session.create`."""
+    """Write the folder of a new session; see `Session.create`. `former`: a session's pool and posts, to add to."""
     if not 0 <= wanted.overlap <= 1:
         raise LinkerError(f"overlap {wanted.overlap}: not a share of the posts; use a number from 0 to 1")
     if not articles or not posts:
@@ -58,7 +60,8 @@ def start(
     settings = replace(settings, model=found.pinned(settings.model))
     scorer = found.load()
     warn_once(language_warning(scorer, articles, languages_of(posts)))
-    pool = build_pool(articles, posts, scorer)
+    groups = [(post, *copies) for post, copies in zip(former[0].posts, former[0].copies)] if former else []
+    pool = build_pool(articles, posts, scorer, former=groups)
     # By words alone, which takes no time to encode; None if the model has no such explanations.
     explanations = Explainer(scorer, MemoryTable(pool.posts), pool.articles, encode=False).words(pool.posts)
-    write_session(folder, settings, pool, posts, explanations)
+    write_session(folder, settings, pool, [*(former[1] if former else ()), *posts], explanations)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,8 +58,10 @@ class Session:
         self.pool: Pool = replace(contents.pool, tie_seed=settings.seed)
         self.articles: list[Article] = self.pool.articles
         self.posts: list[Post] = contents.posts
-        size = len(self.pool)
-        shared = np.random.default_rng([settings.seed, size]).random(size) < settings.overlap
+        self._added, shared = contents.added, np.zeros(0, dtype=bool)
+        for size in (*(posts for posts, _ in contents.added), len(self.pool)):
+            drawn = np.random.default_rng([settings.seed, size]).random(size) < settings.overlap
+            shared = np.append(shared, drawn[len(shared) :])
         self._state = SessionState(contents.indices, shared, settings.labels_per_post)
         try:
             self._rule: StoppingRule = build(StoppingRule, settings.rule)
@@ -151,6 +155,39 @@ class Session:
             self._file.change(settings)
             self.settings, self._queue = settings, None
             self._strategy = build(QueryStrategy, settings.strategy)
+
+    def extend(self, other: Session) -> Path:
+        """Take posts and scores of a session with all posts of this one and further ones; what people did stays.
+
+        Random samples begin again: posts drawn before were drawn from fewer posts. Either all of this is on the disk
+        or, after an error or a kill, nothing. Then open the session again.
+
+        Args:
+            other: the session, created by `start` with this one as `former`.
+
+        Returns:
+            A new folder beside this one with the session as it was before.
+
+        Raises:
+            LinkerError: if posts of this session are missing in the other one, or it cannot be written.
+        """
+        if not self._state.indices.items() <= other._state.indices.items():
+            raise DataError(
+                f"{other.folder}: posts of {self.folder} are missing; add posts to those there are"
+            )
+        names = (self.folder.with_name(f"{self.folder.name}-before-{number}") for number in count(1))
+        before = next(path for path in names if not path.exists())
+        before.mkdir()
+        try:
+            with self._guard, self._file.writing():
+                self._refresh()
+                added = [*self._added, (len(self.pool), len(self._state.labels()))]
+                self._file.copy_to(before)
+                self._file.replace_contents(other._file, self.settings, added)
+        except BaseException:
+            shutil.rmtree(before, ignore_errors=True)
+            raise
+        return before
 
     def __enter__(self) -> Session:
         return self
@@ -445,7 +482,8 @@ class Session:
         """Return the labels, the decision of the rule, and the estimate of what is left."""
         revision = self._state.revision
         if self._figures is None or self._figures[0] != revision:
-            labels, size = self._state.labels(), len(self.pool)
+            earlier, size = self._added[-1][1] if self._added else 0, len(self.pool)
+            labels = replace(self._state.labels(), earlier=earlier)
             self._figures = revision, labels, self._rule.decide(labels, size), estimate(labels, size)
         return self._figures[1:]
 

@@ -93,11 +93,12 @@ class SessionFile:
         if not self.path.is_file():
             raise DataError(f"{folder}: not a session, it has no {FILE}")
         with self._errors():
-            self._identity = _identity(self.path)
+            file = _identity(self.path)
             self._database = _connected(self.path)
             # Not at the end of the interpreter, when a thread may still use it.
             weakref.finalize(self, self._database.close).atexit = False
             version = self._database.execute("PRAGMA user_version").fetchone()[0]
+            self._identity = file, self._additions()
         # The first format has no answers, no questions, and does not say which labels are blind.
         self._columns = _COLUMNS[: -2 if version == 1 else None]
         if version > FORMAT:
@@ -157,10 +158,10 @@ class SessionFile:
             DataError: if the file was moved, deleted or replaced.
         """
         with self._errors():
-            self._check_identity()
             self._database.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             try:
                 self._database.execute("BEGIN IMMEDIATE")
+                self._check_identity()
                 yield
                 self._database.execute("COMMIT")
             except BaseException:
@@ -174,7 +175,8 @@ class SessionFile:
         Raises:
             DataError: if they are damaged, or the file was moved, deleted or replaced.
         """
-        self._check_identity()
+        with self._errors():
+            self._check_identity()
         with self._errors(*_DAMAGE):
             query = f"SELECT number, checksum, {', '.join(self._columns)} FROM events WHERE number > ?"
             rows = self._database.execute(f"{query} ORDER BY number", (self.count,)).fetchall()
@@ -193,6 +195,43 @@ class SessionFile:
         insert = f"INSERT INTO events (checksum, {', '.join(columns)}) VALUES (?, {casts})"
         self._database.executemany(insert, rows)
 
+    def copy_to(self, folder: Path) -> None:
+        """Copy the session to an empty folder, also in the block of `writing`, whose changes are not in the copy."""
+        temporary = folder / f".{FILE}.new"
+        with (
+            self._errors(),
+            closing(sqlite3.connect(self.path)) as here,
+            closing(sqlite3.connect(temporary)) as there,
+        ):
+            here.backup(there)
+        os.replace(temporary, folder / FILE)
+
+    def replace_contents(
+        self, other: SessionFile, settings: Settings, added: Sequence[tuple[int, int]]
+    ) -> None:
+        """Take the posts and scores of another session, in the block of `writing`.
+
+        Events stay, but posts drawn at random are no longer a sample: they were drawn from fewer posts. From then on
+        this object, and those of other processes, only raise that the file was replaced.
+
+        Args:
+            other: the session with these posts and further ones.
+            settings: those to write.
+            added: as in `Contents`.
+        """
+        with self._errors(*_DAMAGE):
+            contents.replace_contents(self._database, other._database, settings, added)
+            no_sample = {"at_random": 0, "frame": None, "probability": None, "strategy": None}
+            where = "at_random OR lower(trim(strategy)) = 'random'"
+            query = f"SELECT number, {', '.join(self._columns)} FROM events WHERE {where}"
+            for number, *values in self._database.execute(query).fetchall():
+                checksum = _checksum([*(dict(zip(self._columns, values)) | no_sample).values()])
+                self._database.execute(
+                    "UPDATE events SET (checksum, at_random, frame, probability, strategy) = (?, ?, ?, ?, ?) "
+                    "WHERE number = ?",
+                    (checksum, *no_sample.values(), number),
+                )
+
     def post_of_action(self, id: str) -> str | None:
         """Return the post of the action with an idempotency key; empty: of none; None: unknown action."""
         with self._errors():
@@ -202,11 +241,16 @@ class SessionFile:
         return None if row is None else str(row[0])
 
     def _check_identity(self) -> None:
-        """Check that the file is still the one that was opened: SQLite would write to a deleted one."""
+        """Check that file and posts are still those that were opened: SQLite would write to a deleted file."""
         with suppress(OSError):
-            if _identity(self.path) == self._identity:
+            if (_identity(self.path), self._additions()) == self._identity:
                 return
         raise DataError(f"{self.path}: was moved, deleted or replaced; open the session again")
+
+    def _additions(self) -> Any:
+        """Return what changes whenever posts are added."""
+        query = "SELECT checksum FROM contents WHERE name = ? AND part = 0"
+        return self._database.execute(query, (contents.ADDED,)).fetchone()
 
     @contextmanager
     def _errors(self, *damage: type[Exception]) -> Iterator[None]:

@@ -139,12 +139,14 @@ class SequentialSamplingRule(StoppingRule):
             return Decision(True, "every post has a label")
         if labels.found and self.too_many(labels.found, labels.found, rest) > labels.found + rest:
             return Decision(True, f"{self.reached()}, even if all {rest:,} posts left were relevant")
-        position, error = 0, 1 - self.confidence
+        # When posts were added, the strategy's turn began again: it may find more among these.
+        begin = min(labels.earlier, len(labels)) if labels.found else 0
+        position, error = begin, 1 - self.confidence
         patience = self.patience_of(labels, pool_size)
         while True:
             start = exhausted_after(labels.relevant, patience, position, self.least_patience)
             if start is None:
-                return Decision(False, _waiting(labels, patience, position))
+                return Decision(False, _waiting(labels, patience, position, position > begin))
             abandoned = self._abandoned(labels, pool_size, start)
             if abandoned is None:
                 return self._tested(labels, pool_size, start, error)
@@ -276,13 +278,14 @@ class MarginalCostRule(SequentialSamplingRule):
         return f"fewer than 1 in {self.labels:,} of the posts that the strategy left are relevant"
 
 
-def _waiting(labels: Labels, patience: Callable[[int], int], position: int) -> str:
+def _waiting(labels: Labels, patience: Callable[[int], int], position: int, abandoned: bool) -> str:
     if not labels.found:
         return "no relevant post found yet"
     if labels.at_random.all():
         return "in random order, recall is about the share of the posts that have a label"
     last = max(position, int(np.flatnonzero(labels.relevant)[-1]) + 1)
     since = len(labels) - last
-    again = "the random sample found too many; back to the query strategy: " if position else ""
+    again = "the random sample found too many; back to the query strategy: " if abandoned else ""
     noun = "label" if since == 1 else "labels"
-    return f"{again}{since:,} {noun} since the last relevant post; random sampling starts after {patience(last):,}"
+    what = "posts were added" if last == position and not abandoned else "the last relevant post"
+    return f"{again}{since:,} {noun} since {what}; random sampling starts after {patience(last):,}"

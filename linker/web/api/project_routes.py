@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from itertools import zip_longest
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Body
 from pydantic import BaseModel, Field
 
 from linker.annotation.project.post_files import PostFiles
@@ -154,7 +154,7 @@ def project_routes(projects: Projects) -> APIRouter:
         if projects.preparations.progress(key).step:
             raise LinkerError("the posts are being read; wait for the end")
         if (project := projects.project(key)).is_ready:
-            raise LinkerError("posts cannot be added after labeling has begun; create another project")
+            raise LinkerError("labeling has begun; reload the page to add posts")
         return project.files
 
     router.include_router(file_routes("", files_of, projects.guard))
@@ -167,6 +167,12 @@ def project_routes(projects: Projects) -> APIRouter:
     def start(key: str) -> AsciiJsonResponse:
         with projects.guard:
             projects.preparations.begin(projects.project(key))
+        return AsciiJsonResponse(summary_view(projects, key))
+
+    @router.post("/{key}/posts")
+    def add(key: str, files: Annotated[str, Body(embed=True)]) -> AsciiJsonResponse:
+        with projects.guard:
+            projects.preparations.begin(projects.project(key), projects.files.get(files))
         return AsciiJsonResponse(summary_view(projects, key))
 
     return router

@@ -3,7 +3,7 @@
 import threading
 from pathlib import Path
 
-from linker.annotation.project.post_files import TemporaryFiles
+from linker.annotation.project.post_files import PostFiles, TemporaryFiles
 from linker.annotation.project.preparation import Preparations
 from linker.annotation.project.project_folder import SETTINGS, Project, ProjectsFolder
 from linker.annotation.session.session import Session
@@ -32,7 +32,7 @@ class Projects(Sessions):
         self.reachable = reachable
         self.tokens = PersonTokens(folder.root)
         self.guard = threading.RLock()
-        self.preparations = Preparations(lambda project: self.get(project.key))
+        self.preparations = Preparations(self._prepared)
         self._projects: dict[str, Project] = {}
         self._people: dict[str, Visitor] = {}
         for key in folder.project_keys():
@@ -48,6 +48,19 @@ class Projects(Sessions):
             for served in self._by_key.values():
                 served.session.close()
             self._by_key.clear()
+
+    def _prepared(self, project: Project, added: PostFiles | None) -> None:
+        """Serve a session that is ready; requests for it wait while it gets further posts."""
+        with self.guard:
+            served = self.get(project.key)
+            if added is None:
+                return
+            try:
+                with Session.open(project.extended_folder) as extended:
+                    served.session.extend(extended)
+            finally:
+                self._by_key.pop(project.key).session.close()
+            added.move_to(project.files)
 
     def project(self, key: str) -> Project:
         """Return a project.

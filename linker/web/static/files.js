@@ -53,7 +53,7 @@ export class PostFiles {
   constructor(id, path, { endings, upload_bytes: most }, changed = () => {}) {
     Object.assign(this, { id, path, most, changed, files: [], number: 0, sending: Promise.resolve() });
     this.list = el("ul", { class: "files read", "aria-label": "Files of posts" });
-    const hint = `${endings.join(" ")}, also compressed (.gz .bz2 .xz .zst); exports of platforms as they are. At most ${shownSize(most)} each. A file replaces one of its name.`;
+    const hint = `${endings.join(" ")}, also compressed (.gz .bz2 .xz .zst); exports of platforms as they are. At most ${shownSize(most)} each. A file replaces one of its name in this list.`;
     this.node = el("div", {}, dropPlace(id, "Drop files of posts here, or choose them", hint, true, (files) => files.forEach((file) => this.send(file))), this.list);
   }
 

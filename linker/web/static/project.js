@@ -2,7 +2,7 @@
 
 import { ask, send } from "./api.js";
 import { byId, copied, counted, el, hiding, redraw, say, sentence, shownTime, steadily, whole } from "./dom.js";
-import { fileField, PostFiles } from "./files.js";
+import { fileField, PostFiles, temporary } from "./files.js";
 import { Live } from "./live.js";
 import { markdown } from "./markdown.js";
 import { onPage } from "./messages.js";
@@ -45,6 +45,7 @@ export class ProjectView {
     this.address = about.address; // of the page behind a proxy
     this.path = `api/projects/${encodeURIComponent(key)}`;
     this.session = `api/sessions/${encodeURIComponent(key)}`;
+    this.place = temporary(); // of files to add
     this.live = new Live(`${this.session}/version`, () => this.refresh(), (failure) => {
       reached(failure);
       if (failure && !this.drawn) this.head.replaceChildren(el("h1", {}, "Project"), el("p", { class: "problem", role: "alert" }, failure.message));
@@ -85,7 +86,7 @@ export class ProjectView {
     }
     this.drawn = drawn;
     if (!ready) {
-      this.parts.replaceChildren(...(project.step ? [el("p", { class: "panel empty", role: "status" }, `${project.step}…`)] : this.draft(project)));
+      this.parts.replaceChildren(...(project.step ? [el("p", { class: "panel empty", role: "status" }, `${project.step}…`)] : this.draft()));
       return;
     }
     const session = await this.desk(this.key);
@@ -93,7 +94,9 @@ export class ProjectView {
     this.figures = el("div", { class: "stack wide-gap" });
     this.links = el("div");
     this.form = el("div");
-    this.parts.replaceChildren(this.figures, ...(hasProject ? [this.links] : []), this.review.node, selectionPanel(this.key), this.exports(), this.imports(), ...(hasProject ? [this.form, this.another("Posts cannot be added once labeling has begun, because what the page says of recall rests on the posts that there were. Further posts are another project."), this.removal()] : []));
+    this.further = el("div");
+    this.step = null; // that `further` shows
+    this.parts.replaceChildren(this.figures, ...(hasProject ? [this.links] : []), this.review.node, selectionPanel(this.key), this.exports(), this.imports(), ...(hasProject ? [this.further, this.form, this.another(), this.removal()] : []));
     this.drawParts();
   }
 
@@ -104,6 +107,9 @@ export class ProjectView {
     redraw(this.links, this.people(this.project));
     const typed = [...this.form.querySelectorAll("input, textarea")].some((one) => one.value !== one.defaultValue || one.checked !== one.defaultChecked);
     if (!typed) redraw(this.form, this.settings(this.project));
+    if (this.step === this.project.step) return; // files that are being chosen stay
+    this.step = this.project.step;
+    this.further.replaceChildren(this.step ? panel("Add posts", el("p", { class: "muted", role: "status" }, `${this.step}… People can label meanwhile.`)) : this.addition());
   }
 
   heading(project, ready) {
@@ -113,21 +119,33 @@ export class ProjectView {
       project.notes.length ? el("details", { class: "muted", open: true }, el("summary", {}, "How the files were read"), el("ul", {}, project.notes.map((note) => el("li", {}, onPage(note))))) : null].filter(Boolean);
   }
 
-  draft(project) {
+  draft() {
+    return [panel("Posts", ...this.posts("draft-posts", `${this.path}/files`, "Start labeling", "start", {})), this.another(), this.removal()];
+  }
+
+  addition() {
+    return panel("Add posts", el("p", { class: "muted" }, "All labels, notes and answers stay; random samples begin again, because those before are samples of the former posts."),
+      ...this.posts("added-posts", this.place.path, "Add posts", "posts", { files: this.place.key }));
+  }
+
+  /** Fields for files of posts at `path`, and a button that has the server score them. */
+  posts(id, path, text, action, body) {
     const problem = el("p", { class: "problem", role: "alert" });
-    const files = new PostFiles("draft-posts", `${this.path}/files`, this.about, () => { problem.textContent = ""; });
+    const files = new PostFiles(id, path, this.about, () => { problem.textContent = ""; });
     const button = el("button", { type: "button", class: "primary", onclick: async () => {
       button.disabled = true;
       await files.sending;
       problem.textContent = files.problem;
       button.disabled = !files.problem;
       if (files.problem) return;
-      this.problem = await ask(`${this.path}/start`, {}).then(() => "", (failure) => failure.message);
-      this.drawn = "";
+      this.problem = "";
+      problem.textContent = await ask(`${this.path}/${action}`, body).then(() => "", (failure) => failure.message);
+      button.disabled = false;
+      if (!problem.textContent) this.step = null; // the files are the project's now, or will be
       await this.refresh();
-    } }, "Start labeling");
+    } }, text);
     files.load();
-    return [panel("Posts", files.node, problem, el("p", { class: "dialog-end" }, button)), this.another("The article, dates, languages and labels of a project cannot be changed; another one can begin with these."), this.removal()];
+    return [files.node, problem, el("p", { class: "dialog-end" }, button)];
   }
 
   drawFigures() {
@@ -218,8 +236,8 @@ export class ProjectView {
       problem, status, el("p", {}, button)));
   }
 
-  another(why) {
-    return panel("Another project", el("p", { class: "muted" }, why), el("p", {}, el("a", { class: "button", href: `#new/${encodeURIComponent(this.key)}` }, "Start one with the same settings")));
+  another() {
+    return panel("Another project", el("p", { class: "muted" }, "The article, dates, languages and labels of a project cannot be changed; another one can begin with these."), el("p", {}, el("a", { class: "button", href: `#new/${encodeURIComponent(this.key)}` }, "Start one with the same settings")));
   }
 
   removal() {

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,15 +28,16 @@ def labels_of(relevant: list[int] | np.ndarray, at_random: list[int] | np.ndarra
 
 
 def asked_after_every_label(
-    rule: StoppingRule, relevant: np.ndarray, generator: np.random.Generator
+    rule: StoppingRule, relevant: np.ndarray, generator: np.random.Generator, earlier: int = 0
 ) -> tuple[int, int]:
-    """Labels spent and relevant posts found; `relevant` is in the order of the ranking."""
-    left = list(range(len(relevant)))
-    places: list[int] = []
-    drawn: list[bool] = []
+    """Labels spent and relevant posts found; `relevant` is in the order of the ranking, `earlier` labels are given."""
+    left = list(range(earlier, len(relevant)))
+    places = list(range(earlier))
+    drawn = [False] * earlier
     order: Iterator[int] | None = None
     while True:
-        labels = Labels(np.array(places, dtype=int), relevant[places], np.array(drawn, dtype=bool))
+        flags = np.array(drawn, dtype=bool)
+        labels = Labels(np.array(places, dtype=int), relevant[places], flags, earlier=earlier)
         decision = rule.decide(labels, len(relevant))
         if decision.stop:
             return len(places), labels.found
@@ -191,6 +193,22 @@ def test_recall_is_kept_whatever_the_ordering(quality: Quality) -> None:
         for _ in range(60)
     ]
     assert no_more_than(sum(end.false for end in ends), len(ends), 0.1)
+
+
+def test_when_posts_are_added_the_strategy_and_the_error_rate_begin_again() -> None:
+    rule, flags = RecallRule(0.8, 0.8, patience=10), np.r_[np.ones(12), np.zeros(30)].astype(bool)
+    before = replace(labels_of(flags), earlier=42)
+    assert rule.decide(labels_of(flags), 340).draw_at_random
+    assert rule.decide(before, 340).reason.startswith("0 labels since posts were added; random")
+    assert "back to the query" not in rule.decide(replace(before, earlier=50), 340).reason  # some were undone
+    assert rule.decide(replace(labels_of([0] * 42), earlier=42), 340).reason == "no relevant post found yet"
+    # Four among the 298 posts left are too many.
+    generator, early = np.random.default_rng(7), 0
+    for _ in range(100):
+        relevant = np.r_[flags, generator.permutation(298) < 4]
+        early += asked_after_every_label(rule, relevant, generator, 42)[1] < 0.8 * 16
+    assert no_more_than(early, 100, 0.2)
+    assert early > 2
 
 
 def test_what_would_be_enough_is_enough() -> None:
