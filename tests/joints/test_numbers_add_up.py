@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -38,32 +37,3 @@ def test_posts_left_out_and_bad_ones_are_all_records(
     read, lines = said(tmp_path / f"p.{name}", capsys)
     assert read == 6
     assert not [line for line in lines if re.search(r"left out|bad| of ", line)]
-
-
-def test_a_dump_of_a_platform(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pa = pytest.importorskip("pyarrow")
-    comments = [
-        {
-            "id": f"k{number}",
-            "body": f"ferry {number}",
-            "created_utc": 1709449200 + number,
-            "author": "ann",
-            "subreddit": "ferries",
-            "link_id": "t3_a",
-            "parent_id": "t3_a",
-            "permalink": f"/r/ferries/{number}",
-        }
-        for number in range(4)
-    ]
-    comments += [comments[0], {**comments[1], "id": "k7", "body": "[deleted]", "author": "[deleted]"}]
-    lines_in = [*map(json.dumps, comments), "{broken", ""]
-    path = tmp_path / "RC_2024-07.zst"
-    with pa.CompressedOutputStream(pa.OSFile(str(path), "wb"), "zstd") as file:
-        file.write("".join(line + "\n" for line in lines_in).encode())
-    read, lines = said(path, capsys)
-    assert read == 4
-    (numbers,) = (line for line in lines if line.startswith("read as Reddit comments: 4 posts of 8 lines; "))
-    left_out = sum(map(int, re.findall(r"(\d+) (?:blank|duplicate|deleted)", numbers)))
-    bad = len((tmp_path / "RC_2024-07.zst.errors.jsonl").read_text(encoding="utf-8").splitlines())
-    assert (left_out, bad) == (3, 1)
-    assert read + left_out + bad == len(lines_in) == 8

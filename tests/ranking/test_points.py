@@ -121,16 +121,6 @@ def test_shown_points_add_up_to_the_shown_score(points: dict[str, float]) -> Non
     assert tenths[1:] == pytest.approx([10 * value for value in points.values()], abs=2.51)
 
 
-def test_without_dates_no_share_of_a_score_is_theirs() -> None:
-    ranker = linker.load("distilled")
-    everything = ranker.rank(ARTICLE, POSTS, explain=True)
-    assert all(
-        one.explanation and list(one.explanation.points) == [AVERAGE, TEXT, WORDS, DATE] for one in everything
-    )
-    day_after = ranker.rank(ARTICLE, POSTS, ignore_dates=True, explain=True)
-    assert all(one.explanation is not None and DATE not in one.explanation.points for one in day_after)
-
-
 def test_the_date_decides_between_equal_texts() -> None:
     posts = [Post(str(n), "an otter", created_at=DAY + timedelta(days=30 * n + 1)) for n in range(4)]
     model = build(

@@ -1,6 +1,5 @@
 """`linker.load(…).rank(…)`: the order, its invariants, and everything that may be given as articles and posts."""
 
-import json
 import math
 import unicodedata
 from collections.abc import Sequence
@@ -76,16 +75,6 @@ def test_the_order_of_posts_changes_nothing_and_no_post_is_lost(texts: list[str]
     assert all(len(equal) == 1 for equal in scores.values())
 
 
-def test_top_and_threshold_cut_the_same_ranking() -> None:
-    loaded = Ranker(Lengths())
-    posts = ["a" * n for n in (5, 1, 4, 2, 3)]
-    everything = loaded.rank(Article("a", "x"), posts)
-    assert loaded.rank(Article("a", "x"), posts, top=2) == everything[:2]
-    assert loaded.rank(Article("a", "x"), posts, threshold=3) == everything[:3]
-    assert loaded.rank(Article("a", "x"), posts, top=2, threshold=3) == everything[:2]
-    assert loaded.rank(Article("a", "x"), posts, threshold=9) == []
-
-
 def test_several_articles_are_one_query_with_mean_scores() -> None:
     loaded = linker.load("bm25")
     articles = [ARTICLE, Article("b", "The storm and the bridge.")]
@@ -131,25 +120,6 @@ def test_articles_may_be_given_in_many_ways(site, tmp_path: Path, article_html: 
     assert loaded.rank(text, TEXTS) == loaded.rank(ARTICLE, TEXTS)
     assert loaded.rank([text, url], TEXTS) == loaded.rank([ARTICLE, path], TEXTS)
     assert loaded.rank("an otter was seen in the river.", TEXTS)[0].post.text == TEXTS[0]
-
-
-def test_posts_may_be_given_in_many_ways(tmp_path: Path) -> None:
-    loaded = linker.load("bm25")
-    expected = {r.post.text: r.score for r in loaded.rank(ARTICLE, TEXTS[:4])}
-    records = [{"id": 7 - i, "text": text, "likes": i} for i, text in enumerate(TEXTS[:4])]
-    lines = [json.dumps(record) + "\n" for record in records]
-    (tmp_path / "posts.jsonl").write_text("".join(lines))
-    (tmp_path / "one.jsonl").write_text(lines[0])
-    (tmp_path / "rest.jsonl").write_text("".join(lines[1:]))
-    plain = [{"text": text} for text in TEXTS[:4]]
-    own = [Post(str(i), text) for i, text in enumerate(TEXTS[:4])]
-    mixed = [TEXTS[0], {"text": TEXTS[1]}, Post("x", TEXTS[2]), TEXTS[3]]
-    files = [tmp_path / "one.jsonl", tmp_path / "rest.jsonl"]
-    path = tmp_path / "posts.jsonl"
-    forms: list[Any] = [records, plain, own, mixed, path, str(path), files]
-    for posts in forms:
-        assert {r.post.text: r.score for r in loaded.rank(ARTICLE, posts)} == expected
-    assert {r.post.id: r.post.extra for r in loaded.rank(ARTICLE, records)}["6"] == {"likes": 1}
 
 
 def test_models_that_are_none(tmp_path: Path) -> None:

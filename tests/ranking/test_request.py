@@ -120,6 +120,8 @@ def test_published_dates_an_article_and_without_a_date_none_has_a_share() -> Non
     assert [ranked.post.id for ranked in dated] == ["1", "2"]
     assert dated[0].explanation is not None
     assert "date" in dated[0].explanation.points
-    undated = ranker.rank(article, posts, explain=True)
-    assert undated[0].explanation is not None
-    assert "date" not in undated[0].explanation.points
+    for ignored in (
+        ranker.rank(article, posts, explain=True),
+        ranker.rank(article, posts, explain=True, published="2024-01-16", ignore_dates=True),
+    ):
+        assert all(one.explanation is not None and "date" not in one.explanation.points for one in ignored)

@@ -11,7 +11,6 @@ from linker.annotation.session.events import annotator_name
 from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError, RefusedError
 from linker.data.types import Post
-from linker.ranking.ranked_post import segments
 from linker.web.api.views import status_view
 from linker.web.app import Served, create_app
 from tests.helpers.sessions import events_in
@@ -158,11 +157,11 @@ def test_nobody_sees_labels_of_others_before_giving_their_own(client: Client) ->
     assert client.listed(label="not") == client.listed(label="relevant") == []
     assert len(client.listed(label="none", count=200)) == 30
     assert client.get("/api/sessions/otters/posts", params={"label": "not"}).json()["total"] == 0
-    client.sync(client.action("label", "p9", "relevant"))
+    client.sync(client.action("label", "p9", "relevant", note="at the weir"))
     shown = {post["id"]: (post["labels"], post["note"]) for post in client.posts() if post["labels"]}
     labels = [["Ada", "relevant", "Relevant"], ["Bo", "not", "Not relevant"]]
     assert sorted(shown["p9"][0]) == labels
-    assert (list(shown), shown["p9"][1]) == (["p9"], "of buses")
+    assert (list(shown), shown["p9"][1]) == (["p9"], "of buses\nat the weir")
     assert client.listed(label="not") == ["p9"]
 
 
@@ -228,14 +227,6 @@ def test_one_name_is_one_annotator_however_it_is_typed(client: Client) -> None:
         annotator_name("\u200b")
 
 
-def test_two_annotators_of_one_post_are_both_listed(client: Client) -> None:
-    client.sync(client.action("label", "p3", "relevant", note="a"))
-    client.sync(client.action("label", "p3", "not", annotator="Bo", note="b"))
-    post = client.posts(text="sighting 3")[0]
-    assert sorted(label[:2] for label in post["labels"]) == [["Ada", "relevant"], ["Bo", "not"]]
-    assert post["note"] == "a\nb"
-
-
 def test_half_characters_nulls_and_long_texts_are_served(make_session: Callable[..., Session]) -> None:
     hostile = [
         "otters \ud83d alone",
@@ -247,13 +238,6 @@ def test_half_characters_nulls_and_long_texts_are_served(make_session: Callable[
     client = Client(create_app(Served([session])))
     shown = {post["id"]: "".join(text for text, _ in post["parts"]) for post in client.sync(count=4)["next"]}
     assert [shown[f"h{i}"] for i in range(4)] == hostile
-
-
-def test_marks_do_not_depend_on_how_characters_are_counted() -> None:
-    assert segments("🦦🦦 otter!", [(3, 8)]) == [("🦦🦦 ", False), ("otter", True), ("!", False)]
-    assert segments("ab", [(0, 1), (0, 2), (1, 2)]) == [("ab", True)]
-    assert segments("ab", []) == [("ab", False)]
-    assert segments("", []) == [("", False)]
 
 
 def test_long_curves_keep_their_end(session: Session) -> None:

@@ -14,12 +14,11 @@ import pytest
 
 from linker.annotation.formats import write
 from linker.annotation.formats.label_format import LabeledPost
-from linker.annotation.session.session import Session
 from linker.common.errors import DataError
 from linker.data.labels.reading import read_labels
 from linker.data.labels.records import ImportedLabel
 from linker.data.labels.values import LabelValue
-from linker.data.types import Article, Post
+from linker.data.types import Post
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "annotation"
 NOON = datetime(2026, 3, 1, 12, 30, 15, tzinfo=timezone.utc)
@@ -178,23 +177,3 @@ def test_other_archives_and_damaged_ones_are_refused(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("post_id,abstract\n1,x\n")
     with pytest.raises(DataError, match="no labels in this file: it has 1 records"):
         read(tmp_path / "table.csv", "asreview")
-
-
-def test_a_session_goes_to_asreview_and_back(tmp_path: Path) -> None:
-    posts = [Post(f"p{n}", text) for n, text in enumerate(["otters at the weir", "the bus is late", "soup"])]
-    articles = [Article("a", "Two otters were filmed below the weir.", "Otters return")]
-    with Session.create(tmp_path / "job", articles, posts, model="bm25") as session:
-        session.label("kim", "p0", "relevant")
-        write(tmp_path / "posts.csv", "asreview", session.labeled())
-        dataset = (tmp_path / "posts.csv").read_text(encoding="utf-8")
-        rows = [row["post_id"] for row in csv.DictReader(dataset.splitlines())]
-        # Someone gives the others labels in ASReview, which keeps the one that it was given.
-        given = [(rows.index(one) + 1, one == "p0", None, None, None) for one in ("p0", "p1", "p2")]
-        path = project(tmp_path / "back.asreview", [(n, int(v), *rest) for n, v, *rest in given], dataset)
-        labels = read(path, "asreview")
-        assert session.import_labels(labels, "ada", str(path)).new == 2  # p0 is Kim's, and known
-        assert {(one.post.id, one.annotator, one.value) for one in session.labeled()} == {
-            ("p0", "kim", "relevant"),
-            ("p1", "ada", "not"),
-            ("p2", "ada", "not"),
-        }

@@ -82,17 +82,6 @@ def test_jsonl_keeps_all_fields_of_the_posts(run: Run) -> None:
     assert by_id["p4"]["tags"] == ["a", "b"]
 
 
-def test_csv_comes_back_as_it_was(run: Run, tmp_path: Path) -> None:
-    assert run(*BASIC, "--copies", "--out", "ranked.csv")[:2] == (0, "")
-    rows = list(csv.DictReader((tmp_path / "ranked.csv").open(newline="", encoding="utf-8")))
-    assert {row["id"]: row["text"] for row in rows} == {p["id"]: p["text"] for p in POSTS}
-    assert next(row for row in rows if row["id"] == "p4")["tags"] == "a, b"
-    # What was written can be ranked again.
-    code, out, _ = run("--article", "article.txt", "--posts", "ranked.csv", "--copies", "--format", "jsonl")
-    assert code == 0
-    assert [json.loads(line)["id"] for line in out.splitlines()] == [row["id"] for row in rows]
-
-
 def test_trec_runs_are_read_by_our_reader(run: Run, tmp_path: Path) -> None:
     assert run(*BASIC, "--format", "trec", "--out", "deep/er/out.txt")[0] == 0
     table = read_run(tmp_path / "deep/er/out.txt")
@@ -106,6 +95,8 @@ def test_top_and_threshold(run: Run) -> None:
     scores = [json.loads(line)["score"] for line in run(*BASIC, "--format", "jsonl")[1].splitlines()]
     out = run(*BASIC, "--format", "jsonl", "--threshold", f"score={scores[2]}")[1]
     assert [json.loads(line)["score"] for line in out.splitlines()] == scores[:3]
+    out = run(*BASIC, "--format", "jsonl", "--threshold", f"score={scores[2]}", "--top", "2")[1]
+    assert [json.loads(line)["score"] for line in out.splitlines()] == scores[:2]
     code, out, err = run(*BASIC, "--format", "jsonl", "--threshold", "100")
     assert (code, out) == (0, "")
     assert "no post has a score of 100" in err
