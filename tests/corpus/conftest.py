@@ -2,14 +2,19 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("lance", reason="the package pylance (extra `corpus`) is not installed")
 
 from linker.config import build, resolve
+from linker.corpus import builder
+from linker.corpus.builder import add_to_corpus, build_corpus
+from linker.corpus.known_posts import Added
 from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import Store
+from linker.data.io.columns import PostColumns
 from linker.models.files.archive import save_model
 from linker.models.model import Model
 from tests.conftest import toy_posts
@@ -23,19 +28,56 @@ def model_folder(tmp_path_factory) -> Path:
     return write_model(folder, seed=0)
 
 
-def write_model(folder: Path, seed: int) -> Path:
+@pytest.fixture
+def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(builder, "POSTS_AT_ONCE", 64)
+
+
+def write_model(folder: Path, seed: int, config: dict[str, Any] = CONFIG) -> Path:
     import torch
 
     torch.manual_seed(seed)
-    model = build(Model, CONFIG)
+    model = build(Model, config)
     model.prepare(toy_posts())
-    save_model(model, folder, {"model": resolve(Model, CONFIG)}, {}, "")
+    save_model(model, folder, {"model": resolve(Model, config)}, {}, "")
     return folder
 
 
 def write_posts(path: Path, posts: list[dict]) -> str:
     path.write_text("".join(json.dumps(post) + "\n" for post in posts), encoding="utf-8")
     return str(path)
+
+
+def build_of(folder: Path, posts: list[dict], model: Path | str) -> Path:
+    """A corpus of these posts."""
+    path = write_posts(folder.with_suffix(".jsonl"), posts)
+    build_corpus(folder, [path], str(model), PostColumns())
+    return folder
+
+
+def add(folder: Path, posts: list[dict]) -> Added:
+    """Add posts to a corpus."""
+    return add_to_corpus(folder, [write_posts(folder.with_suffix(".more.jsonl"), posts)], None, PostColumns())
+
+
+def rows_in(folder: Path, *columns: str) -> list[dict]:
+    """What a corpus stores of its posts, in their order."""
+    dataset = Store.open(folder).dataset()
+    assert dataset is not None
+    return list(dataset.to_table(columns=[*columns]).to_pylist())
+
+
+def ids_in(folder: Path) -> list[str]:
+    return [row["id"] for row in rows_in(folder, "id")]
+
+
+def no_room(*_: object, **__: object) -> None:
+    """Fail as Lance does on a full disk."""
+    raise OSError("LanceError(IO): No space left on device (os error 28), /home/runner/lance/writer.rs:190:9")
+
+
+def interrupted(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
 
 
 def some_posts(count: int, seed: int = 0, start: int = 0) -> list[dict]:
@@ -51,6 +93,15 @@ def some_posts(count: int, seed: int = 0, start: int = 0) -> list[dict]:
         }
         for i in range(start, start + count)
     ]
+
+
+def odd_posts(count: int) -> list[dict]:
+    """Posts one of which has no word that counts, another a word many times, and two the same text."""
+    posts = some_posts(count)
+    posts[3]["text"] = "the of and"
+    posts[9]["text"] = "harbour1 " * 300 + "#GlacierNews harbour1's"
+    posts[12]["text"] = posts[11]["text"]
+    return posts
 
 
 def arrays_in(folder: Path) -> list[tuple[str, bytes]]:

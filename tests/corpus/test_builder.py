@@ -12,7 +12,7 @@ from linker.corpus.engines.engine import Engine
 from linker.corpus.storage.store import Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
-from tests.corpus.conftest import arrays_in, some_posts, write_posts
+from tests.corpus.conftest import arrays_in, ids_in, some_posts, write_posts
 
 
 def test_out_of_a_folder_and_an_address(tmp_path, model_folder):
@@ -61,12 +61,6 @@ class Repeating(Engine):
                 raise LinkerError("the cluster is lost")
             self._results = None if self._results is None else self._results - 1
             yield result
-
-
-def ids_in(folder: Path) -> list[str]:
-    dataset = Store.open(folder).dataset()
-    assert dataset is not None
-    return dataset.to_table(columns=["id"]).column("id").to_pylist()
 
 
 def test_work_that_is_repeated_counts_once(tmp_path, model_folder, monkeypatch):

@@ -8,7 +8,6 @@ import pytest
 
 from linker.common.errors import LinkerError
 from linker.corpus import builder, compaction
-from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.compaction import compact
 from linker.corpus.corpus import Corpus
 from linker.corpus.deletion import delete_posts
@@ -16,10 +15,9 @@ from linker.corpus.filters import is_in
 from linker.corpus.storage.shards import Shard
 from linker.corpus.storage.store import Store
 from linker.corpus.verify import faults
-from linker.data.io.columns import PostColumns
 from linker.ranking.explanation import Explanation
 from tests.conftest import toy_posts
-from tests.corpus.conftest import some_posts, write_posts
+from tests.corpus.conftest import add, build_of, ids_in, interrupted, no_room, some_posts
 
 ARTICLE = toy_posts().articles[0]
 GONE = [f"p{number:05d}" for number in (0, 7, 31, 32, 149, 150)]
@@ -39,8 +37,7 @@ def folder(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(builder, "POSTS_AT_ONCE", 30)
     posts = some_posts(200)
     posts[31]["text"] = f"harbour1 {SECRET}"
-    folder = tmp_path / "corpus"
-    build_corpus(folder, [write_posts(tmp_path / "posts.jsonl", posts)], str(model_folder), PostColumns())
+    folder = build_of(tmp_path / "corpus", posts, model_folder)
     delete_posts(Store.open(folder), is_in("id", GONE))
     return folder
 
@@ -65,10 +62,9 @@ def test_the_same_posts_and_scores_in_fewer_files(folder, most, monkeypatch):
     assert answers(folder) == before
 
 
-def test_posts_are_added_and_deleted_afterwards(folder, tmp_path):
+def test_posts_are_added_and_deleted_afterwards(folder):
     compact(Store.open(folder))
-    more = write_posts(tmp_path / "more.jsonl", some_posts(40, start=200))
-    assert add_to_corpus(folder, [more], None, PostColumns()).new == 40
+    assert add(folder, some_posts(40, start=200)).new == 40
     store = Store.open(folder)
     assert delete_posts(store, "id = 'p00199'") == 1
     before = answers(folder)
@@ -79,8 +75,7 @@ def test_posts_are_added_and_deleted_afterwards(folder, tmp_path):
 
 def add_one_by_one(folder: Path, model_folder: Path, rows: list[dict], size: int) -> None:
     for begin in range(0, len(rows), size):
-        path = write_posts(folder.with_suffix(".jsonl"), rows[begin : begin + size])
-        build_corpus(folder, [path], str(model_folder), PostColumns())
+        build_of(folder, rows[begin : begin + size], model_folder)
 
 
 @pytest.mark.parametrize("size", [1, 7])
@@ -117,25 +112,18 @@ def test_posts_stay_in_order_where_files_in_the_middle_are_merged(tmp_path, mode
         add_one_by_one(folder, model_folder, rows[begin:end], 90)
     delete_posts(Store.open(folder), is_in("id", [rows[1]["id"]]))
     assert compact(Store.open(folder)).after < 6
-    shards = Store.open(folder).shards()
-    assert shards is not None
-    ids = shards.dataset.to_table(columns=["id"]).column("id").to_pylist()
-    assert ids == [row["id"] for row in rows if row is not rows[1]]
+    assert ids_in(folder) == [row["id"] for row in rows if row is not rows[1]]
     assert not list(faults(Store.open(folder)))
 
 
 @pytest.mark.parametrize("after", ["rewrite", "forget"])
 def test_a_killed_compaction_is_completed_by_the_next(folder, monkeypatch, after):
     before, store = answers(folder), Store.open(folder)
-
-    def killed(*given: object, **options: object) -> None:
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
         if after == "rewrite":
-            patch.setattr(store, "seal", killed)
+            patch.setattr(store, "seal", interrupted)
         else:
-            patch.setattr(Path, "unlink", killed)
+            patch.setattr(Path, "unlink", interrupted)
         with pytest.raises(KeyboardInterrupt):
             compact(store)
     assert not list(faults(Store.open(folder)))
@@ -149,12 +137,9 @@ def test_a_killed_compaction_is_completed_by_the_next(folder, monkeypatch, after
 def test_a_full_disk_leaves_the_corpus_as_it_was(folder, monkeypatch):
     import lance.fragment
 
-    def full(*given: object, **options: object) -> None:
-        raise OSError("LanceError(IO): No space left on device (os error 28)")
-
     before = answers(folder)
     with monkeypatch.context() as patch:
-        patch.setattr(lance.fragment, "write_fragments", full)
+        patch.setattr(lance.fragment, "write_fragments", no_room)
         with pytest.raises(LinkerError, match="No space left on device"):
             compact(Store.open(folder))
     assert answers(folder) == before

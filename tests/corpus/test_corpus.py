@@ -17,13 +17,13 @@ import pytest
 import linker
 from linker.common.errors import DataError, LinkerError, ModelError
 from linker.corpus import builder as building
-from linker.corpus.builder import add_to_corpus, build_corpus
+from linker.corpus.builder import add_to_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.storage.store import FACTS, Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
 from linker.data.types import Post
-from tests.corpus.conftest import some_posts, write_model, write_posts
+from tests.corpus.conftest import add, build_of, some_posts, write_model, write_posts
 
 ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
 
@@ -35,11 +35,7 @@ def small_appends(monkeypatch):
 
 @pytest.fixture
 def built(tmp_path, model_folder, small_appends):
-    posts = write_posts(tmp_path / "posts.jsonl", some_posts(150))
-    folder = tmp_path / "corpus"
-    added = build_corpus(folder, [posts], str(model_folder), PostColumns())
-    assert (added.new, added.known, added.conflicting) == (150, 0, 0)
-    return folder
+    return build_of(tmp_path / "corpus", some_posts(150), model_folder)
 
 
 def ids(ranking):
@@ -48,9 +44,7 @@ def ids(ranking):
 
 def test_pages_make_up_the_whole_even_with_ties(tmp_path, model_folder):
     posts = [{"id": f"p{i}", "text": "harbour1 w1" if i % 2 else "orchard1 w2"} for i in range(30)]
-    folder = tmp_path / "corpus"
-    build_corpus(folder, [write_posts(tmp_path / "posts.jsonl", posts)], str(model_folder), PostColumns())
-    corpus = Corpus.open(folder)
+    corpus = Corpus.open(build_of(tmp_path / "corpus", posts, model_folder))
     whole = corpus.rank(ARTICLE, top=None, copies=True)
     assert len(whole) == 30
     assert len({r.score for r in whole}) == 2
@@ -81,7 +75,7 @@ def test_wrong_condition_is_reported(built):
         Corpus.open(built).rank(ARTICLE, where="nonsense = 1")
 
 
-def test_add_encodes_only_what_is_new(built, tmp_path, monkeypatch):
+def test_add_encodes_only_what_is_new(built, monkeypatch):
     encoded: list[Post] = []
     from linker.models.embedding_model import EmbeddingModel
 
@@ -94,7 +88,7 @@ def test_add_encodes_only_what_is_new(built, tmp_path, monkeypatch):
     monkeypatch.setattr(EmbeddingModel, "post_vectors", recorded)
     more = some_posts(20, start=140)
     more.append({"id": "p00003", "text": "quite another text"})
-    added = add_to_corpus(built, [write_posts(tmp_path / "more.jsonl", more)], None, PostColumns())
+    added = add(built, more)
     assert (added.new, added.known, added.conflicting) == (10, 10, 1)
     assert [post.id for post in encoded] == [f"p{i:05d}" for i in range(150, 160)]
     corpus = Corpus.open(built)
@@ -162,15 +156,13 @@ def test_another_model_is_refused(built, tmp_path):
     other = write_model(tmp_path / "other", seed=5)
     with pytest.raises(ModelError, match="is not the model that encoded"):
         Corpus.open(built, other)
-    path = write_posts(tmp_path / "more.jsonl", some_posts(3, start=900))
     with pytest.raises(LinkerError, match="another model encoded"):
-        build_corpus(built, [path], str(other), PostColumns())
+        build_of(built, some_posts(3, start=900), other)
 
 
 def test_a_moved_model_is_found_again(tmp_path, small_appends):
     model = write_model(tmp_path / "model", seed=1)
-    path = write_posts(tmp_path / "posts.jsonl", some_posts(5))
-    build_corpus(tmp_path / "corpus", [path], str(model), PostColumns())
+    build_of(tmp_path / "corpus", some_posts(5), model)
     os.rename(model, tmp_path / "moved")
     with pytest.raises(ModelError, match=r"no longer at .*model; give its location with --model"):
         Corpus.open(tmp_path / "corpus")
@@ -198,6 +190,5 @@ def test_what_is_not_a_corpus(tmp_path, model_folder):
     (tmp_path / "other" / "file").touch()
     with pytest.raises(DataError, match="not a corpus"):
         Corpus.open(tmp_path / "other")
-    path = write_posts(tmp_path / "posts.jsonl", some_posts(3))
     with pytest.raises(LinkerError, match="is not empty"):
-        build_corpus(tmp_path / "other", [path], str(model_folder), PostColumns())
+        build_of(tmp_path / "other", some_posts(3), model_folder)

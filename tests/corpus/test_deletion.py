@@ -17,21 +17,17 @@ from linker.corpus.storage.store import Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
 from tests.conftest import toy_posts
-from tests.corpus.conftest import some_posts, write_posts
+from tests.corpus.conftest import add, build_of, interrupted, no_room, some_posts, write_posts
 from tests.helpers.forked import run_linker
 
 ARTICLE = toy_posts().articles[0]
-COLUMNS = PostColumns()
 GONE = {"p00000", "p00007", "p00008", "p00119", "p00120", "p00250"}
 
 
 def build(folder: Path, model: Path, *parts: list[dict]) -> Store:
-    for number, posts in enumerate(parts):
-        name = write_posts(folder.parent / f"{folder.name}-{number}.jsonl", posts)
-        if number:
-            add_to_corpus(folder, [name], None, COLUMNS)
-        else:
-            build_corpus(folder, [name], str(model), COLUMNS)
+    build_of(folder, parts[0], model)
+    for posts in parts[1:]:
+        add(folder, posts)
     return Store.open(folder)
 
 
@@ -92,7 +88,7 @@ def test_posts_are_added_after_a_deletion(tmp_path, model_folder, parts, whole) 
     gone = [post["id"] for post in second] if whole else sorted(GONE - {"p00250"})
     store = build(tmp_path / "corpus", model_folder, first, second)
     delete_posts(store, is_in("id", gone))
-    add_to_corpus(tmp_path / "corpus", [write_posts(tmp_path / "third.jsonl", third)], None, COLUMNS)
+    add(tmp_path / "corpus", third)
     stays = [post for post in [*first, *second, *third] if post["id"] not in gone]
     build(tmp_path / "other", model_folder, stays)
     assert answers(Corpus.open(tmp_path / "corpus")) == answers(Corpus.open(tmp_path / "other"))
@@ -100,9 +96,7 @@ def test_posts_are_added_after_a_deletion(tmp_path, model_folder, parts, whole) 
     # A deleted post may come back, with another text.
     changed = first[0] | {"text": "another text"}
     delete_posts(store, is_in("id", [changed["id"]]))
-    added = add_to_corpus(
-        tmp_path / "corpus", [write_posts(tmp_path / "new.jsonl", [changed])], None, COLUMNS
-    )
+    added = add(tmp_path / "corpus", [changed])
     assert (added.new, added.conflicting) == (1, 0)
 
 
@@ -111,19 +105,15 @@ def test_deleting_all_posts_and_beginning_again(tmp_path, model_folder, parts) -
     assert delete_posts(store, "true") == 120
     assert store.count() == 0
     assert not list(faults(store))
-    add_to_corpus(tmp_path / "corpus", [write_posts(tmp_path / "more.jsonl", parts[1])], None, COLUMNS)
+    add(tmp_path / "corpus", parts[1])
     build(tmp_path / "other", model_folder, parts[1])
     assert answers(Corpus.open(tmp_path / "corpus")) == answers(Corpus.open(tmp_path / "other"))
 
 
 def test_a_deletion_that_was_interrupted(tmp_path, model_folder, parts, monkeypatch) -> None:
     store = build(tmp_path / "corpus", model_folder, *parts)
-
-    def killed(*given: object) -> None:
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
-        patch.setattr(deletion, "stored_groups", killed)
+        patch.setattr(deletion, "stored_groups", interrupted)
         with pytest.raises(KeyboardInterrupt):
             delete_posts(store, is_in("id", GONE))
     build(tmp_path / "other", model_folder, *map(left, parts))
@@ -131,9 +121,9 @@ def test_a_deletion_that_was_interrupted(tmp_path, model_folder, parts, monkeypa
 
 
 def test_what_is_missing_is_made_for_the_posts_that_are_left(tmp_path, parts) -> None:
-    posts = parts[0]
+    posts = parts[0][80:]
     store = build(tmp_path / "corpus", Path("best"), posts)
-    gone = {"p00003", "p00100"}
+    gone = {"p00083", "p00100"}
     assert delete_posts(store, is_in("id", gone)) == 2
     for path in (tmp_path / "corpus" / "shards").rglob("*.safetensors"):
         path.unlink()
@@ -148,11 +138,7 @@ def test_what_is_missing_is_made_for_the_posts_that_are_left(tmp_path, parts) ->
 def test_a_full_disk_is_named(tmp_path, model_folder, parts, monkeypatch) -> None:
     lance = pytest.importorskip("lance")
     store = build(tmp_path / "corpus", model_folder, parts[0])
-
-    def full(*given: object) -> None:
-        raise OSError("LanceError(IO): No space left on device (os error 28)")
-
-    monkeypatch.setattr(lance.LanceDataset, "delete", full)
+    monkeypatch.setattr(lance.LanceDataset, "delete", no_room)
     with pytest.raises(LinkerError, match=r"No space left on device.*free disk space"):
         delete_posts(store, "true")
     assert store.count() == 120

@@ -1,22 +1,20 @@
 """Posts and embeddings of a corpus in other programs."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from linker.corpus.builder import build_corpus
 from linker.corpus.encoding import VECTORS
 from linker.corpus.export import export_parquet
 from linker.corpus.indexes.vectors import stored_vectors, vectors_of
 from linker.corpus.storage.reader import batches
 from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import Store
-from linker.data.io.columns import PostColumns
+from tests.corpus.conftest import build_of
 
-POSTS = [
+POSTS: list[dict] = [
     {"id": "plain", "text": "the dam broke", "created_at": "2031-03-01T10:00:00Z", "lang": "en", "likes": 3},
     {"id": "quotes", "text": 'he said "no", twice;\nthen left', "created_at": None},
     {"id": "end", "text": "a\n\\.\nb\r\n\\.\r\nc"},
@@ -27,10 +25,7 @@ POSTS = [
 
 @pytest.fixture(scope="module")
 def store(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    folder = tmp_path_factory.mktemp("export")
-    (folder / "posts.jsonl").write_text("".join(json.dumps(post) + "\n" for post in POSTS))
-    build_corpus(folder / "corpus", [str(folder / "posts.jsonl")], str(model_folder), PostColumns())
-    return Store.open(folder / "corpus")
+    return Store.open(build_of(tmp_path_factory.mktemp("export") / "corpus", POSTS, model_folder))
 
 
 def stored(store: Store) -> tuple[list[dict], np.ndarray]:

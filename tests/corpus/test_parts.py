@@ -6,18 +6,16 @@ import pytest
 from linker.annotation.build_pool import build_pool
 from linker.common.errors import DataError
 from linker.config import build
-from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.compaction import compact
 from linker.corpus.export import export_parquet
 from linker.corpus.storage.store import Store
 from linker.corpus.table import CorpusTable
-from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts
 from linker.data.types import Article
 from linker.models.features.memory_table import MemoryTable
 from linker.models.model import Model
 from tests.conftest import toy_posts
-from tests.corpus.conftest import CONFIG, some_posts, write_posts
+from tests.corpus.conftest import CONFIG, add, build_of, some_posts, write_posts
 
 WHOLE = {
     "type": "article_softmax",
@@ -33,9 +31,8 @@ def test_models_without_embeddings_have_the_scores_of_the_whole(tmp_path):
         def score(self, articles, posts):
             return np.tile(np.array([len(post.text) for post in posts], np.float32), (len(articles), 1))
 
-    path, more = (write_posts(tmp_path / f"{count}.jsonl", some_posts(count)) for count in (60, 70))
-    build_corpus(tmp_path / "words", [path], "bm25", PostColumns())
-    add_to_corpus(tmp_path / "words", [more], None, PostColumns())
+    build_of(tmp_path / "words", some_posts(60), "bm25")
+    add(tmp_path / "words", some_posts(70))
     compact(Store.open(tmp_path / "words"))
     for model in (build(Model, "bm25"), Lengths()):
         shards = Store.open(tmp_path / "words").shards()

@@ -5,13 +5,11 @@ import json
 
 import pytest
 
-from linker.corpus.builder import build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.storage.rows import Rows
-from linker.data.io.columns import PostColumns
 from linker.ranking import ranked_post, search
 from linker.ranking.output import write_rankings
-from tests.corpus.conftest import some_posts, write_posts
+from tests.corpus.conftest import build_of, some_posts
 
 ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
 
@@ -20,9 +18,7 @@ ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
 def corpus(tmp_path, model_folder):
     posts = some_posts(60)
     posts[7]["a field of one post"] = [1, "two"]
-    path = write_posts(tmp_path / "posts.jsonl", posts)
-    build_corpus(tmp_path / "corpus", [path], str(model_folder), PostColumns())
-    return Corpus.open(tmp_path / "corpus")
+    return Corpus.open(build_of(tmp_path / "corpus", posts, model_folder))
 
 
 @pytest.fixture

@@ -11,21 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linker.calibration.calibrate import calibrate
-from linker.config import build, resolve
-from linker.corpus import builder
-from linker.corpus.builder import add_to_corpus, build_corpus
+from linker.corpus.builder import build_corpus
 from linker.corpus.corpus import Corpus
 from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts
 from linker.data.types import Article
 from linker.models.features.feature import word_statistics
 from linker.models.features.memory_table import MemoryTable
-from linker.models.files.archive import save_model
-from linker.models.model import Model
 from linker.models.pretrained import BEST, DISTILLED
 from linker.ranking.ranker import Ranker, load
-from tests.conftest import toy_posts
-from tests.corpus.conftest import CONFIG, some_posts, write_posts
+from tests.corpus.conftest import CONFIG, add, build_of, odd_posts, write_model
 
 ARTICLES = [
     Article(
@@ -75,26 +70,11 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def small_shards(monkeypatch):
-    monkeypatch.setattr(builder, "POSTS_AT_ONCE", 64)
-
-
-def made(config: dict, folder: Path) -> Path:
-    import torch
-
-    torch.manual_seed(1)
-    model = build(Model, config)
-    model.prepare(toy_posts())
-    save_model(model, folder, {"model": resolve(Model, config)}, {}, "")
-    return folder
+pytestmark = pytest.mark.usefixtures("small_shards")
 
 
 def posts_with_oddities() -> list[dict]:
-    posts = some_posts(150)
-    posts[3]["text"] = "the of and"
-    posts[9]["text"] = "harbour1 " * 300 + "#GlacierNews harbour1's"
-    posts[12]["text"] = posts[11]["text"]
+    posts = odd_posts(150)
     posts[80]["text"] = "storm at the bridge, unheard-of"
     del posts[20]["created_at"]
     return posts
@@ -102,10 +82,9 @@ def posts_with_oddities() -> list[dict]:
 
 def opened(name: str, folder: Path) -> tuple[str, Ranker, Corpus]:
     """A file of posts, and a model and a corpus of them."""
-    model = made(MODELS[name], folder / "model")
-    path = write_posts(folder / "posts.jsonl", posts_with_oddities())
-    build_corpus(folder / "corpus", [path], str(model), PostColumns())
-    return path, load(model), Corpus.open(folder / "corpus")
+    model = write_model(folder / "model", 1, MODELS[name])
+    corpus = Corpus.open(build_of(folder / "corpus", posts_with_oddities(), model))
+    return str(folder / "corpus.jsonl"), load(model), corpus
 
 
 def agree(of_file, of_corpus, tolerance: float = 2e-5) -> None:
@@ -152,20 +131,16 @@ def test_explanations_are_the_same_whatever_is_shown(tmp_path, name):
 
 
 def test_equal_posts_have_equal_scores_and_added_ones_count(tmp_path):
-    model = made(MODELS["of three parts"], tmp_path / "model")
+    model = write_model(tmp_path / "model", 1, MODELS["of three parts"])
     posts = [
         {"id": f"p{i}", "text": text} for i, text in enumerate(["harbour1 w1 #GlacierNews", "w7 x"] * 70)
     ]
-    first, second = (
-        write_posts(tmp_path / f"{n}.jsonl", part) for n, part in enumerate((posts[:90], posts[90:]))
-    )
-    build_corpus(tmp_path / "corpus", [first], str(model), PostColumns())
-    Corpus.open(tmp_path / "corpus").rank(ARTICLES[0])
-    add_to_corpus(tmp_path / "corpus", [second], None, PostColumns())
+    Corpus.open(build_of(tmp_path / "corpus", posts[:90], model)).rank(ARTICLES[0])
+    add(tmp_path / "corpus", posts[90:])
     found = Corpus.open(tmp_path / "corpus").rank(ARTICLES[0], None, copies=True)
     assert len({ranked.score for ranked in found}) == 2
     assert [r.post.id for r in found[:70]] == sorted((f"p{i}" for i in range(0, 140, 2)), reverse=True)
-    agree(load(model).rank(ARTICLES[0], [Path(first), Path(second)], copies=True), found)
+    agree(load(model).rank(ARTICLES[0], posts, copies=True), found)
 
 
 @pytest.fixture(scope="module")
@@ -211,11 +186,9 @@ WORDS = ["storm", "bridge", "otter", "river", "the", "a", "council", "#OtterWatc
 )
 def test_any_posts(tmp_path_factory, texts, article, offset):
     folder = tmp_path_factory.mktemp("any")
-    path = write_posts(
-        folder / "posts.jsonl", [{"id": f"p{i}", "text": text} for i, text in enumerate(texts)]
-    )
-    build_corpus(folder / "corpus", [path], DISTILLED, PostColumns())
-    loaded, corpus = distilled(), Corpus.open(folder / "corpus")
+    posts = [{"id": f"p{i}", "text": text} for i, text in enumerate(texts)]
+    loaded, corpus = distilled(), Corpus.open(build_of(folder / "corpus", posts, DISTILLED))
+    path = str(folder / "corpus.jsonl")
     query = Article("q", article)
     agree(loaded.rank(query, path, copies=True), corpus.rank(query, None, copies=True))
     once, found = loaded.rank(query, path, offset=offset), corpus.rank(query, None, offset=offset)

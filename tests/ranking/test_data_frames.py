@@ -124,6 +124,7 @@ def test_strings_name_files_or_are_texts(tmp_path: Path, monkeypatch: pytest.Mon
     for given_ in (["a.txt", "b.txt"], pd.Series(["a.txt", "b.txt"]), [Path("a.txt"), "b.txt"]):
         assert [post.text[-2:] for post in as_posts(given_)] == ["a.", "b."]
         assert [article.text[-2:] for article in as_articles(given_)] == ["a.", "b."]
+    assert [post.text[-2:] for one in (Path("a.txt"), "b.txt") for post in as_posts(one)] == ["a.", "b."]
     text = "otters in a river"
     for texts in (text, [text], pd.Series([text], index=["x"]), (text,)):
         assert [post.text for post in as_posts(texts)] == [a.text for a in as_articles(texts)] == [text]

@@ -22,7 +22,7 @@ from linker.corpus.storage.store import Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
 from linker.models.model import EncoderModel, Model
-from tests.corpus.conftest import arrays_in, some_posts, write_posts
+from tests.corpus.conftest import arrays_in, rows_in, some_posts, write_posts
 from tests.helpers.encoders import encoder
 
 ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
@@ -55,9 +55,7 @@ def built(folder: Path, paths: list[str], model: Path, engine: Engine | None = N
 
 
 def posts_in(folder: Path) -> list[dict]:
-    dataset = Store.open(folder).dataset()
-    assert dataset is not None
-    return dataset.to_table(columns=["id", "text", "created_at", "lang", "extra"]).to_pylist()
+    return rows_in(folder, "id", "text", "created_at", "lang", "extra")
 
 
 @with_ray

@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.indexes.near_duplicates import GROUPS, SIGNATURES, stored_groups
 from linker.corpus.storage.array_files import ArrayFiles
 from linker.corpus.storage.shards import SHARDS, Shards
-from linker.data.io.columns import PostColumns
 from linker.data.near_duplicates import (
     BAND,
     BANDS,
@@ -25,7 +23,7 @@ from linker.data.near_duplicates import (
     row_keys,
     signatures,
 )
-from tests.corpus.conftest import write_posts
+from tests.corpus.conftest import add, build_of
 
 WORDS = [
     f"{a}{b}" for a in ("har", "or", "gla", "rail", "thea", "vol") for b in ("bour", "chard", "cier", "tre")
@@ -52,9 +50,7 @@ def corpus(tmp_path, model_folder):
     posts = [
         {"id": f"p{i:03d}", "text": text, "lang": ("en", "de")[i % 2]} for i, text in enumerate(texts(400, 1))
     ]
-    path = write_posts(tmp_path / "posts.jsonl", posts)
-    build_corpus(tmp_path / "corpus", [path], str(model_folder), PostColumns())
-    return Corpus.open(tmp_path / "corpus")
+    return Corpus.open(build_of(tmp_path / "corpus", posts, model_folder))
 
 
 def partition(groups) -> set[frozenset[int]]:
@@ -124,14 +120,14 @@ def test_copies_that_do_not_pass_are_not_counted(corpus):
         assert ranked.copies == ((groups == groups[place]) & german).sum() - 1
 
 
-def test_posts_added_later_join_their_groups(corpus, tmp_path):
+def test_posts_added_later_join_their_groups(corpus):
     groups_of(corpus)
     first = texts(400, 1)[0]
     posts = [
         {"id": "later", "text": f"RT @later: {first}"},
         {"id": "other", "text": "quite unlike all others"},
     ]
-    add_to_corpus(corpus.store.folder, [write_posts(tmp_path / "l.jsonl", posts)], None, PostColumns())
+    add(corpus.store.folder, posts)
     groups = groups_of(corpus)
     assert groups[400] == groups[0] == 0
     assert groups[401] == 401

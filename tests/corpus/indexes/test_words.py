@@ -5,16 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from linker.corpus import builder
-from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.storage.store import Store
-from linker.data.io.columns import PostColumns
 from linker.data.types import Article, Post
 from linker.models.bm25 import BM25Model
 from linker.models.features.postings import postings_of
 from linker.ranking.search import mean_scores
-from tests.corpus.conftest import some_posts, write_posts
+from tests.corpus.conftest import add, build_of, ids_in, odd_posts, some_posts
 
 ARTICLES = [
     Article("a", "The harbour0 harbour1 harbour1 harbour1 w1, w2 and #GlacierNews w3 n5", "Otters n7"),
@@ -24,24 +21,12 @@ ARTICLES = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def small_shards(monkeypatch):
-    monkeypatch.setattr(builder, "POSTS_AT_ONCE", 64)
-
-
-def made(count: int) -> list[dict]:
-    posts = some_posts(count)
-    posts[3]["text"] = "the of and"  # no word that counts
-    posts[9]["text"] = "harbour1 " * 300 + "#GlacierNews harbour1's"
-    posts[12]["text"] = posts[11]["text"]
-    return posts
+pytestmark = pytest.mark.usefixtures("small_shards")
 
 
 @pytest.fixture
 def built(tmp_path, model_folder):
-    path = write_posts(tmp_path / "posts.jsonl", made(150))
-    build_corpus(tmp_path / "corpus", [path], str(model_folder), PostColumns())
-    return tmp_path / "corpus"
+    return build_of(tmp_path / "corpus", odd_posts(150), model_folder)
 
 
 def expected(posts: list[dict], articles: list[Article]) -> np.ndarray:
@@ -60,19 +45,16 @@ def files(folder) -> list[Path]:
 def test_scores_are_those_of_the_model(built, articles):
     got = scores(built, articles)
     assert got.dtype == np.float32
-    np.testing.assert_allclose(got, expected(made(150), articles), rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(got, expected(odd_posts(150), articles), rtol=1e-5, atol=1e-7)
     assert got[11] == got[12]
 
 
-def test_posts_added_later_count(built, tmp_path):
+def test_posts_added_later_count(built):
     for count in (151, 170, 192, 193, 400):
         scores(built, ARTICLES)
-        path = write_posts(tmp_path / "more.jsonl", made(count)[-60:])
-        add_to_corpus(built, [path], None, PostColumns())
-        dataset = Store.open(built).dataset()
-        assert dataset is not None
-        held = {row["id"] for row in dataset.to_table(columns=["id"]).to_pylist()}
-        posts = [post for post in made(400) if post["id"] in held]
+        add(built, odd_posts(count)[-60:])
+        held = set(ids_in(built))
+        posts = [post for post in odd_posts(400) if post["id"] in held]
         np.testing.assert_allclose(scores(built, ARTICLES), expected(posts, ARTICLES), rtol=1e-5, atol=1e-7)
     shards = Store.open(built).shards()
     assert shards is not None
@@ -80,14 +62,15 @@ def test_posts_added_later_count(built, tmp_path):
     assert all(len(list(shard.files.folder.glob("plain-words.english-*"))) == 1 for shard in shards)
 
 
-def test_whoever_sees_fewer_posts_does_not_see_the_postings_of_others(built, tmp_path):
+def test_whoever_sees_fewer_posts_does_not_see_the_postings_of_others(built):
     before = Corpus.open(built)
-    add_to_corpus(
-        built, [write_posts(tmp_path / "more.jsonl", some_posts(5, start=150))], None, PostColumns()
-    )
+    add(built, some_posts(5, start=150))
     scores(built, ARTICLES)
     np.testing.assert_allclose(
-        mean_scores(BM25Model(), before.table, ARTICLES), expected(made(150), ARTICLES), rtol=1e-5, atol=1e-7
+        mean_scores(BM25Model(), before.table, ARTICLES),
+        expected(odd_posts(150), ARTICLES),
+        rtol=1e-5,
+        atol=1e-7,
     )
 
 

@@ -31,7 +31,7 @@ from linker.corpus.storage.checksums import (
 from linker.corpus.storage.shards import SHARDS
 from linker.corpus.storage.store import Store
 from linker.data.io.columns import PostColumns
-from tests.corpus.conftest import arrays_in, some_posts, write_posts
+from tests.corpus.conftest import add, arrays_in, build_of, ids_in, no_room, some_posts, write_posts
 
 ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
 #: Files of arrays, which are computed again from the posts.
@@ -48,9 +48,7 @@ def words_of(corpus: Path) -> list[float]:
 @pytest.fixture
 def corpus(tmp_path, model_folder, monkeypatch) -> Path:
     monkeypatch.setattr(builder, "POSTS_AT_ONCE", 40)
-    posts = write_posts(tmp_path / "posts.jsonl", some_posts(150))
-    folder = tmp_path / "corpus"
-    build_corpus(folder, [posts], str(model_folder), PostColumns())
+    folder = build_of(tmp_path / "corpus", some_posts(150), model_folder)
     Corpus.open(folder).rank(ARTICLE)  # groups near-duplicates, reads words
     return folder
 
@@ -158,18 +156,17 @@ def test_cut_files_of_arrays_are_refused(corpus, kind, left):
 
 @pytest.mark.parametrize("harm", ["half", "missing"])
 @pytest.mark.parametrize("kind", ["newest version", "posts"])
-def test_damage_is_reported_without_verifying(corpus, tmp_path, kind, harm):
+def test_damage_is_reported_without_verifying(corpus, kind, harm):
     for path in kinds(corpus)[kind]:
         whole = path.read_bytes()
         path.unlink()
         if harm == "half":
             path.write_bytes(whole[: len(whole) // 2])
-    more = write_posts(tmp_path / "more.jsonl", some_posts(3, start=900))
     match = "is missing|was changed" if kind == "newest version" else "cannot be read .*linker corpus verify"
     with pytest.raises(DataError, match=match):
         ranked(corpus)
     with pytest.raises(DataError, match=match):
-        add_to_corpus(corpus, [more], None, PostColumns())
+        add(corpus, some_posts(3, start=900))
     with pytest.raises(DataError, match=match):
         summary_lines(Store.open(corpus))
 
@@ -191,13 +188,12 @@ def test_what_a_kill_left_beside_a_version_is_no_fault(corpus, leftover):
     assert problem_of(corpus) == ""
 
 
-def test_an_append_that_was_not_sealed_is_sealed_by_the_next(corpus, tmp_path):
+def test_an_append_that_was_not_sealed_is_sealed_by_the_next(corpus):
     files, newest = read_checksums(corpus), manifests(corpus)[0]
     lose(corpus, lambda name: name == newest)
     (corpus / f".{CHECKSUMS}.abc").write_text("{")  # cut off by a kill
     assert problem_of(corpus) == ""
-    more = write_posts(tmp_path / "more.jsonl", some_posts(3, start=900))
-    add_to_corpus(corpus, [more], None, PostColumns())
+    add(corpus, some_posts(3, start=900))
     assert problem_of(corpus) == ""
     assert {*files, newest} - set(read_checksums(corpus)) == {
         name for name in files if "_transactions" in name
@@ -205,11 +201,10 @@ def test_an_append_that_was_not_sealed_is_sealed_by_the_next(corpus, tmp_path):
     assert not list(corpus.glob(f".{CHECKSUMS}.*"))
 
 
-def test_what_a_killed_append_left_goes(corpus, tmp_path):
+def test_what_a_killed_append_left_goes(corpus):
     left = corpus / POSTS / "data" / "0101.lance"
     left.write_bytes(b"half an append")
-    more = write_posts(tmp_path / "more.jsonl", some_posts(3, start=900))
-    add_to_corpus(corpus, [more], None, PostColumns())
+    add(corpus, some_posts(3, start=900))
     assert not left.exists()
     assert problem_of(corpus) == ""
 
@@ -218,36 +213,27 @@ def test_what_a_killed_append_left_goes(corpus, tmp_path):
 def test_a_build_killed_while_it_began(tmp_path, model_folder, left):
     (tmp_path / "corpus" / POSTS / "_versions").mkdir(parents=True)
     (tmp_path / "corpus" / left).touch()
-    posts = [write_posts(tmp_path / "posts.jsonl", some_posts(10))]
     with pytest.raises(LinkerError, match="is not empty"):
-        build_corpus(tmp_path / "corpus", posts, str(model_folder), PostColumns())
+        build_of(tmp_path / "corpus", some_posts(10), model_folder)
     for path in (POSTS + "/_versions", POSTS):
         (tmp_path / "corpus" / path).rmdir()
-    assert build_corpus(tmp_path / "corpus", posts, str(model_folder), PostColumns()).new == 10
+    assert len(ids_in(build_of(tmp_path / "corpus", some_posts(10), model_folder))) == 10
     assert problem_of(tmp_path / "corpus") == ""
 
 
 def test_versions_without_a_version(tmp_path, model_folder):
-    posts = [write_posts(tmp_path / "posts.jsonl", some_posts(10))]
-    empty = write_posts(tmp_path / "none.jsonl", [])
-    folder = tmp_path / "corpus"
-    build_corpus(folder, [empty], str(model_folder), PostColumns())
+    folder = build_of(tmp_path / "corpus", [], model_folder)
     (folder / POSTS / "_versions").mkdir(parents=True)  # killed within the first append
     with pytest.raises(DataError, match="the corpus is empty"):
         Corpus.open(folder)
     assert problem_of(folder) == ""
-    assert build_corpus(folder, posts, str(model_folder), PostColumns()).new == 10
+    assert len(ids_in(build_of(folder, some_posts(10), model_folder))) == 10
     assert problem_of(folder) == ""
 
 
-def no_room(*arguments: object, **options: object) -> None:
-    # Lance tells it so.
-    raise OSError("LanceError(IO): No space left on device (os error 28), /home/runner/lance/writer.rs:190:9")
-
-
 @pytest.mark.parametrize("full", ["posts", "checksums", "embeddings", "copy-signatures"])
-def test_a_full_disk_stops_cleanly(corpus, tmp_path, monkeypatch, full):
-    more = [write_posts(tmp_path / "more.jsonl", some_posts(100, start=900))]
+def test_a_full_disk_stops_cleanly(corpus, monkeypatch, full):
+    more = some_posts(100, start=900)
     with monkeypatch.context() as patched:
         if full == "posts":
             import lance.fragment
@@ -274,14 +260,14 @@ def test_a_full_disk_stops_cleanly(corpus, tmp_path, monkeypatch, full):
         with pytest.raises(
             LinkerError, match=r"No space left on device\); what was added before is safe: free disk space"
         ):
-            add_to_corpus(corpus, more, None, PostColumns())
+            add(corpus, more)
     there = Store.open(corpus).count()
     assert there == (190 if full == "checksums" else 150)
     assert problem_of(corpus) == ""
     assert len(Corpus.open(corpus)) == there
-    assert add_to_corpus(corpus, more, None, PostColumns()).new == 250 - there
+    assert add(corpus, more).new == 250 - there
     assert problem_of(corpus) == ""
-    ids = {post["id"] for post in [*some_posts(150), *some_posts(100, start=900)]}
+    ids = {post["id"] for post in [*some_posts(150), *more]}
     assert sorted(r.post.id for r in Corpus.open(corpus).rank(ARTICLE, None, copies=True)) == sorted(ids)
 
 

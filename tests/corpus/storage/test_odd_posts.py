@@ -6,7 +6,7 @@ from linker.common.errors import DataError
 from linker.corpus.builder import build_corpus
 from linker.corpus.corpus import Corpus
 from linker.data.io.columns import PostColumns
-from tests.corpus.conftest import write_posts
+from tests.corpus.conftest import build_of
 
 ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
 
@@ -18,10 +18,7 @@ def test_odd_fields_come_back(tmp_path, model_folder):
         "large": 2**63 - 1, "small": 1e-320, "right to left": "\u202e\u05e9\u05dc\u05d5\u05dd",
     }  # fmt: skip
     posts = [{"id": "\U0001f469\u200d\U0001f469\u200d\U0001f467", "text": "e\u0301 \u202e \0 \ufdfa", **odd}]
-    build_corpus(
-        tmp_path / "corpus", [write_posts(tmp_path / "p.jsonl", posts)], str(model_folder), PostColumns()
-    )
-    (found,) = Corpus.open(tmp_path / "corpus").rank(ARTICLE)
+    (found,) = Corpus.open(build_of(tmp_path / "corpus", posts, model_folder)).rank(ARTICLE)
     assert (found.post.id, found.post.text) == (posts[0]["id"], posts[0]["text"])
     assert found.post.extra == odd
 

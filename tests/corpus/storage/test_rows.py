@@ -5,7 +5,6 @@ import pytest
 
 pytest.importorskip("lance", reason="the package pylance (extra `corpus`) is not installed")
 
-from linker.corpus.builder import build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.deletion import delete_posts
 from linker.corpus.filters import is_in
@@ -13,17 +12,14 @@ from linker.corpus.storage import rows as rows_module
 from linker.corpus.storage.reader import OF_POSTS
 from linker.corpus.storage.rows import Rows
 from linker.corpus.storage.store import Store
-from linker.data.io.columns import PostColumns
-from tests.corpus.conftest import some_posts, write_posts
+from tests.corpus.conftest import build_of, some_posts
 
 PLACES = np.array([41, 3, 3, 0])
 
 
 @pytest.fixture
 def store(tmp_path, model_folder):
-    path = write_posts(tmp_path / "posts.jsonl", some_posts(60))
-    build_corpus(tmp_path / "corpus", [path], str(model_folder), PostColumns())
-    return Store.open(tmp_path / "corpus")
+    return Store.open(build_of(tmp_path / "corpus", some_posts(60), model_folder))
 
 
 def readings(rows, monkeypatch):
