@@ -110,7 +110,6 @@ def test_the_part_with_weights_is_trained_and_the_whole_is_saved(tmp_path: Path)
     # What chose the best epoch is what the folder gives.
     metrics = json.loads((tmp_path / "out" / "metrics.json").read_text())["dev"]
     data = build(Experiment, given).data.load().dev
-    assert data is not None
     assert metrics == pytest.approx(evaluate(loaded.score(data.articles, data.posts), data), abs=1e-6)
     assert len(result.epochs) == 2
 

@@ -68,7 +68,6 @@ def kill_and_look(folder: Path, rounds: int, seed: int) -> None:
         cwd=ROOT,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
-    assert mother.stdin is not None
     assert mother.stdout is not None
     for number in range(rounds):
         children: list[int] = []

@@ -62,7 +62,6 @@ def test_augmented_tweets_train_the_recipe_by_one_command_each(network, tmp_path
         post for post in LabeledTexts(LABELS, TEXTS).read().posts if post.extra["topic"] == "eastbridge"
     ]
     vectors = encoder(model).post_vectors(held_out)
-    assert vectors is not None
     figures = pair_figures(vectors, [post.extra["class"] for post in held_out])
     assert figures.pairs == 2 * 4 * 7 * 6
     assert figures.best.f1 >= 2 / 3

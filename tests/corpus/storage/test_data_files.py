@@ -39,7 +39,6 @@ def test_files_are_committed_in_their_order(store):
         store.append(file)
     assert ids_in(store.folder) == ["a", "b", "c", "d"]
     newest = store.dataset()
-    assert newest is not None
     rows = [
         arrays["values"][:, 0].tolist()
         for arrays in Shards(store.folder, newest).arrays("vectors", "", lambda shard: {})

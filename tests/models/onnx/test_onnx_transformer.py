@@ -43,6 +43,14 @@ def trained(folder: Path, kind: str = "bert", heads: int = 4, **settings: object
     return folder / "model"
 
 
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a network, `model`, and what was exported of it, `int8`."""
+    folder = tmp_path_factory.mktemp("exported")
+    export_model(trained(folder), folder / "int8", TEXTS)
+    return folder
+
+
 def posts(texts: list[str]) -> list[Post]:
     return [Post(str(number), text) for number, text in enumerate(texts)]
 
@@ -61,7 +69,6 @@ def test_embeddings_are_close_to_those_of_the_network(tmp_path: Path, settings: 
         encoder(load_model(folder)).post_vectors(posts(TEXTS)),
         encoder(quantized).post_vectors(posts(TEXTS)),
     )
-    assert expected is not None
     assert found.dtype == np.float32
     cosines = (expected * found).sum(axis=1)
     assert cosines.min() > 0.95
@@ -110,34 +117,26 @@ def test_token_embeddings_outside_the_graph_prefix_and_heads(tmp_path: Path) -> 
     np.testing.assert_allclose(article, expected / np.linalg.norm(expected), atol=1e-6)
 
 
-def test_an_embedding_does_not_depend_on_the_other_texts(tmp_path: Path) -> None:
-    export_model(trained(tmp_path), tmp_path / "int8", TEXTS)
-    model = load_model(tmp_path / "int8", for_scoring=True)
+def test_an_embedding_does_not_depend_on_the_other_texts(exported: Path) -> None:
+    model = load_model(exported / "int8", for_scoring=True)
     together = encoder(model).post_vectors(posts(TEXTS))
-    assert together is not None
     for number in range(len(TEXTS)):
         alone = encoder(model).post_vectors([Post("alone", TEXTS[number])])
-        assert alone is not None
         np.testing.assert_array_equal(alone[0], together[number])
 
 
 def test_an_embedding_does_not_depend_on_the_number_of_threads(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    exported: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    export_model(trained(tmp_path), tmp_path / "int8", TEXTS)
     vectors = []
     for threads in (1, 3):
         monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
-        vectors.append(encoder(load_model(tmp_path / "int8", for_scoring=True)).post_vectors(posts(TEXTS)))
-    one, several = vectors
-    assert one is not None
-    assert several is not None
-    np.testing.assert_array_equal(one, several)
+        vectors.append(encoder(load_model(exported / "int8", for_scoring=True)).post_vectors(posts(TEXTS)))
+    np.testing.assert_array_equal(vectors[0], vectors[1])
 
 
-def test_workers_on_other_machines_receive_the_model_with_its_files(tmp_path: Path) -> None:
-    export_model(trained(tmp_path), tmp_path / "int8", TEXTS)
-    model = load_model(tmp_path / "int8", for_scoring=True)
+def test_workers_on_other_machines_receive_the_model_with_its_files(exported: Path, tmp_path: Path) -> None:
+    model = load_model(shutil.copytree(exported / "int8", tmp_path / "int8"), for_scoring=True)
     expected = encoder(model).post_vectors(posts(TEXTS))
     sent = pickle.dumps(model)
     shutil.rmtree(tmp_path / "int8")
@@ -153,11 +152,10 @@ def test_the_default_model_can_be_sent_to_workers() -> None:
     np.testing.assert_array_equal(model.score_independently([article], candidates), expected)
 
 
-def test_graphs_have_no_operator_whose_bits_depend_on_the_processor(tmp_path: Path) -> None:
+def test_graphs_have_no_operator_whose_bits_depend_on_the_processor(exported: Path) -> None:
     import onnx
 
-    export_model(trained(tmp_path), tmp_path / "int8", TEXTS)
-    for folder in (tmp_path / "int8/transformer", FOLDERS[BEST] / "part-0/transformer"):
+    for folder in (exported / "int8/transformer", FOLDERS[BEST] / "part-0/transformer"):
         graph = onnx.load(folder / "model.onnx", load_external_data=False).graph
         # These sum by the width of the processor's vectors.
         operators = {node.op_type for node in graph.node}
@@ -167,15 +165,11 @@ def test_graphs_have_no_operator_whose_bits_depend_on_the_processor(tmp_path: Pa
             assert heads % 4 == 0
 
 
-def test_another_precision_or_other_ranges_are_another_fingerprint(tmp_path: Path) -> None:
-    folder = trained(tmp_path)
-    export_model(folder, tmp_path / "int8", TEXTS)
-    export_model(folder, tmp_path / "same", TEXTS)
-    export_model(folder, tmp_path / "others", TEXTS[:5])
-    prints = [
-        resolve_model(path).fingerprint
-        for path in (folder, *map(tmp_path.joinpath, ("int8", "same", "others")))
-    ]
+def test_another_precision_or_other_ranges_are_another_fingerprint(exported: Path, tmp_path: Path) -> None:
+    export_model(exported / "model", tmp_path / "same", TEXTS)
+    export_model(exported / "model", tmp_path / "others", TEXTS[:5])
+    folders = (exported / "model", exported / "int8", tmp_path / "same", tmp_path / "others")
+    prints = [resolve_model(path).fingerprint for path in folders]
     assert prints[1] == prints[2]
     assert len(set(prints)) == 3
 
@@ -209,16 +203,13 @@ def test_ranking_with_the_bundled_model_imports_neither_torch_nor_transformers()
     assert run.stdout == "[]\n"
 
 
-def test_the_exported_folder_can_still_be_trained_and_exported_again(tmp_path: Path) -> None:
-    export_model(trained(tmp_path), tmp_path / "int8", TEXTS)
-    assert json.loads((tmp_path / "int8/config.json").read_text())["model"]["precision"] == "int8"
-    model = load_model(tmp_path / "int8")  # with torch, as `linker train` loads it
+def test_the_exported_folder_can_still_be_trained_and_exported_again(exported: Path, tmp_path: Path) -> None:
+    assert json.loads((exported / "int8/config.json").read_text())["model"]["precision"] == "int8"
+    model = load_model(exported / "int8")  # with torch, as `linker train` loads it
     assert not isinstance(model, OnnxTransformerModel)
-    export_model(tmp_path / "int8", tmp_path / "again", TEXTS)
-    first, again = (load_model(tmp_path / name, for_scoring=True) for name in ("int8", "again"))
-    vectors = [encoder(part).post_vectors(posts(TEXTS)) for part in (first, again)]
-    assert vectors[0] is not None
-    assert vectors[1] is not None
+    export_model(exported / "int8", tmp_path / "again", TEXTS)
+    both = (load_model(folder, for_scoring=True) for folder in (exported / "int8", tmp_path / "again"))
+    vectors = [encoder(part).post_vectors(posts(TEXTS)) for part in both]
     assert (vectors[0] * vectors[1]).sum(axis=1).min() > 0.98
 
 
@@ -233,9 +224,8 @@ def test_other_architectures_and_models_without_a_network_are_refused(tmp_path: 
 
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "model.int8.safetensors"])
 @pytest.mark.parametrize("damage", ["missing", "empty", "cut"])
-def test_a_damaged_folder_is_reported(tmp_path: Path, name: str, damage: str) -> None:
-    export_model(trained(tmp_path), tmp_path / "int8", TEXTS)
-    file = tmp_path / "int8/transformer" / name
+def test_a_damaged_folder_is_reported(exported: Path, tmp_path: Path, name: str, damage: str) -> None:
+    file = shutil.copytree(exported / "int8", tmp_path / "int8") / "transformer" / name
     content = file.read_bytes()
     file.unlink()
     if damage != "missing":
@@ -244,19 +234,14 @@ def test_a_damaged_folder_is_reported(tmp_path: Path, name: str, damage: str) ->
         load_model(tmp_path / "int8", for_scoring=True)
 
 
-def linker(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    return run_linker(folder, *map(str, arguments))
-
-
 def test_the_command_writes_a_folder_that_ranks(tmp_path: Path) -> None:
     trained(tmp_path)
-    run = linker("model", "export", "model", folder=tmp_path)
+    run = run_linker(tmp_path, "model", "export", "model")
     assert (run.returncode, run.stdout) == (0, "model-onnx\n"), run.stderr
-    run = linker(
-        "rank", "--article", "the cat sat", "--posts", DATA / "posts.jsonl", "--model", "model-onnx",
-        "--format", "csv", folder=tmp_path,
-    )  # fmt: skip
+    (tmp_path / "posts.txt").write_text("\n".join(TEXTS[:9]))
+    ranked = ("rank", "--article", "the cat sat", "--posts", "posts.txt", "--format", "csv")
+    run = run_linker(tmp_path, *ranked, "--model", "model-onnx")
     assert run.returncode == 0, run.stderr
-    run = linker("model", "export", "model", folder=tmp_path)
+    run = run_linker(tmp_path, "model", "export", "model")
     assert run.returncode == 2
     assert run.stderr == "error: model-onnx: exists; give another --out, or delete it first\n"

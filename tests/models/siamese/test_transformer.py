@@ -148,7 +148,6 @@ def test_a_saved_model_needs_nothing_of_where_it_came_from(kind, pretrained, tmp
     save_model(model, tmp_path / "model", {"model": config}, {}, "card")
     shutil.rmtree(tmp_path / "base")
     vectors = encoder(load_model(tmp_path / "model")).post_vectors(posts)
-    assert vectors is not None
     np.testing.assert_allclose(vectors, model.post_vectors(posts), atol=1e-6)
     names = {path.name for path in (tmp_path / "model").rglob("*") if path.is_file()}
     assert {"config.json", "model.safetensors", "tokenizer.json", "modules.json"} <= names
