@@ -3,7 +3,7 @@
 import csv
 import html
 import json
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,6 @@ import pytest
 
 import linker
 from linker.annotation.session.session import Session
-from linker.cli.main import main
 from linker.web.app import Served, create_app
 from tests.web.conftest import Client
 
@@ -46,11 +45,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
-    monkeypatch.setattr(sys, "argv", ["linker", *arguments])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert not ended.value.code
+@pytest.fixture
+def run(command: Callable[..., tuple[int, str, str]]) -> Callable[..., str]:
+    """Runs `linker ...`, which succeeds, and returns what it prints."""
+
+    def succeed(*arguments: str) -> str:
+        code, printed, said = command(*arguments)
+        assert code == 0, said
+        return printed
+
+    return succeed
 
 
 def of_file(path: Path) -> dict[str, float]:
@@ -62,10 +66,8 @@ def near(scores: dict[str, float]) -> object:
 
 
 @pytest.mark.parametrize("model", ["distilled", "tfidf", "bm25"])
-def test_every_command_the_page_and_python_agree(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, model: str
-) -> None:
-    run(monkeypatch, "rank", *RUN, "--model", model, "--copies", "--out", "all.jsonl")
+def test_every_command_the_page_and_python_agree(folder: Path, run: Callable[..., str], model: str) -> None:
+    run("rank", *RUN, "--model", model, "--copies", "--out", "all.jsonl")
     expected = of_file(folder / "all.jsonl")
     assert len(expected) == len(POSTS)
     assert all(0 <= score <= 100 for score in expected.values())
@@ -77,33 +79,22 @@ def test_every_command_the_page_and_python_agree(
         dict(zip(expected, ranker.score("a.json", "p.jsonl")[0][[int(i[1:]) for i in expected]])) == expected
     )
 
-    run(monkeypatch, "rank", *RUN, "--model", model, "--copies", "--out", "all.csv")
+    run("rank", *RUN, "--model", model, "--copies", "--out", "all.csv")
     with open(folder / "all.csv", encoding="utf-8-sig", newline="") as file:
         assert {row["id"]: float(row["score"]) for row in csv.DictReader(file)} == expected
-    run(monkeypatch, "rank", *RUN, "--model", model, "--out", "all.trec")
+    run("rank", *RUN, "--model", model, "--out", "all.trec")
     lines = [line.split() for line in (folder / "all.trec").read_text().splitlines()]
     assert {line[2]: float(line[4]) for line in lines} == near(expected)
 
     (folder / "articles.jsonl").write_text(json.dumps(ARTICLE) + "\n")
     inputs = ("--articles", "articles.jsonl", "--posts", "p.jsonl")
-    run(
-        monkeypatch,
-        "evaluate",
-        "--model",
-        model,
-        *inputs,
-        "--one-at-a-time",
-        "--scores",
-        "s.npz",
-        "--run",
-        "e.run",
-    )
+    run("evaluate", "--model", model, *inputs, "--one-at-a-time", "--scores", "s.npz", "--run", "e.run")
     with np.load(folder / "s.npz", allow_pickle=False) as arrays:
         assert dict(zip(arrays["post_ids"].tolist(), arrays["scores"][0].tolist())) == near(expected)
     lines = [line.split() for line in (folder / "e.run").read_text().splitlines()]
     assert {line[2]: float(line[4]) for line in lines} == near(expected)
 
-    run(monkeypatch, "annotate", "start", "job", *RUN, "--model", model)
+    run("annotate", "start", "job", *RUN, "--model", model)
     with Session.open(folder / "job") as session:
         assert {post.post.id: post.score for post in session.labeled() if post.post.id != "p1"} == near(
             {id_: score for id_, score in expected.items() if id_ != "p1"}
@@ -121,12 +112,12 @@ def test_every_command_the_page_and_python_agree(
     assert answer["meaning"].startswith("score: 0 to 100, ")
 
 
-def test_a_corpus_agrees(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_corpus_agrees(folder: Path, run: Callable[..., str]) -> None:
     pytest.importorskip("lance")
-    run(monkeypatch, "rank", *RUN, "--model", "distilled", "--explain", "--copies", "--out", "all.jsonl")
-    run(monkeypatch, "corpus", "build", "p.jsonl", "--model", "distilled", "--out", "corpus")
+    run("rank", *RUN, "--model", "distilled", "--explain", "--copies", "--out", "all.jsonl")
+    run("corpus", "build", "p.jsonl", "--model", "distilled", "--out", "corpus")
     search = ("corpus", "search", "corpus", "--article", "a.json", "--explain", "--copies")
-    run(monkeypatch, *search, "--out", "found.jsonl")
+    run(*search, "--out", "found.jsonl")
     assert of_file(folder / "found.jsonl") == near(of_file(folder / "all.jsonl"))
     points = [
         {row["id"]: row["points"] for row in map(json.loads, (folder / name).read_text().splitlines())}
@@ -136,19 +127,17 @@ def test_a_corpus_agrees(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_printed_score_is_a_threshold_and_a_sentence_is_below(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, run: Callable[..., str]
 ) -> None:
-    run(monkeypatch, "rank", *RUN, "--model", "distilled", "--out", "all.jsonl")
+    run("rank", *RUN, "--model", "distilled", "--out", "all.jsonl")
     third = list(of_file(folder / "all.jsonl").values())[2]
-    run(monkeypatch, "rank", *RUN, "--model", "distilled", "--threshold", repr(third), "--out", "kept.jsonl")
+    run("rank", *RUN, "--model", "distilled", "--threshold", repr(third), "--out", "kept.jsonl")
     assert len(of_file(folder / "kept.jsonl")) == 3
-    capsys.readouterr()
-    run(monkeypatch, "rank", *RUN, "--model", "distilled")
-    *_, last = capsys.readouterr().out.splitlines()
+    *_, last = run("rank", *RUN, "--model", "distilled").splitlines()
     assert last.startswith("score: 0 to 100, how well the post's text and date fit the article;")
-    run(monkeypatch, "rank", *RUN, "--model", "distilled", "--ignore-dates", "--out", "page.html")
+    run("rank", *RUN, "--model", "distilled", "--ignore-dates", "--out", "page.html")
     page = html.unescape((folder / "page.html").read_text(encoding="utf-8"))
     assert "score: 0 to 100, how well the post's text fits the article;" in page
     (folder / "labels.csv").write_text("id,label\np0,relevant\np2,relevant\np4,not\np5,not\n")
-    run(monkeypatch, "rank", *RUN, "--model", "bm25", "--labels", "labels.csv")
-    assert "; probability: estimated share of relevant posts" in capsys.readouterr().out.splitlines()[-1]
+    *_, last = run("rank", *RUN, "--model", "bm25", "--labels", "labels.csv").splitlines()
+    assert "; probability: estimated share of relevant posts" in last

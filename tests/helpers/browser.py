@@ -136,6 +136,12 @@ class Browser:
         for key in keys:
             self.driver.switch_to.active_element.send_keys(key)
 
+    def label(self, *keys: str) -> None:
+        """Press keys, of which the last labels, and wait until another post is shown, or none."""
+        before = self.post
+        self.press(*keys)
+        self.wait(lambda: not self.all(".post .words") or self.post != before)
+
     def run(self, script: str, *arguments: Any) -> Any:
         return self.driver.execute_script(script, *arguments)
 

@@ -19,9 +19,9 @@ from linker.data.types import Article, Post
 from linker.models.features.content_words import align
 from linker.models.features.words import lexical_words
 from linker.models.model import Model
-from linker.models.score_scale import UNSCALED, ScoreScale
 from linker.ranking.inputs import as_posts
 from linker.ranking.ranker import Ranker
+from tests.ranking.test_results import Lengths
 
 WORDS = ["otter", "river", "mill", "bridge", "goal", "keeper", "storm", "budget"]
 ARTICLE = Article("a", "Otters at the mill; the otter and the river keeper.", title="Otter seen in river")
@@ -32,16 +32,6 @@ TEXTS = [
     "the storm took the bridge",
     "an otter in the river!!",
 ]
-
-
-class Lengths(Model):
-    """Scores a post by its length, plus the length of the article's title."""
-
-    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        return np.array([[len(p.text) + len(a.title) for p in posts] for a in articles], dtype=np.float32)
-
-    def score_scale(self) -> ScoreScale:
-        return UNSCALED
 
 
 def test_equal_scores_are_in_descending_order_of_ids_as_in_evaluation() -> None:

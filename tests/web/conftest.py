@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
@@ -12,6 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from linker.annotation.session.session import Session
+from linker.data.io.columns import PostColumns
 from linker.data.types import Article, Post
 from linker.web.app import Served, create_app
 from tests.helpers.browser import Browser, Site
@@ -22,6 +24,7 @@ ARTICLE = Article(
     "Otters return to the river",
     "https://news.example/otters",
 )
+TEXT = f"{ARTICLE.title}\n\n{ARTICLE.text}"
 ABOUT = ["otters", "river", "weir", "keepers", "salmon"]
 
 
@@ -42,6 +45,24 @@ def make_posts(number: int = 30) -> list[Post]:
             Post(f"p{i}", text, created_at=datetime(2031, 3, 1 + i % 28, tzinfo=timezone.utc), extra=extra)
         )
     return posts
+
+
+def rows_of(posts: list[Post]) -> str:
+    """Posts as JSON lines."""
+    times = ({"created_at": str(post.created_at)} if post.created_at else {} for post in posts)
+    rows = ({"id": post.id, "text": post.text, **time, **post.extra} for post, time in zip(posts, times))
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture(scope="session")
+def corpus_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A corpus of sixty posts."""
+    from linker.corpus.builder import build_corpus
+
+    place = tmp_path_factory.mktemp("served")
+    (place / "posts.jsonl").write_text(rows_of(make_posts(60)))
+    build_corpus(place / "otters", [str(place / "posts.jsonl")], "distilled", PostColumns())
+    return place / "otters"
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from linker.annotation.session.session import Session
 from linker.annotation.session.session_file import SessionFile
 from linker.annotation.worker import InterruptedWorkError, Worker
 from linker.data.types import Post
-from tests.web.conftest import Client, make_posts
+from tests.web.conftest import Client, make_posts, rows_of
 from tests.web.test_projects_api import KEY, POSTS, Served, label
 
 PLACE = "0b" * 16
@@ -27,23 +26,16 @@ FURTHER = ALL[30:]
 
 
 def lines(posts: list[Post]) -> bytes:
-    return "".join(
-        json.dumps({"id": post.id, "text": post.text, "lang": "en"}) + "\n" for post in posts
-    ).encode()
+    return rows_of([replace(post, created_at=None, extra={"lang": "en"}) for post in posts]).encode()
 
 
-def add(served: Served, content: bytes | None = None, wait: bool = True) -> dict[str, Any]:
+def add(served: Served, content: bytes | None = None) -> dict[str, Any]:
     """Add posts, and wait for the end."""
     if content is not None:
         served.owner.post(f"/api/uploads/{PLACE}/files", params={"name": "posts.jsonl"}, content=content)
     answer = served.owner.post(f"/api/projects/{KEY}/posts", json={"files": PLACE})
     assert answer.status_code == 200, answer.text
-    while wait:
-        details: dict[str, Any] = served.owner.get(f"/api/projects/{KEY}").json()
-        if not details["step"]:
-            return details
-        time.sleep(0.02)
-    return {}
+    return served.settled()
 
 
 def events(session: Path) -> list[Event]:
@@ -235,11 +227,8 @@ def test_one_addition_at_a_time_by_the_owner_alone(served: Served, monkeypatch: 
 def test_only_posts_within_the_conditions_of_the_project_are_added(served: Served) -> None:
     project = served.projects.project(KEY)
     project.change(languages=("en",))
-    rows = [
-        {"id": "x", "text": "Otters of the weir", "lang": "de"},
-        {"id": "y", "text": "Otters", "lang": "en"},
-    ]
-    details = add(served, "".join(json.dumps(row) + "\n" for row in rows).encode())
+    posts = [Post("x", "Otters of the weir", extra={"lang": "de"}), Post("y", "Otters", extra={"lang": "en"})]
+    details = add(served, rows_of(posts).encode())
     assert (details["posts"], details["notes"][-1]) == (
         31,
         "1 of 2 posts are within --since, --until and --lang",

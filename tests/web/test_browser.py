@@ -14,13 +14,6 @@ from tests.web.conftest import make_posts
 pytestmark = needs_browser
 
 
-def press_label(browser: Browser, key: str) -> None:
-    """Press the key of a label and wait until another post is shown, or none."""
-    before = browser.post
-    browser.press(key)
-    browser.wait(lambda: not browser.all(".post .words") or browser.post != before)
-
-
 def test_a_whole_session_by_keyboard(browser: Browser, serve: Callable[..., Site]) -> None:
     site = serve(make_posts(9))
     ids = texts(site.folder)
@@ -29,7 +22,7 @@ def test_a_whole_session_by_keyboard(browser: Browser, serve: Callable[..., Site
 
     def label(key: str, value: str) -> None:
         labeled.append(("label", ids[browser.post], value, "Ada"))
-        press_label(browser, key)
+        browser.label(key)
 
     label("r", "relevant")
     label("n", "not")
@@ -109,8 +102,8 @@ def test_questions_are_answered_by_keyboard_and_hidden_from_others(
     assert browser.text(".questions .problem") == "Answer “Which frame?” first."
     browser.press("2", "r 1 and n")  # the focus is in the text, in which keys are letters
     site.stop()
-    press_label(browser, Keys.ENTER)
-    press_label(browser, "n")  # of which nothing is asked
+    browser.label(Keys.ENTER)
+    browser.label("n")  # of which nothing is asked
     browser.wait(lambda: "2 changes kept" in browser.text("#sync"))
     site.start()
     browser.saved()
@@ -133,7 +126,7 @@ def test_questions_are_answered_by_keyboard_and_hidden_from_others(
         browser.one("#tab-label").click()
         browser.wait(lambda: browser.post == first)
         if key:
-            press_label(browser, key)
+            browser.label(key)
             browser.saved()
         browser.one("#tab-posts").click()
         browser.wait(lambda: len(browser.all(".list > li")) == 6)
@@ -165,7 +158,7 @@ def test_hostile_posts_are_shown_as_what_they_are(browser: Browser, serve: Calla
             browser.run("return getComputedStyle(document.querySelector('.post .words')).unicodeBidi")
             == "plaintext"
         )
-        press_label(browser, "r")
+        browser.label("r")
     assert shown == {*HOSTILE[:4], "otters ␀ null ␛[31m escape ␇ bell", *HOSTILE[5:]}
     browser.one("#tab-posts").click()
     browser.wait(lambda: len(browser.all(".list > li")) == len(HOSTILE))

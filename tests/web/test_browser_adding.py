@@ -50,8 +50,7 @@ def test_people_go_on_labeling_while_posts_are_added(
     def label() -> None:
         kim.wait(lambda: kim.all(".post .words"))
         given.append(post := kim.post)
-        kim.press("r" if "otters" in post else "n")
-        kim.wait(lambda: not kim.all(".post .words") or kim.post != post)
+        kim.label("r" if "otters" in post else "n")
 
     try:
         browser.driver.get(f"{server.url}#project/otters")

@@ -10,29 +10,22 @@ import pytest
 
 pytest.importorskip("lance", reason="a corpus needs the extra `corpus`")
 
-from linker.corpus.builder import build_corpus
-from linker.data.io.columns import PostColumns
 from linker.web.api.corpus_search import CorpusSearch
 from linker.web.app import Served
 from tests.helpers.browser import Browser, Server, needs_browser
-from tests.web.conftest import ARTICLE, make_posts
-from tests.web.test_browser_look import NAMELESS, TWICE
-from tests.web.test_corpus_search import write
+from tests.web.conftest import TEXT
+from tests.web.test_browser_look import assert_named
 
 pytestmark = [needs_browser, pytest.mark.slow]
-TEXT = f"{ARTICLE.title}\n\n{ARTICLE.text}"
 
 
 @pytest.fixture
-def url(tmp_path: Path) -> Iterator[str]:
-    build_corpus(
-        tmp_path / "otters",
-        [str(write(tmp_path / "posts.jsonl", make_posts(60)))],
-        "distilled",
-        PostColumns(),
-    )
-    server = Server(Served(corpus=CorpusSearch(tmp_path / "otters")))
-    yield server.url
+def page(browser: Browser, corpus_folder: Path) -> Iterator[Browser]:
+    """The page of a corpus, on which an article is waited for."""
+    server = Server(Served(corpus=CorpusSearch(corpus_folder)))
+    browser.open(server.url, name=None)
+    browser.wait(lambda: browser.one("#search-article").is_displayed())
+    yield browser
     server.stop()
 
 
@@ -42,12 +35,11 @@ def search(browser: Browser) -> None:
     browser.wait(lambda: browser.one("main form [type=submit]").is_enabled())
 
 
-def test_from_an_article_to_a_file(browser: Browser, url: str, tmp_path: Path) -> None:
+def test_from_an_article_to_a_file(page: Browser, tmp_path: Path) -> None:
+    browser = page
     browser.driver.execute_cdp_cmd(
         "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
     )
-    browser.open(url, name=None)
-    browser.wait(lambda: browser.one("#search-article").is_displayed())
     assert "60 posts, 1 Mar 2031" in browser.text("main form .muted")
     browser.one("#search-article").send_keys(TEXT)
     search(browser)
@@ -70,9 +62,8 @@ def test_from_an_article_to_a_file(browser: Browser, url: str, tmp_path: Path) -
     assert {row["lang"] for row in rows} == {"de"}
 
 
-def test_what_is_typed_stays_while_other_pages_are_looked_at(browser: Browser, url: str) -> None:
-    browser.open(url, name=None)
-    browser.wait(lambda: browser.one("#search-article").is_displayed())
+def test_what_is_typed_stays_while_other_pages_are_looked_at(page: Browser) -> None:
+    browser = page
     browser.one("#search-article").send_keys(TEXT)
     browser.one("#tab-rank").click()
     browser.wait(lambda: browser.one("#rank-article-1").is_displayed())
@@ -80,10 +71,9 @@ def test_what_is_typed_stays_while_other_pages_are_looked_at(browser: Browser, u
     browser.wait(lambda: browser.one("#search-article").get_property("value") == TEXT)
 
 
-def test_a_fault_is_shown_and_everything_has_a_name(browser: Browser, url: str) -> None:
+def test_a_fault_is_shown_and_everything_has_a_name(page: Browser) -> None:
+    browser = page
     browser.size(360, 740, phone=True)
-    browser.open(url, name=None)
-    browser.wait(lambda: browser.one("#search-article").is_displayed())
     browser.one("#search-article").send_keys("http://127.0.0.1:9/page")
     browser.one("main form [type=submit]").click()
     browser.wait(lambda: "127.0.0.1" in browser.text("main .problem"))
@@ -92,5 +82,4 @@ def test_a_fault_is_shown_and_everything_has_a_name(browser: Browser, url: str) 
     browser.one("#search-article").send_keys(TEXT)
     search(browser)
     assert browser.run("return document.documentElement.scrollWidth") == 360
-    assert browser.run(NAMELESS) == []
-    assert browser.run(TWICE) == []
+    assert_named(browser)

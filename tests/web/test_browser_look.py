@@ -149,6 +149,11 @@ return ids.filter((id, i) => ids.indexOf(id) !== i)
 """
 
 
+def assert_named(browser: Browser) -> None:
+    """All that can be used has a name, and no id is there twice."""
+    assert (browser.run(NAMELESS), browser.run(TWICE)) == ([], [])
+
+
 def test_everything_has_a_name_and_the_focus_is_seen(browser: Browser, serve: Callable[..., Site]) -> None:
     site = serve()
     browser.open(site.url)
@@ -156,8 +161,7 @@ def test_everything_has_a_name_and_the_focus_is_seen(browser: Browser, serve: Ca
     for tab in ("#tab-label", "#tab-posts", "#tab-rank"):
         browser.one(tab).click()
         browser.wait(lambda: browser.all("main h1, main h2"))
-        assert browser.run(NAMELESS) == []
-        assert browser.run(TWICE) == []
+        assert_named(browser)
         seen = set()
         browser.run("document.activeElement.blur()")
         for _ in range(25):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from linker.web.api.projects import Projects
 from linker.web.app import Served
 from tests.helpers.browser import Browser, Server, needs_browser
 from tests.web.conftest import ARTICLE, make_posts
-from tests.web.test_browser_look import NAMELESS, TWICE
+from tests.web.test_browser_look import assert_named
 
 pytestmark = [needs_browser, pytest.mark.slow]
 
@@ -75,10 +74,6 @@ def create(browser: Browser) -> None:
     browser.wait(lambda: browser.one("#part-progress").is_displayed())
 
 
-def _is_past(browser: Browser, post: str) -> bool:
-    return not browser.all(".post .words") or browser.post != post
-
-
 def label_all(browser: Browser, url: str, name: str, relevant: Callable[[str], bool]) -> int:
     """Open a person's link and label until nothing is left; the number of posts."""
     browser.driver.get("about:blank")
@@ -93,10 +88,8 @@ def label_all(browser: Browser, url: str, name: str, relevant: Callable[[str], b
     assert not browser.one("#tab-project").is_displayed()
     number = 0
     while browser.all(".post .words"):
-        post = browser.post
-        browser.press("r" if relevant(post) else "n")
+        browser.label("r" if relevant(browser.post) else "n")
         number += 1
-        browser.wait(partial(_is_past, browser, post))
         if not browser.all(".post .words"):
             browser.wait(lambda: browser.all(".post .words") or "No posts left" in browser.text(".post"))
     browser.saved()
@@ -218,9 +211,7 @@ def test_own_labels_have_keys_and_names(browser: Browser, url: str, posts_file: 
     buttons = browser.all(".choices button")
     assert [one.get_property("textContent") for one in buttons] == ["01", "12", "23", "34", "UndoU"]
     assert "https://social.example/p" in str(browser.one(".chips a").get_attribute("href"))
-    post = browser.post
-    browser.press("4")
-    browser.wait(lambda: browser.post != post)
+    browser.label("4")
     browser.saved()
     assert browser.text("#found") == "1"
     browser.press("r")  # no label of a scale
@@ -248,8 +239,7 @@ def test_everything_has_a_name_and_fits_on_a_phone(
         .map((e) => e.outerHTML.slice(0, 80))"""
 
     def check() -> None:
-        assert browser.run(NAMELESS) == []
-        assert browser.run(TWICE) == []
+        assert_named(browser)
         for width in (360, 320, 1280):
             browser.size(width, 740, phone=width < 400)
             assert browser.run(fits), width

@@ -20,38 +20,20 @@ pytest.importorskip("lance", reason="a corpus needs the extra `corpus`")
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
 from linker.data.io.columns import PostColumns
-from linker.data.types import Post
 from linker.ranking.request import RankRequest
 from linker.web.api import corpus_search
 from linker.web.api.corpus_search import CorpusSearch
 from linker.web.api.rankings import read_article
 from linker.web.app import Served, create_app
 from linker.web.server.access import Access
-from tests.web.conftest import ARTICLE, Client, make_posts
+from tests.web.conftest import ARTICLE, TEXT, Client, make_posts, rows_of
 
-TEXT = f"{ARTICLE.title}\n\n{ARTICLE.text}"
 COUNT = 60
 
 
-def write(path: Path, posts: list[Post]) -> Path:
-    rows = (
-        {"id": post.id, "text": post.text, "created_at": str(post.created_at), **post.extra} for post in posts
-    )
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("served")
-    file = write(place / "posts.jsonl", make_posts(COUNT))
-    build_corpus(place / "otters", [str(file)], "distilled", PostColumns())
-    return place / "otters"
-
-
-@pytest.fixture(scope="module")
-def corpus(folder: Path) -> CorpusSearch:
-    return CorpusSearch(folder)
+def corpus(corpus_folder: Path) -> CorpusSearch:
+    return CorpusSearch(corpus_folder)
 
 
 @pytest.fixture
@@ -79,8 +61,8 @@ def test_it_says_what_it_holds(client: Client) -> None:
     }
 
 
-def test_posts_and_scores_are_those_of_the_corpus(client: Client, folder: Path) -> None:
-    expected = Corpus.open(folder).rank(TEXT, top=20)
+def test_posts_and_scores_are_those_of_the_corpus(client: Client, corpus_folder: Path) -> None:
+    expected = Corpus.open(corpus_folder).rank(TEXT, top=20)
     answer = found(client)
     assert [(post["rank"], post["id"], post["score"]) for post in answer["posts"]] == [
         (ranked.rank, ranked.post.id, ranked.score) for ranked in expected
@@ -109,7 +91,7 @@ def test_pages_make_the_whole_ranking(client: Client) -> None:
     assert pages == whole
 
 
-def test_conditions_filter_without_changing_scores(client: Client, folder: Path) -> None:
+def test_conditions_filter_without_changing_scores(client: Client, corpus_folder: Path) -> None:
     conditions = {"languages": ["de"], "since": "2031-03-10T00:00:00Z", "until": "2031-03-20T00:00:00Z"}
     answer = found(client, top=200, **conditions)
     scores = {post["id"]: post["score"] for post in found(client, top=200)["posts"]}
@@ -120,7 +102,7 @@ def test_conditions_filter_without_changing_scores(client: Client, folder: Path)
         assert post["score"] == scores[post["id"]]
     reached = found(client, top=200, threshold=answer["posts"][2]["score"], **conditions)
     assert [post["id"] for post in reached["posts"]] == [post["id"] for post in answer["posts"][:3]]
-    expected = Corpus.open(folder).rank(TEXT, top=None, lang="de")
+    expected = Corpus.open(corpus_folder).rank(TEXT, top=None, lang="de")
     assert len(found(client, top=200, languages=["de"])["posts"]) == len(expected)
 
 
@@ -217,18 +199,21 @@ def test_a_token_is_needed_where_there_is_one(corpus: CorpusSearch) -> None:
 
 
 def test_added_posts_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    posts = make_posts(12)
-    folder = tmp_path / "growing"
-    build_corpus(folder, [str(write(tmp_path / "a.jsonl", posts[:6]))], "distilled", PostColumns())
+    posts, folder, file = make_posts(12), tmp_path / "growing", tmp_path / "posts.jsonl"
+    file.write_text(rows_of(posts[:6]))
+    build_corpus(folder, [str(file)], "distilled", PostColumns())
     with Client(create_app(Served(corpus=CorpusSearch(folder)))) as client:
         assert len(found(client, top=50)["posts"]) == 6
-        add_to_corpus(folder, [str(write(tmp_path / "b.jsonl", posts))], None, PostColumns())
+        file.write_text(rows_of(posts))
+        add_to_corpus(folder, [str(file)], None, PostColumns())
         monkeypatch.setattr(corpus_search, "_REFRESH_SECONDS", 0.0)
         assert len(found(client, top=50)["posts"]) == 12
         assert client.get("/api/corpus").json()["posts"] == 12
 
 
-def test_searches_at_once_are_those_made_one_by_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_searches_at_once_are_those_made_one_by_one(
+    corpus_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(corpus_search, "cores", lambda: 4)
     texts = [
         f"{TEXT} {number} {word}" for number, word in enumerate(["otters", "bridge", "storm", "river"] * 3)
@@ -237,10 +222,10 @@ def test_searches_at_once_are_those_made_one_by_one(folder: Path, monkeypatch: p
     def search(corpus: CorpusSearch, text: str) -> dict:
         return corpus.search(read_article(text), RankRequest(top=5, explain=True))
 
-    served = CorpusSearch(folder)  # nothing is loaded yet
+    served = CorpusSearch(corpus_folder)  # nothing is loaded yet
     with ThreadPoolExecutor(len(texts)) as pool:
         at_once = list(pool.map(partial(search, served), texts))
-    assert at_once == [search(CorpusSearch(folder), text) for text in texts]
+    assert at_once == [search(CorpusSearch(corpus_folder), text) for text in texts]
 
 
 def test_the_description_names_every_endpoint(client: Client) -> None:

@@ -87,9 +87,7 @@ def test_a_project_behind_a_proxy(
         browser.driver.get("about:blank")
         browser.driver.get(link)
         browser.ready()
-        post = browser.post
-        browser.press("r")
-        browser.wait(lambda: browser.post != post)
+        browser.label("r")
         browser.saved()
         browser.one("#open-help").click()
         browser.one("#sign-out").click()
