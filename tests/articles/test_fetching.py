@@ -147,14 +147,8 @@ def test_the_header_names_the_charset(site) -> None:
 
 
 def test_a_page_over_the_limit_is_given_up_before_its_end(site) -> None:
-    def endless(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Type", "text/html")
-        handler.end_headers()
-        while not site.closed.is_set():
-            handler.wfile.write(b"<p>again</p>" * 1000)
-
-    assert "larger than 1 MiB" in failure(site.call("/a", endless), max_bytes=1 << 20)
+    endless = site.drip("/a", b"<p>again</p>" * 1000, 0)
+    assert "larger than 1 MiB" in failure(endless, max_bytes=1 << 20)
     announced = site.on("/b", "<p>x", Content_Length=str(1 << 40))
     assert "larger than 10 MiB" in failure(announced)
     assert len(fetch(site.on("/c", b"x" * 5000), allow_private=True, max_bytes=5000).content) == 5000
@@ -189,22 +183,9 @@ def test_gzip_whole_in_parts_cut_and_damaged(site, article_html: str) -> None:
 
 
 def test_the_deadline_covers_slow_drips(site) -> None:
-    def drip(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Type", "text/html")
-        handler.end_headers()
-        while not site.closed.wait(0.03):
-            handler.wfile.write(b".")
-
-    def dripping_headers(handler: BaseHTTPRequestHandler) -> None:
-        handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
-        while not site.closed.wait(0.03):
-            handler.wfile.write(b"X-A: b\r\n")
-
-    assert "within 0.3 seconds" in failure(site.call("/a", drip), deadline=0.3)
-    assert "within 0.3 seconds" in failure(site.call("/b", dripping_headers), deadline=0.3)
     silent = site.call("/c", lambda handler: site.closed.wait(30) and None)
-    assert "within 0.3 seconds" in failure(silent, deadline=0.3)
+    for url in (site.drip("/a"), site.drip("/b", b"X-A: b\r\n", head=False), silent):
+        assert "within 0.3 seconds" in failure(url, deadline=0.3)
 
 
 def test_the_deadline_is_one_for_all_redirects_together(site) -> None:

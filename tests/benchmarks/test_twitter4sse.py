@@ -1,21 +1,16 @@
 """The pairs of the Twitter4SSE benchmark: ids, further pairs, the order of the runs."""
 
-import gzip
 import json
 
 from benchmarks.papers.twitter4sse import every_pair, further_pairs, tweet_objects
 from linker.data.io.columns import SingleFileColumns
 from linker.data.readers.pairs_file import SingleFile
+from tests.helpers.tweets import read_pairs, write
 
 PARENTS = {
     "reply": "officials say the bridge in the harbor is closed until friday",
     "quote": "the museum opens its new wing of modern paintings on monday",
 }
-
-
-def write(path, records):
-    with gzip.open(path, "wt", encoding="utf-8") as file:
-        file.writelines(json.dumps(record) + "\n" for record in records)
 
 
 def archives(folder):
@@ -39,7 +34,7 @@ def archives(folder):
 
 def test_every_tweet_keeps_its_own_parent_when_the_archives_are_read_together(tmp_path):
     every_pair(archives(tmp_path), tmp_path / "every.jsonl.gz")
-    found = map(json.loads, gzip.decompress((tmp_path / "every.jsonl.gz").read_bytes()).splitlines())
+    found = read_pairs(tmp_path / "every.jsonl.gz")
     assert {pair["kind"]: pair["anchor_text"] for pair in found} == PARENTS
 
 

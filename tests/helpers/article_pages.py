@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
+from typing import TypeVar
 
 import pytest
 
@@ -80,6 +81,21 @@ class Site:
         self.answers[path] = answer
         return self.address(path)
 
+    def drip(self, path: str, piece: bytes = b".", wait: float = 0.03, head: bool = True) -> str:
+        """Answer requests for `path` with pieces, again and again, after a whole head or within it."""
+
+        def answer(handler: BaseHTTPRequestHandler) -> None:
+            if head:
+                handler.send_response(200)
+                handler.send_header("Content-Type", "text/html")
+                handler.end_headers()
+            else:
+                handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
+            while not self.closed.wait(wait):
+                handler.wfile.write(piece)
+
+        return self.call(path, answer)
+
     def address(self, path: str) -> str:
         """The address of a path."""
         return self.url + path
@@ -88,21 +104,23 @@ class Site:
         """Called before the client can know an answer."""
 
 
+S = TypeVar("S", bound=Site)
+
+
 @contextmanager
-def serving() -> Iterator[Site]:
-    """A site on 127.0.0.1."""
-    served = Site()
-    with listening(served.serve) as served.port:
+def serving(site: S) -> Iterator[S]:
+    """Let a site be asked on 127.0.0.1."""
+    with listening(site.serve) as site.port:
         try:
-            yield served
+            yield site
         finally:
-            served.closed.set()
+            site.closed.set()
 
 
 @pytest.fixture
 def site() -> Iterator[Site]:
     """A site on 127.0.0.1."""
-    with serving() as site:
+    with serving(Site()) as site:
         yield site
 
 

@@ -5,15 +5,13 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
 
 from linker.articles import transport
-from tests.helpers.article_pages import Site
-from tests.helpers.loopback_server import listening
+from tests.helpers.article_pages import Site, serving
 
 #: A host in this domain resolves to the server, but counts as an address of a private network.
 PRIVATE = "private.test"
@@ -79,17 +77,6 @@ def _missing(handler: BaseHTTPRequestHandler) -> None:
     handler.end_headers()
 
 
-@contextmanager
-def serving() -> Iterator[Web]:
-    """A web on 127.0.0.1."""
-    served = Web()
-    with listening(served.serve) as served.port:
-        try:
-            yield served
-        finally:
-            served.closed.set()
-
-
 def names_on_loopback(patch: pytest.MonkeyPatch) -> None:
     """Let all names below `.test` lead to this machine, and count as public except `private.test`."""
     real = socket.getaddrinfo
@@ -109,5 +96,5 @@ def names_on_loopback(patch: pytest.MonkeyPatch) -> None:
 def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
     """A web on 127.0.0.1 whose hosts end in `.test`."""
     names_on_loopback(monkeypatch)
-    with serving() as web:
+    with serving(Web()) as web:
         yield web

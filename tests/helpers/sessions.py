@@ -4,6 +4,7 @@ import shutil
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from linker.annotation.session.events import Event
 from linker.annotation.session.session import Session
@@ -35,6 +36,10 @@ def _template(overlap: float, rule: str, strategy: str) -> Path:
         guidelines="Relevant: about the *bridge*.",
     ).close()  # fmt: skip
     return folder
+
+
+def create(folder: Path, **options: Any) -> Session:
+    return Session.create(folder, [ARTICLE], POSTS, "bm25", **options)
 
 
 def fresh(

@@ -23,14 +23,7 @@ from linker.training.rng_state import seed_everything
 from linker.training.trainer import Trainer
 from linker.training.training_state import TrainingTask
 from tests.conftest import toy_posts
-
-ENCODERS = {
-    "star_transformer": {"type": "star_transformer", "num_heads": 2, "head_dim": 8},
-    "cnn": {"type": "cnn", "num_filters": 8, "hidden_dim": 16},
-    "gru": {"type": "gru", "hidden_dim": 16},
-    "bigru": {"type": "bigru", "hidden_dim": 16},
-    "mean": "mean",
-}
+from tests.helpers.encoders import ENCODERS
 
 
 def siamese(encoder="star_transformer", seed=1, data=None) -> SiameseModel:

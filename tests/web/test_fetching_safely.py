@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import gzip
 import socket
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from typing import Any
 
 import httpcore
@@ -19,6 +17,7 @@ from linker.articles import transport
 from linker.data.types import Post
 from linker.web.api import rankings
 from linker.web.app import Served, create_app
+from tests.helpers.article_pages import Site, serving
 from tests.web.conftest import Client
 
 PUBLIC, OTHER_PUBLIC = "93.184.216.34", "198.41.0.4"
@@ -28,58 +27,24 @@ PAGE = b"<html><body><article><h1>Otters</h1>" + b"".join(
 )
 NO_PUBLIC = "not an address of the public internet"
 
-Answer = Callable[[BaseHTTPRequestHandler], None]
 
-
-class Internet:
+class Internet(Site):
     """Answers by path, names by what their server says, and what was connected to."""
 
-    def __init__(self, port: int) -> None:
-        self.port = port
-        self.pages: dict[str, Answer] = {}
-        self.names: dict[str, list[list[str]]] = {}
-        self.requests: list[str] = []
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: dict[str, list[list[str]]] = {"news.test": [[PUBLIC]], "other.test": [[OTHER_PUBLIC]]}
         self.connections: list[str] = []
         self.lookups: list[str] = []
-        self.closed = threading.Event()
 
-    def page(self, path: str, body: bytes = PAGE, status: int = 200, **headers: str) -> str:
+    def address(self, path: str) -> str:
         """The address of a page of a public host."""
-
-        def answer(handler: BaseHTTPRequestHandler) -> None:
-            handler.send_response(status)
-            for name, value in {
-                "Content_Type": "text/html",
-                "Content_Length": str(len(body)),
-                **headers,
-            }.items():
-                handler.send_header(name.replace("_", "-"), value)
-            handler.end_headers()
-            handler.wfile.write(body)
-
-        self.pages[path] = answer
         return f"http://news.test{path}"
 
 
 @pytest.fixture
 def internet(monkeypatch: pytest.MonkeyPatch) -> Iterator[Internet]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            net.requests.append(self.path)
-            self.close_connection = True
-            try:
-                net.pages[self.path](self)
-            except OSError:
-                pass
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    net = Internet(server.server_port)
-    net.names = {"news.test": [[PUBLIC]], "other.test": [[OTHER_PUBLIC]]}
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    net = Internet()
     lookup, connect = socket.getaddrinfo, httpcore.SyncBackend.connect_tcp
 
     def looked_up(host: str, port: int, *rest: Any, **more: Any) -> Any:
@@ -96,10 +61,8 @@ def internet(monkeypatch: pytest.MonkeyPatch) -> Iterator[Internet]:
 
     monkeypatch.setattr(transport.socket, "getaddrinfo", looked_up)
     monkeypatch.setattr(httpcore.SyncBackend, "connect_tcp", connected)
-    yield net
-    net.closed.set()
-    server.shutdown()
-    server.server_close()
+    with serving(net):
+        yield net
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +80,7 @@ def refused(client: Client, address: str) -> str:
 
 
 def test_a_public_page_is_fetched_and_ranked_for(client: Client, internet: Internet) -> None:
-    answer = client.post("/api/rank", json={"article": internet.page("/a"), "source": "posts"}).json()
+    answer = client.post("/api/rank", json={"article": internet.on("/a", PAGE), "source": "posts"}).json()
     assert answer["article"]["text"].count("otters") == 20
     assert answer["posts"][0]["id"] == "1"
     assert (internet.connections, internet.lookups) == ([PUBLIC], ["news.test"])
@@ -161,15 +124,15 @@ def test_other_schemes_that_look_like_texts_are_texts(client: Client, internet: 
 )  # fmt: skip
 def test_redirects_inside_are_refused(client: Client, internet: Internet, target: str) -> None:
     internet.names["inside.test"] = [["10.0.0.7"]]
-    internet.page("/secret")
-    assert NO_PUBLIC in refused(client, internet.page("/a", status=302, Location=target))
+    internet.on("/secret", PAGE)
+    assert NO_PUBLIC in refused(client, internet.on("/a", PAGE, status=302, Location=target))
     assert (internet.requests, internet.connections) == (["/a"], [PUBLIC])
 
 
 def test_a_name_that_changes_its_address_after_the_check_gains_nothing(
     client: Client, internet: Internet
 ) -> None:
-    internet.page("/a")
+    internet.on("/a", PAGE)
     internet.names["rebinding.test"] = [[PUBLIC], ["127.0.0.1"]]
     assert (
         client.post("/api/rank", json={"article": "http://rebinding.test/a", "source": "posts"}).status_code
@@ -181,29 +144,17 @@ def test_a_name_that_changes_its_address_after_the_check_gains_nothing(
 
 
 def test_endless_headers_are_given_up(client: Client, internet: Internet) -> None:
-    def headers(handler: BaseHTTPRequestHandler) -> None:
-        handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
-        while not internet.closed.is_set():
-            handler.wfile.write(b"X-A: " + b"b" * 1000 + b"\r\n")
-
-    internet.pages["/a"] = headers
-    assert "broke off" in refused(client, "http://news.test/a")
+    headers = internet.drip("/a", b"X-A: " + b"b" * 1000 + b"\r\n", 0, head=False)
+    assert "broke off" in refused(client, headers)
 
 
 def test_a_page_that_drips_ends_at_the_deadline_of_the_server(
     client: Client, internet: Internet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rankings, "_FETCH_SECONDS", 0.4)
-
-    def drip(handler: BaseHTTPRequestHandler) -> None:
-        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
-        while not internet.closed.wait(0.03):
-            handler.wfile.write(b"X-A: b\r\n")
-
-    internet.pages["/a"] = drip
-    assert "no answer within" in refused(client, "http://news.test/a")
+    assert "no answer within" in refused(client, internet.drip("/a"))
 
 
 def test_a_page_has_at_most_five_mebibytes(client: Client, internet: Internet) -> None:
     bomb = gzip.compress(bytes(6 << 20))
-    assert "larger than 5 MiB" in refused(client, internet.page("/a", bomb, Content_Encoding="gzip"))
+    assert "larger than 5 MiB" in refused(client, internet.on("/a", bomb, Content_Encoding="gzip"))

@@ -15,18 +15,13 @@ import pytest
 from linker.annotation.formats import write
 from linker.annotation.formats.label_format import LabeledPost
 from linker.common.errors import DataError
-from linker.data.labels.reading import read_labels
 from linker.data.labels.records import ImportedLabel
 from linker.data.labels.values import LabelValue
 from linker.data.types import Post
+from tests.annotation.formats.test_label_formats import GOLDEN, read
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "annotation"
 NOON = datetime(2026, 3, 1, 12, 30, 15, tzinfo=timezone.utc)
 DATASET = "post_id,abstract,included\np0,otters,\np1,the bus,\np2,otters again,\n"
-
-
-def read(path: Path, format: str | None = None) -> list[ImportedLabel]:
-    return list(read_labels(path, format).labels)
 
 
 def facts(labels: list[ImportedLabel]) -> list[tuple[str, str | None, str, str]]:

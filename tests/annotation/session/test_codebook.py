@@ -15,13 +15,9 @@ from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
 from linker.config import build
 from tests.helpers.label_histories import QUESTIONS
-from tests.helpers.sessions import ARTICLE, POSTS
+from tests.helpers.sessions import create
 
 ASKED: list[dict[str, Any]] = [{"key": "irony", "text": "Ironic?", "kind": "yes_no", "required": True}]
-
-
-def create(folder: Path, questions: list[dict[str, Any]]) -> Session:
-    return Session.create(folder, [ARTICLE], POSTS, "bm25", questions=questions, overlap=1.0)
 
 
 def answers(session: Session, resolved: bool = False) -> dict[str | None, Any]:
@@ -31,7 +27,7 @@ def answers(session: Session, resolved: bool = False) -> dict[str | None, Any]:
 
 
 def test_answers_are_recorded_changed_and_taken_back_with_their_label(tmp_path: Path) -> None:
-    session = create(tmp_path / "job", QUESTIONS)
+    session = create(tmp_path / "job", questions=QUESTIONS, overlap=1.0)
     first = Event("label", "kim", "p1", "relevant", answers={"tone": 2, "why": " so "}, id="once-1234")
     for event in (first, first, Event("answers", "kim", "p1", answers={"tone": -1})):
         session.act(event)
@@ -57,7 +53,7 @@ def test_answers_are_recorded_changed_and_taken_back_with_their_label(tmp_path: 
 def test_what_no_question_allows_is_refused(
     kind: Any, value: Any, given: Any, message: str, tmp_path: Path
 ) -> None:
-    with create(tmp_path / "job", ASKED) as session:
+    with create(tmp_path / "job", questions=ASKED) as session:
         with pytest.raises(LinkerError, match=message):
             session.act(Event(kind, "kim", "p1", value, answers=given))
         assert session.number_of_events == 0
@@ -81,7 +77,7 @@ def test_codebooks_are_checked(change: dict[str, Any], message: str) -> None:
 
 
 def test_answers_of_a_post_are_the_decided_ones_else_the_most_frequent(tmp_path: Path) -> None:
-    session = create(tmp_path / "job", QUESTIONS)
+    session = create(tmp_path / "job", questions=QUESTIONS, overlap=1.0)
     given: list[dict[str, Any]] = [
         {"tone": 2, "why": "a", "frame_code": "None"},
         {"tone": 2, "frame_code": "=a"},
@@ -101,7 +97,10 @@ def test_imports_name_unknown_answers_and_count_those_to_other_questions(tmp_pat
     path.write_text(
         "post_id,label,annotator,answer_tone,answer_frame_code\np1,yes,kim,2,\np2,yes,kim,,none\n"
     )
-    with create(tmp_path / "one", QUESTIONS) as one, create(tmp_path / "two", ASKED) as two:
+    with (
+        create(tmp_path / "one", questions=QUESTIONS) as one,
+        create(tmp_path / "two", questions=ASKED) as two,
+    ):
         one.import_labels(read(path).labels)
         assert answers(one) == {"kim": {"tone": 2}}
         left_out = two.import_labels(read(path).labels).left_out
@@ -114,7 +113,7 @@ def test_imports_name_unknown_answers_and_count_those_to_other_questions(tmp_pat
 
 
 def test_sessions_of_the_first_format_stay_usable(tmp_path: Path) -> None:
-    create(tmp_path / "job", []).close()
+    create(tmp_path / "job").close()
     with sqlite3.connect(tmp_path / "job" / "session.sqlite") as database:
         drop = "ALTER TABLE events DROP COLUMN"
         database.executescript(f"{drop} answers; {drop} blind; PRAGMA user_version = 1")

@@ -10,13 +10,9 @@ from linker.annotation.session.label_set import LabelSet, label_set_problem
 from linker.annotation.session.session import Session
 from linker.common.errors import DataError, LinkerError
 from linker.data.labels.records import ImportedLabel
-from tests.helpers.sessions import ARTICLE, POSTS
+from tests.helpers.sessions import create
 
 SCALE = [{"name": str(n), "value": "relevant" if n > 1 else "not"} for n in range(4)]
-
-
-def create(folder: Path, **options: Any) -> Session:
-    return Session.create(folder, [ARTICLE], POSTS, "bm25", **options)
 
 
 def test_a_scale_counts_by_its_threshold_and_is_undone_like_any_label(tmp_path: Path) -> None:

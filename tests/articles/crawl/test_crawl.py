@@ -63,17 +63,6 @@ def articles(tmp_path: Path) -> list[dict[str, str]]:
     return [json.loads(line) for line in lines]
 
 
-def drip(web: Web) -> Any:
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Type", "text/html")
-        handler.end_headers()
-        while not web.closed.wait(0.1):
-            handler.wfile.write(b" ")
-
-    return answer
-
-
 def build(web: Web, each: int = 5) -> dict[str, str]:
     """Hosts with pages of each kind, some hundred in all; returns the expected state by address."""
     expected: dict[str, str] = {}
@@ -101,7 +90,7 @@ def build(web: Web, each: int = 5) -> dict[str, str]:
         web.on(f"down{i}.test/robots.txt", status=503)
         expected[web.on(f"down{i}.test/a-story", ARTICLE_HTML)] = "server error"
     expected[web.on("large.test/a-story", b"<html>" + b"x" * (3 << 20))] = "too large"
-    expected[web.call("slow.test/a-story", drip(web))] = "too slow"
+    expected[web.drip("slow.test/a-story", b" ", 0.1)] = "too slow"
     expected[web.on(f"{PRIVATE}/a-story", ARTICLE_HTML)] = "refused address"
     expected[web.address(f"{MISSING}/a-story")] = "host not found"
     expected["http://127.0.0.2/a-story"] = "not an address"

@@ -12,29 +12,14 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.forked import run_linker
-
-SUBJECTS = ("otters", "bridge", "harvest", "library", "election", "museum", "railway", "stadium")
+from tests.mining.test_mine_links import post, url, write
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Sixteen posts with cards about eight articles, and one without a link."""
-    rows: list[dict[str, object]] = [{"id": "plain", "text": "no link in this post"}]
-    for n in range(16):
-        subject = SUBJECTS[n % 8]
-        url = f"https://www.news{n % 8}.example/2026/01/story-about-{subject}?fbclid=x"
-        title = f"Protest over {subject}{n % 8} continues"
-        rows.append(
-            {
-                "id": f"p{n}",
-                "text": f"{title}: neighbors{n} complain{n} about{n} {subject} loudly {url}",
-                "created_at": f"2026-01-{n % 8 + 1:02}T12:00:00Z",
-                "card_url": url,
-                "card_title": title,
-                "card_description": f"Officials{n % 8} of {subject} explained{n % 8} their plans{n % 8}.",
-            }
-        )
-    (tmp_path / "posts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    posts = (post(n, n % 8) for n in range(16))
+    write(tmp_path / "posts.jsonl", [{"id": "plain", "text": "no link in this post"}, *posts])
     return tmp_path
 
 
@@ -52,28 +37,18 @@ def test_the_table_and_the_folder(folder: Path) -> None:
     ]
     posts = (folder / "set" / "posts.jsonl").read_text(encoding="utf-8")
     assert "https://" not in posts
-    assert "Protest over" not in posts
-    assert json.loads(posts.splitlines()[0])["text"] == "neighbors0 complain0 about0 otters loudly"
+    assert json.loads(posts.splitlines()[0])["text"] == "opinion0 neighbors0 complain0 council0"
 
 
 def test_links_without_an_article_are_written_for_fetching(folder: Path) -> None:
-    known = {
-        "id": "known",
-        "url": "https://news3.example/2026/01/story-about-library",
-        "title": "T",
-        "text": "some words of it",
-    }
-    (folder / "known.jsonl").write_text(json.dumps(known) + "\n", encoding="utf-8")
-    done = run_linker(
-        folder,
-        *("mine", "links", "posts.jsonl", "--articles", "known.jsonl", "--out", "set"),
-        *("--missing", "links.jsonl"),
-    )
+    write(folder / "known.jsonl", [{"id": "known", "url": url(3), "title": "T", "text": "some words of it"}])
+    given = ("posts.jsonl", "--articles", "known.jsonl", "--out", "set", "--missing", "links.jsonl")
+    done = run_linker(folder, "mine", "links", *given)
     assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in (folder / "links.jsonl").read_text(encoding="utf-8").splitlines()]
     assert len(rows) == 7
-    assert rows[0] == {"url": "https://www.news0.example/2026/01/story-about-otters?fbclid=x", "posts": 2}
-    assert not any("news3" in row["url"] for row in rows)
+    assert rows[0] == {"url": url(0), "posts": 2}
+    assert not any("library" in row["url"] for row in rows)
 
 
 def test_training_reads_the_folder(folder: Path) -> None:

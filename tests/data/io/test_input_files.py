@@ -20,6 +20,7 @@ from linker.data.files.streams import zstd
 from linker.data.identity import content_id
 from linker.data.io.input_files import check_inputs, input_files
 from linker.data.io.records import read_posts
+from tests.data.io.test_content_ids import ids
 
 fsspec = pytest.importorskip("fsspec", reason="the package fsspec (comes with torch) is not installed")
 
@@ -60,10 +61,6 @@ def place(request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
         fill("memory://bucket/posts")
         yield "memory://bucket/posts"
         fsspec.filesystem("memory").rm("/bucket", recursive=True)
-
-
-def ids(*paths: str) -> list[str]:
-    return [post.id for post in read_posts(list(paths))]
 
 
 @pytest.mark.parametrize("slash", ["", "/"])

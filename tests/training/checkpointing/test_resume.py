@@ -41,6 +41,12 @@ def checkpoint_of(folder: Path, out: str) -> Path:
     return folder / f"{out}-log" / "checkpoint.safetensors"
 
 
+def ends_as_whole(folder: Path, out: str, *more: str) -> None:
+    """Train on; it ends as if nothing had happened."""
+    assert run(folder, *train(out, *more))[0] == 0
+    assert outcome(folder, out) == outcome(folder, "whole")
+
+
 def test_a_run_killed_at_random_ends_as_if_nothing_had_happened(uninterrupted, out):
     _survives_kills(uninterrupted, out, 2)
 
@@ -103,8 +109,7 @@ class DieWhileSaving:
 def test_a_kill_in_the_middle_of_a_save_changes_nothing(workplace, out, point, nth):
     code, _ = run(workplace, *train(out), prepare=DieWhileSaving(point, nth))
     assert code == -signal.SIGKILL
-    assert run(workplace, *train(out, "--resume"))[0] == 0
-    assert outcome(workplace, out) == outcome(workplace, "whole")
+    ends_as_whole(workplace, out, "--resume")
     assert not [p for p in (workplace / f"{out}-log").iterdir() if p.name.startswith(".")]
 
 
@@ -161,8 +166,7 @@ def test_an_unfinished_run_is_not_started_again_by_mistake(workplace, out):
     assert "epoch 2, batch 2 of 6" in err
     assert "--resume" in err
     assert "--overwrite" in err
-    assert run(workplace, *train(out, "--overwrite"))[0] == 0
-    assert outcome(workplace, out) == outcome(workplace, "whole")
+    ends_as_whole(workplace, out, "--overwrite")
 
 
 @pytest.mark.slow
@@ -236,8 +240,7 @@ def test_other_data_are_refused(workplace, out):
         posts.write_text(before)
     assert code == 2
     assert "other data" in err
-    assert run(workplace, *train(out, "--resume"))[0] == 0
-    assert outcome(workplace, out) == outcome(workplace, "whole")
+    ends_as_whole(workplace, out, "--resume")
 
 
 def test_contradictory_options_are_refused(workplace, out):
@@ -331,8 +334,7 @@ def test_without_the_right_to_write_the_model_the_run_ends_and_can_resume(workpl
     assert code == 2, err
     last = err.strip().splitlines()[-1]
     assert re.match(r"error: .*model\.safetensors: cannot be written \(Permission denied\)", last), err
-    assert run(workplace, *train(out, "--resume"))[0] == 0
-    assert outcome(workplace, out) == outcome(workplace, "whole")
+    ends_as_whole(workplace, out, "--resume")
 
 
 def test_a_log_that_cannot_be_made_is_reported_before_training(workplace, out):
@@ -365,8 +367,7 @@ def test_a_log_that_cannot_be_written_ends_the_run_which_resumes(workplace, out)
     assert code == 2
     assert err.splitlines()[-1].startswith("error: ")
     assert "No space left on device" in err
-    assert run(workplace, *train(out, "--resume"))[0] == 0
-    assert outcome(workplace, out) == outcome(workplace, "whole")
+    ends_as_whole(workplace, out, "--resume")
 
 
 def test_a_folder_in_the_place_of_a_checkpoint_is_named_and_replaced(workplace, out):
@@ -374,5 +375,4 @@ def test_a_folder_in_the_place_of_a_checkpoint_is_named_and_replaced(workplace, 
     code, err = run(workplace, *train(out))
     assert code == 2
     assert "checkpoint.safetensors: not a complete checkpoint" in err
-    assert run(workplace, *train(out, "--overwrite"))[0] == 0
-    assert outcome(workplace, out) == outcome(workplace, "whole")
+    ends_as_whole(workplace, out, "--overwrite")
