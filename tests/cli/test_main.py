@@ -62,13 +62,15 @@ def test_defects_keep_their_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
         fail_with(ZeroDivisionError("a defect"), monkeypatch)
 
 
+def spill(printed: str) -> list[str]:
+    """A command line that prints the value of an expression."""
+    code = f"from linker.cli import main as m; m.app.command('spill')(lambda: print({printed})); m.main()"
+    return [sys.executable, "-c", code, "spill"]
+
+
 def test_a_reader_that_goes_away_is_not_an_error() -> None:
     # Far more output than a pipe holds, and nobody who reads it.
-    spill = "m.app.command('spill')(lambda: print('x\\n' * 10**6))"
-    code = f"from linker.cli import main as m; {spill}; m.main()"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "spill"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    process = subprocess.Popen(spill("'x\\n' * 10**6"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.readline()
@@ -80,21 +82,16 @@ def test_a_reader_that_goes_away_is_not_an_error() -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 @pytest.mark.parametrize("lines", [1, 10**6])
 def test_results_that_find_no_room_are_reported(lines: int) -> None:
-    code = (
-        f"from linker.cli import main as m; m.app.command('spill')(lambda: print('x\\n' * {lines})); m.main()"
-    )
+    command = spill(f"'x\\n' * {lines}")
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-c", code, "spill"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
-        )
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
     assert done.returncode == 2
     assert done.stderr == "error: the results: cannot be written (No space left on device)\n"
 
 
 def test_results_are_utf8_whatever_the_locale() -> None:
-    spill = "m.app.command('spill')(lambda: print('naïve 💀 café'))"
     done = subprocess.run(
-        [sys.executable, "-c", f"from linker.cli import main as m; {spill}; m.main()", "spill"],
+        spill("'naïve 💀 café'"),
         capture_output=True,
         env={**os.environ, "PYTHONIOENCODING": "cp1252"},
         timeout=60,

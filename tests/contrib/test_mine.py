@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*arguments: str) -> str:
-    return invoke(app, *arguments)
+run = partial(invoke, app)
 
 
 @pytest.mark.parametrize("way", ["quotes", "replies", "coquotes", "coreplies"])

@@ -17,6 +17,7 @@ from linker.config import build
 from linker.data.types import Article, Post
 from linker.models.model import Model
 from linker.models.tfidf import TfidfModel
+from tests.annotation.query_strategies.test_strategies import labeled
 from tests.helpers.pools import NEWS, REST, SLANG, VectorModel
 
 ARTICLE = Article("a", " ".join(NEWS), "ferry on the reef")
@@ -59,10 +60,6 @@ def needed(task: Task, config: object, seed: int = 0) -> float:
     return (labels_to(curve, 0.95 * task.total) or len(task.pool)) / len(task.pool)
 
 
-def labels_of(places: Sequence[int] | np.ndarray, relevant: Sequence[bool]) -> Labels:
-    return Labels(np.array(places), np.array(relevant), np.zeros(len(places), dtype=bool))
-
-
 @pytest.mark.parametrize("article", [ARTICLE, LONG], ids=["title", "article"])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_cluster_far_from_the_seed_is_found(seed: int, article: Article) -> None:
@@ -89,7 +86,7 @@ def test_scores_for_whole_articles_count_less_with_each_label(article: Article, 
     """After five labels, the order is that of classifier + share × scores for the seed, both standardized."""
     task = clusters(1, {tuple(NEWS): 10}, {tuple(SLANG): 10}, article)
     strategy = ActiveLearningStrategy()
-    labels = labels_of(np.array([0, 1, 2, 10, 11]), [True, True, True, False, False])
+    labels = labeled(np.array([0, 1, 2, 10, 11]), [True, True, True, False, False])
     decision = strategy._scores(task.pool, labels, np.random.default_rng(0))
     assert decision is not None
 
@@ -115,7 +112,7 @@ def test_the_weight_of_the_seed_fades(model: Model) -> None:
     near_seed = []
     for count in (1, 4, 16):
         ids = [*(f"s{i}" for i in range(count)), "o1", "o2"]
-        labels = labels_of([place[one] for one in ids], [True] * count + [False] * 2)
+        labels = labeled([place[one] for one in ids], [True] * count + [False] * 2)
         order = build(QueryStrategy, "active_learning").order(pool, labels, np.random.default_rng(1))
         first = [pool.posts[i].id[0] for i in order[:20]]
         near_seed.append(first.count("n"))
@@ -137,8 +134,8 @@ def test_diverse_posts_stand_for_the_largest_unlabeled_group() -> None:
         return [pool.posts[place].text.split()[0] for place in places]
 
     assert chosen(Labels(), 3) == ["goal", "ferry", "song"]
-    assert chosen(labels_of([4], [False]), 2) == ["ferry", "song"]
-    assert len(chosen(labels_of(range(8), [False] * 8), 5)) == 2
+    assert chosen(labeled([4], [False]), 2) == ["ferry", "song"]
+    assert len(chosen(labeled(range(8), [False] * 8), 5)) == 2
 
 
 def test_diverse_posts_come_in_between_only_while_few_labels_are_relevant() -> None:
@@ -153,12 +150,12 @@ def test_diverse_posts_come_in_between_only_while_few_labels_are_relevant() -> N
         return [one.order(pool, labels, np.random.default_rng(1)).tolist() for one in (with_them, without)]
 
     for labels in (
-        labels_of(rest[:19], [False] * 19),
-        labels_of([*rest[:20], *good[:2]], [False] * 20 + [True] * 2),
+        labeled(rest[:19], [False] * 19),
+        labeled([*rest[:20], *good[:2]], [False] * 20 + [True] * 2),
     ):
         mixed, plain = orders(labels)
         assert mixed == plain
-    mixed, plain = orders(labels_of(rest[:25], [False] * 25))
+    mixed, plain = orders(labeled(rest[:25], [False] * 25))
     # Of ten labels one goes to a diverse post; the others keep their order, and none comes later than every tenth does.
     place = {post: i for i, post in enumerate(plain)}
     moved = [post for i, post in enumerate(mixed) if place[post] > i]

@@ -1,5 +1,7 @@
 """Every strategy orders all that is left, the same way each time; those that learn find more sooner."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
@@ -20,7 +22,7 @@ CONFIGS = [
 ]
 
 
-def labeled(places: list[int], relevant: list[bool]) -> Labels:
+def labeled(places: Sequence[int] | np.ndarray, relevant: Sequence[bool]) -> Labels:
     return Labels(
         np.array(places, dtype=np.int64), np.array(relevant, dtype=bool), np.zeros(len(places), dtype=bool)
     )

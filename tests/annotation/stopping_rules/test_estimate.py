@@ -7,42 +7,39 @@ from scipy.stats import beta, binom
 from benchmarks.annotation.stopping_rules import QUALITIES, missed, ordered
 from linker.annotation.pool import Labels
 from linker.annotation.stopping_rules.estimate import estimate
-
-
-def screened(relevant: list[int] | np.ndarray, at_random: list[int] | np.ndarray) -> Labels:
-    return Labels(np.arange(len(relevant)), np.array(relevant, dtype=bool), np.array(at_random, dtype=bool))
+from tests.annotation.stopping_rules.test_stopping_rules import labels_of
 
 
 def test_without_random_labels_only_the_bounds_are_certain() -> None:
-    told = estimate(screened([1, 0, 1], [0, 0, 0]), 50)
+    told = estimate(labels_of([1, 0, 1], [0, 0, 0]), 50)
     assert (told.low, told.high, told.confidence) == (0, 47, 1.0)
     assert "no random sample yet" in told.basis
     assert estimate(Labels(), 50).high == 50
 
 
 def test_nothing_is_left_when_all_are_labeled() -> None:
-    told = estimate(screened([1, 0], [1, 1]), 2)
+    told = estimate(labels_of([1, 0], [1, 1]), 2)
     assert (told.low, told.middle, told.high) == (0, 0, 0)
 
 
 def test_how_many_are_left_is_not_known_until_the_interval_is_narrow() -> None:
     unknown = "Not known yet how many relevant posts are left"
-    assert estimate(screened([1, 0, 1], [0, 0, 0]), 50).sentence == unknown
-    few = estimate(screened([1, 0], [1, 1]), 1000)
+    assert estimate(labels_of([1, 0, 1], [0, 0, 0]), 50).sentence == unknown
+    few = estimate(labels_of([1, 0], [1, 1]), 1000)
     assert (few.known, few.sentence) == (False, unknown)
-    many = estimate(screened(np.r_[np.ones(10), np.zeros(90)], np.ones(100)), 1100)
+    many = estimate(labels_of(np.r_[np.ones(10), np.zeros(90)], np.ones(100)), 1100)
     assert many.known
     assert many.high - many.low <= 500
     assert (
         many.sentence == f"About 100 relevant posts are left; with 95 % confidence {many.low} to {many.high}"
     )
-    none = estimate(screened(np.zeros(100), np.ones(100)), 1100)
+    none = estimate(labels_of(np.zeros(100), np.ones(100)), 1100)
     assert none.sentence == f"Probably no relevant post is left; with 95 % confidence at most {none.high}"
-    assert estimate(screened([1, 0], [0, 0]), 2).sentence == "No relevant post is left"
+    assert estimate(labels_of([1, 0], [0, 0]), 2).sentence == "No relevant post is left"
 
 
 def test_the_middle_is_the_share_of_random_posts_times_the_rest() -> None:
-    told = estimate(screened(np.r_[np.ones(10), np.zeros(90)], np.ones(100)), 1100)
+    told = estimate(labels_of(np.r_[np.ones(10), np.zeros(90)], np.ones(100)), 1100)
     assert told.middle == pytest.approx(100, abs=1)
     assert told.low < 100 < told.high
     assert told.basis == "10 of 100 randomly sampled posts are relevant"
@@ -50,14 +47,14 @@ def test_the_middle_is_the_share_of_random_posts_times_the_rest() -> None:
 
 def test_what_is_known_bounds_the_interval() -> None:
     # 12 posts, 10 labeled: whatever the draws say, no more than 2 are left.
-    told = estimate(screened([1] * 10, [1] * 10), 12)
+    told = estimate(labels_of([1] * 10, [1] * 10), 12)
     assert (told.middle, told.high) == (2, 2)
 
 
 @pytest.mark.parametrize(("hits", "drawn"), [(0, 300), (3, 300), (30, 300), (150, 300)])
 def test_the_price_of_looking_all_the_time(hits: int, drawn: int) -> None:
     # Clopper and Pearson's interval holds for one look; this one holds for all and is wider, but not twice as wide.
-    told = estimate(screened(np.r_[np.ones(hits), np.zeros(drawn - hits)], np.ones(drawn)), 100_000)
+    told = estimate(labels_of(np.r_[np.ones(hits), np.zeros(drawn - hits)], np.ones(drawn)), 100_000)
     rest = 100_000 - drawn
     low = beta.ppf(0.025, hits, drawn - hits + 1) * rest if hits else 0
     high = beta.ppf(0.975, hits + 1, drawn - hits) * rest
@@ -81,7 +78,7 @@ def test_a_draw_without_a_label_counts_as_either() -> None:
     draws = np.column_stack([np.arange(-1, 99), np.zeros(100, dtype=int)])
     flags = np.arange(99) % 20 == 0
     without = estimate(Labels(np.arange(99), flags, np.ones(99, dtype=bool), draws), 1000)
-    if_not, if_relevant = (estimate(screened(np.r_[first, flags], np.ones(100)), 1000) for first in (0, 1))
+    if_not, if_relevant = (estimate(labels_of(np.r_[first, flags], np.ones(100)), 1000) for first in (0, 1))
     assert (without.low, without.high) == (if_not.low, if_relevant.high + 1)
     assert without.basis.endswith("relevant; 1 more, skipped or not labeled yet, counts as possibly relevant")
     # The draws before one without a label tell as much as ever.
@@ -91,7 +88,7 @@ def test_a_draw_without_a_label_counts_as_either() -> None:
 
 
 def test_more_confidence_is_a_wider_interval() -> None:
-    labels = screened(np.r_[np.ones(12), np.zeros(188)], np.ones(200))
+    labels = labels_of(np.r_[np.ones(12), np.zeros(188)], np.ones(200))
     told = [estimate(labels, 2000, confidence) for confidence in (0.5, 0.95, 0.999)]
     assert (
         told[2].low < told[1].low < told[0].low < told[0].middle < told[0].high < told[1].high < told[2].high

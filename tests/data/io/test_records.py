@@ -37,6 +37,16 @@ def errors_of(path: str, folder: Path) -> list[dict]:
     return [json.loads(line) for line in side.read_bytes().splitlines()] if side.exists() else []
 
 
+def all_of(path: Path, count: int) -> tuple[list[Post], list[dict]]:
+    """Posts and bad lines of a file, which with those that were left out are all of its records."""
+    (path.parent / f"{path.name}.errors.jsonl").unlink(missing_ok=True)
+    with BadLines("skip") as bad_lines:
+        posts = list(iter_posts(str(path), PostColumns(), bad_lines))
+    errors = errors_of(str(path), path.parent)
+    assert len(posts) + len(errors) + sum(file.left_out.total() for file in bad_lines.files) == count
+    return posts, errors
+
+
 BAD_LINES = [
     (b'{"id": "x", "text": ', "broken JSON"),
     (b'{"id": "x", "text": NaN}', 'empty text: nothing in "text"'),
@@ -236,12 +246,7 @@ def test_every_json_line_is_a_post_or_a_reported_error(
     good = b'{"id": "the good one", "text": "so that something is left"}'
     end = b"\n" if last_line_ended or not lines or not lines[-1] else b""
     path.write_bytes(b"\n".join([good, *lines]) + end)
-    for stale in tmp_path.glob("*.errors*"):
-        stale.unlink()
-    with BadLines("skip") as bad_lines:
-        posts = list(iter_posts(str(path), PostColumns(), bad_lines))
-    errors = errors_of(str(path), tmp_path)
-    assert len(posts) + len(errors) + sum(file.left_out.total() for file in bad_lines.files) == 1 + len(lines)
+    posts, errors = all_of(path, 1 + len(lines))
     assert len({post.id for post in posts}) == len(posts)
     for error in errors:
         line = lines[error["line"] - 2]
@@ -264,13 +269,7 @@ def test_every_csv_record_is_a_post_or_a_reported_error(tmp_path: Path, records:
     path = tmp_path / "p.csv"
     quoted = [",".join('"' + field.replace('"', '""') + '"' for field in record) for record in records]
     path.write_bytes("\n".join(["id,text", "first,good", *quoted, ""]).encode())
-    for stale in tmp_path.glob("*.errors*"):
-        stale.unlink()
-    with BadLines("skip") as bad_lines:
-        posts = list(iter_posts(str(path), PostColumns(), bad_lines))
-    assert len(posts) + len(errors_of(str(path), tmp_path)) + sum(
-        file.left_out.total() for file in bad_lines.files
-    ) == 1 + len(records)
+    all_of(path, 1 + len(records))
 
 
 def test_posts_with_their_articles(tmp_path: Path) -> None:
