@@ -46,7 +46,6 @@ ENGLISH = (
 )
 _ARTICLES, _POSTS_OF_EACH, _POSTS = 400, 40, 3_000
 
-
 SET_MODELS: dict[str, Callable[[], Model]] = {
     "`distilled`": lambda: load_model(FOLDERS[DISTILLED], for_scoring=True),
     "TF-IDF of words": lambda: TfidfModel("by_language"),

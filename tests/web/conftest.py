@@ -152,6 +152,16 @@ def browser(chromium: Browser) -> Iterator[Browser]:
 
 
 @pytest.fixture
+def other_browser() -> Iterator[Browser]:
+    """A profile of its own, for the second person."""
+    browser = Browser()
+    yield browser
+    complaints = browser.complaints()
+    browser.quit()
+    assert complaints == []
+
+
+@pytest.fixture
 def serve(make_session: Callable[..., Session]) -> Iterator[Callable[..., Site]]:
     sites = []
 

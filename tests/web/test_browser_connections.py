@@ -10,6 +10,7 @@ from selenium.webdriver.common.keys import Keys
 
 from linker.web.api.sessions import ServedSession, SyncBody
 from tests.helpers.browser import Browser, Site, needs_browser
+from tests.web.conftest import make_posts
 
 pytestmark = [needs_browser, pytest.mark.slow]
 
@@ -31,24 +32,40 @@ def test_a_reload_in_the_middle_shows_the_same_post(browser: Browser, serve: Cal
     assert browser.post != post
 
 
-def test_two_browsers_at_once_get_different_posts(browser: Browser, serve: Callable[..., Site]) -> None:
+def test_two_browsers_at_once_get_different_posts(
+    browser: Browser, other_browser: Browser, serve: Callable[..., Site]
+) -> None:
     site = serve()
     browser.open(site.url)
-    other = Browser()
-    try:
-        other.open(site.url, "Bo")
-        for _ in range(4):
-            assert browser.post != other.post
-            browser.press("r")
-            other.press("n")
-        browser.saved()
-        other.saved()
-        browser.wait(lambda: browser.text("#labeled").startswith("8"))
-        browser.wait(lambda: [one.text for one in browser.all(".people li")][-2:] == ["Ada\n4", "Bo\n4"])
-        assert other.complaints() == []
-    finally:
-        other.quit()
+    other_browser.open(site.url, "Bo")
+    for _ in range(4):
+        assert browser.post != other_browser.post
+        browser.press("r")
+        other_browser.press("n")
+    browser.saved()
+    other_browser.saved()
+    browser.wait(lambda: browser.text("#labeled").startswith("8"))
+    browser.wait(lambda: [one.text for one in browser.all(".people li")][-2:] == ["Ada\n4", "Bo\n4"])
     assert len({post for _, post, _, _ in site.done()}) == 8
+
+
+def test_posts_that_others_have_open_come_when_they_are_free(
+    browser: Browser, other_browser: Browser, serve: Callable[..., Site]
+) -> None:
+    site = serve(make_posts(8), overlap=1.0)
+    browser.open(site.url)
+    other_browser.open(site.url, "Bo")
+    for page, end in (
+        (browser, "Others may have posts open"),
+        (other_browser, "No posts"),
+        (browser, "label."),
+    ):
+        page.wait(lambda: page.all(".post .words"))  # noqa: B023
+        while page.all(".post .words"):
+            page.label("n")
+        page.wait(lambda: end in page.text(".post .empty"))  # noqa: B023
+    assert browser.text(".post .empty") == "No posts left to label."
+    assert len(site.done()) == 16
 
 
 def test_the_servers_restart_loses_and_doubles_nothing(browser: Browser, serve: Callable[..., Site]) -> None:

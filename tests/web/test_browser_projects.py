@@ -37,16 +37,6 @@ def url(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def other_browser() -> Iterator[Browser]:
-    """A profile of its own, for the second person."""
-    browser = Browser()
-    yield browser
-    complaints = browser.complaints()
-    browser.quit()
-    assert complaints == []
-
-
-@pytest.fixture
 def posts_file(tmp_path: Path) -> Path:
     path = tmp_path / "posts.csv"
     with path.open("w", newline="") as file:

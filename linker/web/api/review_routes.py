@@ -20,7 +20,7 @@ from linker.annotation.session.events import Event, name_key
 from linker.annotation.session.review import Dispute
 from linker.common.errors import DataError
 from linker.data.labels.values import LabelValue
-from linker.web.api.file_routes import received
+from linker.web.api.file_routes import Name, received
 from linker.web.api.sessions import ServedSession, Sessions
 from linker.web.api.views import AsciiJsonResponse, download, post_view
 
@@ -101,7 +101,7 @@ def review_routes(sessions: Sessions) -> APIRouter:
     async def import_(
         key: str,
         request: Request,
-        name: Annotated[str, Query(min_length=1, max_length=1000)],
+        name: Name,
         format: str = "",
         annotator: Annotated[str, Query(max_length=200)] = "",
         machine: bool = False,

@@ -55,6 +55,7 @@ export class LabelView {
 
   status(status) {
     this.progress.show(status);
+    this.left = status.posts - status.labeled - status.skipped > 0;
   }
 
   /** The question has changed. */
@@ -125,7 +126,8 @@ export class LabelView {
     this.form?.close();
     this.form = null;
     if (!post) {
-      const text = !this.heard || this.outbox.waiting ? "Waiting for the next posts…" : "No posts left to label.";
+      const held = this.left ? " Others may have posts open; those that become free come here." : "";
+      const text = !this.heard || this.outbox.waiting ? "Waiting for the next posts…" : `No posts left to label.${held}`;
       this.card.replaceChildren(el("p", { class: "empty", role: "status" }, text), this.choices(true));
     } else {
       this.article.mark(post.words);
