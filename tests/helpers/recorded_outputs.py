@@ -25,6 +25,7 @@ from typer.main import get_command
 from linker.cli.main import app
 from linker.common.errors import LinkerError
 from linker.data.vocabulary import EncodedText
+from linker.evaluation import comparison
 from linker.models.files.resolve import ModelReference
 from linker.models.onnx.transformer import OnnxTransformerModel
 
@@ -245,6 +246,7 @@ def _loaded_once() -> Iterator[None]:
 
     with (
         mock.patch.object(OnnxTransformerModel, "_embedded", look_up),
+        mock.patch.object(comparison, "RESAMPLES", 9),  # of differences, which are not recorded
         mock.patch.object(ModelReference, "load", lambda self: load(self)),
         mock.patch.object(ModelReference, "fingerprint", property(lambda self: fingerprint(self))),
         mock.patch.dict(os.environ, {"USER": "ann", "LOGNAME": "ann"}),

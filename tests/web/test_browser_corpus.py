@@ -20,8 +20,8 @@ pytestmark = [needs_browser, pytest.mark.slow]
 
 
 @pytest.fixture
-def page(browser: Browser, corpus_folder: Path) -> Iterator[Browser]:
-    """The page of a corpus, on which an article is waited for."""
+def browser(browser: Browser, corpus_folder: Path) -> Iterator[Browser]:
+    """The browser on the page of a corpus, on which an article is waited for."""
     server = Server(Served(corpus=CorpusSearch(corpus_folder)))
     browser.open(server.url, name=None)
     browser.wait(lambda: browser.one("#search-article").is_displayed())
@@ -35,8 +35,7 @@ def search(browser: Browser) -> None:
     browser.wait(lambda: browser.one("main form [type=submit]").is_enabled())
 
 
-def test_from_an_article_to_a_file(page: Browser, tmp_path: Path) -> None:
-    browser = page
+def test_from_an_article_to_a_file(browser: Browser, tmp_path: Path) -> None:
     browser.driver.execute_cdp_cmd(
         "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
     )
@@ -62,8 +61,7 @@ def test_from_an_article_to_a_file(page: Browser, tmp_path: Path) -> None:
     assert {row["lang"] for row in rows} == {"de"}
 
 
-def test_what_is_typed_stays_while_other_pages_are_looked_at(page: Browser) -> None:
-    browser = page
+def test_what_is_typed_stays_while_other_pages_are_looked_at(browser: Browser) -> None:
     browser.one("#search-article").send_keys(TEXT)
     browser.one("#tab-rank").click()
     browser.wait(lambda: browser.one("#rank-article-1").is_displayed())
@@ -71,8 +69,7 @@ def test_what_is_typed_stays_while_other_pages_are_looked_at(page: Browser) -> N
     browser.wait(lambda: browser.one("#search-article").get_property("value") == TEXT)
 
 
-def test_a_fault_is_shown_and_everything_has_a_name(page: Browser) -> None:
-    browser = page
+def test_a_fault_is_shown_and_everything_has_a_name(browser: Browser) -> None:
     browser.size(360, 740, phone=True)
     browser.one("#search-article").send_keys("http://127.0.0.1:9/page")
     browser.one("main form [type=submit]").click()
