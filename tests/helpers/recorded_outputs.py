@@ -20,6 +20,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+import pandas as pd
 from typer.main import get_command
 
 from linker.cli.main import app
@@ -125,12 +126,12 @@ def _of_article(model: str, article: Row, posts: list[Row]) -> Iterator[Output]:
     pool += _copies(pool)
     Path("article.json").write_text(json.dumps(article), encoding="utf-8")
     _write("posts.jsonl", pool)
-    _write_csv("collected.csv", [_without_id(post) for post in pool])
+    pd.DataFrame([_without_id(post) for post in pool]).to_csv("collected.csv", index=False)
     labels = [
         {"id": post["id"], "label": "relevant" if post.get("article_id") == article["id"] else "not"}
         for post in pool[::3]
     ]
-    _write_csv("labels.csv", labels)
+    pd.DataFrame(labels).to_csv("labels.csv", index=False)
     day = datetime.fromisoformat(article["published"].replace("Z", "+00:00")).date()
     period = ("--since", str(day), "--until", str(day + timedelta(days=3)))
     given = ("--article", "article.json", "--posts", "posts.jsonl", "--model", model)
@@ -281,13 +282,6 @@ def _json(name: str) -> Row:
 
 def _write(name: str, rows: Iterable[Row]) -> None:
     Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-
-
-def _write_csv(name: str, rows: list[Row]) -> None:
-    with open(name, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def recorded(model: str) -> dict[tuple[str, str], Any]:

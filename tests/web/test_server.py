@@ -138,10 +138,5 @@ def test_errors_are_reported(
     assert "--host" in run(monkeypatch, capsys, folder, "--host", "203.0.113.9", *free)
     assert "no-such-model" in run(monkeypatch, capsys, folder, "--model", "no-such-model", *free)
     assert "line 2" in run(monkeypatch, capsys, "--posts", str(posts), *free)
-    assert "article-linker[web]" in missing(monkeypatch, capsys, folder)
-
-
-def missing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: str) -> str:
-    """The complaint where the extra is not installed."""
     monkeypatch.setattr("linker.cli.commands.serve.find_spec", lambda name: None)
-    return run(monkeypatch, capsys, folder)
+    assert "article-linker[web]" in run(monkeypatch, capsys, folder)

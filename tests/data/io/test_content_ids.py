@@ -1,6 +1,5 @@
 """Ids of posts without one: the same for any order of rows, number of files, path, format and command."""
 
-import csv
 import json
 import os
 from pathlib import Path
@@ -16,18 +15,15 @@ from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts, stream_posts
 from linker.data.types import Post
 from linker.ranking.inputs import as_posts
+from tests.data.io.test_column_detection import write_csv
 
 TEXTS = st.lists(
     st.sampled_from(["Ferry strike", "Café am Hafen", "nice", "Other 🌊", 'a, "b"']), min_size=1, max_size=8
 )
 
 
-def write_csv(path: Path, texts: list[str]) -> str:
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["text", "created_at"])
-        writer.writerows([text, "2024-01-19T10:00:00Z"] for text in texts)
-    return str(path)
+def write(path: Path, texts: list[str]) -> str:
+    return write_csv(path, ["text", "created_at"], *([text, "2024-01-19T10:00:00Z"] for text in texts))
 
 
 def ids(*paths: str) -> list[str]:
@@ -40,7 +36,7 @@ def test_a_corpus_has_the_same_ids_however_it_is_read(
     tmp_path: Path, texts: list[str], at_once: int, committed: int
 ) -> None:
     """In chunks of any size, after an interruption, and with the file once more."""
-    path = write_csv(tmp_path / "p.csv", texts)
+    path = write(tmp_path / "p.csv", texts)
     with BadLines() as bad_lines:
         posts = list(stream_posts(path, PostColumns(), bad_lines))
     keys = post_keys([post.id for post in posts], [post.text for post in posts])
@@ -139,7 +135,7 @@ def test_ids_are_made_where_all_are_empty(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_given_twice_is_read_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = Path(write_csv(tmp_path / "p.csv", ["a", "b", "b"]))
+    path = Path(write(tmp_path / "p.csv", ["a", "b", "b"]))
     os.symlink("p.csv", tmp_path / "link.csv")
     assert ids(str(tmp_path), str(path)) == ids(str(path))
     assert "given more than once, read once" in capsys.readouterr().err
