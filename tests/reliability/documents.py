@@ -174,14 +174,14 @@ def hostile_documents(tally: Tally, folder: Path, size: int, chance: random.Rand
     secret.write_text(_SECRET, encoding="utf-8")
     must(START, folder)
     (folder / "session").rename(folder / "unchanged")
-    for name, file, content in (*_tables(secret.as_uri(), size), *_pages(secret.as_uri(), size)):
+    found = [*_tables(secret.as_uri(), size), *_pages(secret.as_uri(), size)]
+    for name, file, content in found if size > 10**6 else chance.sample(found, 60):
         (folder / file).write_bytes(content)
         rank = ("rank", "--posts", file, *SAMPLE[:2], "--model", "bm25", "--out", "out.jsonl")
-        labels = ("annotate", "import", "session", file, "--annotator", "Ada")
         page = ("rank", "--article", file, *SAMPLE[2:], "--model", "bm25", "--force")
         commands: list[tuple[str, ...]] = [page if "pdf" in file or "html" in file else rank]
         if file.endswith((".csv", ".xlsx", ".jsonl")):
-            commands.append(labels)
+            commands.append(("annotate", "import", "session", file, "--annotator", "Ada"))
         for arguments in commands:
             shutil.copytree(folder / "unchanged", folder / "session")
             ended = run(arguments, folder, 90, shell=LIMITED)
