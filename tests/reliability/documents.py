@@ -175,7 +175,7 @@ def hostile_documents(tally: Tally, folder: Path, size: int, chance: random.Rand
     must(START, folder)
     (folder / "session").rename(folder / "unchanged")
     found = [*_tables(secret.as_uri(), size), *_pages(secret.as_uri(), size)]
-    for name, file, content in found if size > 10**6 else chance.sample(found, 60):
+    for name, file, content in found if size > 10**6 else chance.sample(found, 25):
         (folder / file).write_bytes(content)
         rank = ("rank", "--posts", file, *SAMPLE[:2], "--model", "bm25", "--out", "out.jsonl")
         page = ("rank", "--article", file, *SAMPLE[2:], "--model", "bm25", "--force")

@@ -16,7 +16,7 @@ from tests.reliability.harness import LIMITED, ROOT, SAMPLE, START, Tally, envir
 _SECONDS, _COMMAND_SECONDS = 20.0, 60.0
 _GIGABYTES = 6
 # All texts of a million characters and more are given to the commands as well; of shorter ones this number, at random.
-_LONG, _OF_SHORT = 1_000_000, 8
+_LONG, _OF_SHORT = 1_000_000, 5
 _HOST = "https://a.example/"
 _RANK = ("rank", "--posts", "posts.jsonl")
 _COMMANDS = {
