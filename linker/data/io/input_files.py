@@ -156,13 +156,9 @@ def _kind_of(path: str) -> str | None:
     """Return `file` or `folder`; None if it is not found."""
     if is_address(path):
         return kind_of(path)
-    return (
-        "folder"
-        if os.path.isdir(path)
-        else "file"
-        if path == STANDARD_INPUT or os.path.lexists(path)
-        else None
-    )
+    if path != STANDARD_INPUT and os.path.isdir(path):
+        return "folder"
+    return "file" if path == STANDARD_INPUT or os.path.lexists(path) else None
 
 
 def _files(path: str) -> tuple[list[str], bool]:

@@ -275,3 +275,11 @@ def test_bad_lines_of_an_address_are_set_aside_here(tmp_path: Path, monkeypatch:
     assert [post.id for post in read_posts("memory://bad-lines/bad.jsonl", None, "skip")] == ["1"]
     (record,) = map(json.loads, (tmp_path / "bad.jsonl.errors.jsonl").read_text().splitlines())
     assert (record["file"], record["line"]) == ("memory://bad-lines/bad.jsonl", 2)
+
+
+def test_standard_input_comes_before_a_folder_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-").mkdir()
+    assert input_files("-") == ["-"]
