@@ -118,7 +118,7 @@ def replace_contents(
     settings: Settings,
     added: Sequence[tuple[int, int]],
 ) -> None:
-    """Write the contents of another database over those of this one, with these settings and additions."""
+    """Replace the contents of this database by the contents of another, with these settings and additions."""
     database.execute("DELETE FROM contents")
     rows = other.execute("SELECT name, part, data, checksum FROM contents")
     database.executemany("INSERT INTO contents VALUES (?, ?, ?, ?)", rows)

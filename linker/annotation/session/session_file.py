@@ -211,12 +211,12 @@ class SessionFile:
     ) -> None:
         """Take the posts and scores of another session, in the block of `writing`.
 
-        Events stay, but posts drawn at random are no longer a sample: they were drawn from fewer posts. From then on
-        this object, and those of other processes, only raise that the file was replaced.
+        Events stay, but posts drawn at random are no longer a sample: they were drawn from fewer posts. From then on,
+        every open object of this file, also in other processes, only raises that the file was replaced.
 
         Args:
             other: the session with these posts and further ones.
-            settings: those to write.
+            settings: the settings to write.
             added: as in `Contents`.
         """
         with self._errors(*_DAMAGE):

@@ -126,7 +126,7 @@ export class LabelView {
     this.form?.close();
     this.form = null;
     if (!post) {
-      const held = this.left ? " Others may have posts open; those that become free come here." : "";
+      const held = this.left ? " Others may have posts open, which come here when they are free." : "";
       const text = !this.heard || this.outbox.waiting ? "Waiting for the next posts…" : `No posts left to label.${held}`;
       this.card.replaceChildren(el("p", { class: "empty", role: "status" }, text), this.choices(true));
     } else {

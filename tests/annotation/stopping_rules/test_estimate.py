@@ -11,15 +11,15 @@ from tests.annotation.stopping_rules.test_stopping_rules import labels_of
 
 
 def test_without_random_labels_only_the_bounds_are_certain() -> None:
-    told = estimate(labels_of([1, 0, 1], [0, 0, 0]), 50)
-    assert (told.low, told.high, told.confidence) == (0, 47, 1.0)
-    assert "no random sample yet" in told.basis
+    left = estimate(labels_of([1, 0, 1], [0, 0, 0]), 50)
+    assert (left.low, left.high, left.confidence) == (0, 47, 1.0)
+    assert "no random sample yet" in left.basis
     assert estimate(Labels(), 50).high == 50
 
 
 def test_nothing_is_left_when_all_are_labeled() -> None:
-    told = estimate(labels_of([1, 0], [1, 1]), 2)
-    assert (told.low, told.middle, told.high) == (0, 0, 0)
+    left = estimate(labels_of([1, 0], [1, 1]), 2)
+    assert (left.low, left.middle, left.high) == (0, 0, 0)
 
 
 def test_how_many_are_left_is_not_known_until_the_interval_is_narrow() -> None:
@@ -39,28 +39,28 @@ def test_how_many_are_left_is_not_known_until_the_interval_is_narrow() -> None:
 
 
 def test_the_middle_is_the_share_of_random_posts_times_the_rest() -> None:
-    told = estimate(labels_of(np.r_[np.ones(10), np.zeros(90)], np.ones(100)), 1100)
-    assert told.middle == pytest.approx(100, abs=1)
-    assert told.low < 100 < told.high
-    assert told.basis == "10 of 100 randomly sampled posts are relevant"
+    left = estimate(labels_of(np.r_[np.ones(10), np.zeros(90)], np.ones(100)), 1100)
+    assert left.middle == pytest.approx(100, abs=1)
+    assert left.low < 100 < left.high
+    assert left.basis == "10 of 100 randomly sampled posts are relevant"
 
 
 def test_what_is_known_bounds_the_interval() -> None:
     # 12 posts, 10 labeled: whatever the draws say, no more than 2 are left.
-    told = estimate(labels_of([1] * 10, [1] * 10), 12)
-    assert (told.middle, told.high) == (2, 2)
+    left = estimate(labels_of([1] * 10, [1] * 10), 12)
+    assert (left.middle, left.high) == (2, 2)
 
 
 @pytest.mark.parametrize(("hits", "drawn"), [(0, 300), (3, 300), (30, 300), (150, 300)])
 def test_the_price_of_looking_all_the_time(hits: int, drawn: int) -> None:
     # Clopper and Pearson's interval holds for one look; this one holds for all and is wider, but not twice as wide.
-    told = estimate(labels_of(np.r_[np.ones(hits), np.zeros(drawn - hits)], np.ones(drawn)), 100_000)
+    left = estimate(labels_of(np.r_[np.ones(hits), np.zeros(drawn - hits)], np.ones(drawn)), 100_000)
     rest = 100_000 - drawn
     low = beta.ppf(0.025, hits, drawn - hits + 1) * rest if hits else 0
     high = beta.ppf(0.975, hits + 1, drawn - hits) * rest
-    assert told.low <= low + 1
-    assert told.high >= high - 1
-    assert told.high - told.low < 2 * (high - low)
+    assert left.low <= low + 1
+    assert left.high >= high - 1
+    assert left.high - left.low < 2 * (high - low)
 
 
 @pytest.mark.parametrize("share", [1.0, 0.2])
@@ -89,7 +89,7 @@ def test_a_draw_without_a_label_counts_as_either() -> None:
 
 def test_more_confidence_is_a_wider_interval() -> None:
     labels = labels_of(np.r_[np.ones(12), np.zeros(188)], np.ones(200))
-    told = [estimate(labels, 2000, confidence) for confidence in (0.5, 0.95, 0.999)]
+    left = [estimate(labels, 2000, confidence) for confidence in (0.5, 0.95, 0.999)]
     assert (
-        told[2].low < told[1].low < told[0].low < told[0].middle < told[0].high < told[1].high < told[2].high
+        left[2].low < left[1].low < left[0].low < left[0].middle < left[0].high < left[1].high < left[2].high
     )
