@@ -234,7 +234,9 @@ def measured(name: str, limit: int, rehearse: bool) -> Row:
     """Run a part in a process of its own; return its rows and seconds, or `problem`."""
     command = [sys.executable, "-m", "benchmarks.gpu", "--part", name, *["--rehearse"] * rehearse]
     begun = time.monotonic()
-    environment = dict(os.environ, PYTHONPATH=str(ROOT))
+    # Packages may lie in further folders of the path, as on machines without a package index.
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    environment = dict(os.environ, PYTHONPATH=path)
     try:
         done = subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=limit
