@@ -187,7 +187,7 @@ def devices(bench: Bench) -> list[Row]:
                 command, cwd=ROOT, env={**os.environ, **hidden}, capture_output=True, text=True
             )
             if done.returncode:
-                raise SystemExit(done.stderr.strip().splitlines()[-1])
+                raise SystemExit(done.stderr.strip() or f"linker train ended with {done.returncode}")
             dev = json.loads((out / "metrics.json").read_text())["dev"]
             seconds = round(time.monotonic() - begun, 1)
             rows.append({"processes": number, "s": seconds, "MAP": dev["MAP"], "AUC": dev["AUC"]})
@@ -244,6 +244,8 @@ def measured(name: str, limit: int, rehearse: bool) -> Row:
     except subprocess.TimeoutExpired:
         return {"problem": f"took longer than {limit} s"}
     if done.returncode:
+        # Whole: on a borrowed machine there may be no second try.
+        print(done.stderr, file=sys.stderr, flush=True)
         lines = (done.stderr.strip() or done.stdout.strip() or "ended without a message").splitlines()
         return {"problem": lines[-1][:500]}
     return {"rows": json.loads(done.stdout.splitlines()[-1]), "seconds": round(time.monotonic() - begun, 1)}
