@@ -165,13 +165,16 @@ def training_step(bench: Bench, name: str, articles: int, precision: str) -> Cal
 
 
 def devices(bench: Bench) -> list[Row]:
-    """`linker train` of the quickstart by one process, and by all GPUs (NCCL) or two processes (gloo)."""
+    """`linker train` of the quickstart by one process, and by all GPUs (NCCL) or two processes on the CPU (gloo)."""
     gpus = 0 if bench.rehearse else torch.cuda.device_count()
-    hidden = {"CUDA_VISIBLE_DEVICES": ""} if gpus < 2 else {}
+    runs = [("GPU", number) for number in sorted({1, gpus})] if gpus else []
+    if gpus < 2:
+        runs += [("CPU", 1), ("CPU", 2)]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for number in (1, max(2, gpus)):
-            out = Path(folder, str(number))
+        for device, number in runs:
+            hidden = {"CUDA_VISIBLE_DEVICES": ""} if device == "CPU" else {}
+            out = Path(folder, f"{device}-{number}")
             command = [
                 sys.executable,
                 "-m",
@@ -190,7 +193,9 @@ def devices(bench: Bench) -> list[Row]:
                 raise SystemExit(done.stderr.strip() or f"linker train ended with {done.returncode}")
             dev = json.loads((out / "metrics.json").read_text())["dev"]
             seconds = round(time.monotonic() - begun, 1)
-            rows.append({"processes": number, "s": seconds, "MAP": dev["MAP"], "AUC": dev["AUC"]})
+            rows.append(
+                {"device": device, "processes": number, "s": seconds, "MAP": dev["MAP"], "AUC": dev["AUC"]}
+            )
     return rows
 
 
