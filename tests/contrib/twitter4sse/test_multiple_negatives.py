@@ -36,8 +36,8 @@ def test_value_and_gradient_are_those_of_a_softmax_over_the_batch(size):
 
 
 def test_it_is_the_loss_of_sentence_transformers():
-    library = pytest.importorskip("sentence_transformers", reason="needs the extra transformers")
-    theirs = library.sentence_transformer.losses.MultipleNegativesRankingLoss(nn.Identity(), scale=20)
+    losses = pytest.importorskip("sentence_transformers.sentence_transformer.losses")
+    theirs = losses.MultipleNegativesRankingLoss(nn.Identity(), scale=20)
     articles, posts = unit(30, 3), unit(30, 4)
     ours = our_loss(articles, posts, torch.eye(30, dtype=torch.bool))
     expected = theirs.compute_loss_from_embeddings([articles, posts], None)

@@ -19,7 +19,7 @@ def some_pairs():
 
 @pytest.mark.parametrize("margin", [0.5, 1.3])
 def test_loss_and_gradients_are_those_of_sentence_transformers(margin):
-    losses = pytest.importorskip("sentence_transformers.losses")
+    losses = pytest.importorskip("sentence_transformers.sentence_transformer.losses")
     articles, posts, pairs = some_pairs()
     rows, columns = torch.cat([pairs.positives.nonzero(), pairs.negatives.nonzero()]).unbind(1)
     same = pairs.positives[rows, columns].int()
