@@ -33,7 +33,7 @@ class Question:
         low_label: what the lowest point means.
         high_label: what the highest point means.
         help: what counts, shown below the question.
-        required: whether a label with answers needs this one.
+        required: whether a label needs an answer to it.
         relevant_only: whether it is asked of posts labeled relevant only; else also of those labeled not relevant.
     """
 

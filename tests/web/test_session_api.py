@@ -96,6 +96,17 @@ def test_what_cannot_be_done_is_reported_and_holds_up_nothing(client: Client, se
     assert client.post("/api/sessions/gone/sync", json={}).status_code == 404
 
 
+def test_a_label_without_a_required_answer_is_refused(make_session: Callable[..., Session]) -> None:
+    asked = {"key": "irony", "text": "Ironic?", "kind": "yes_no", "required": True}
+    session = make_session(questions=[asked])
+    client = Client(create_app(Served([session])))
+    for answers in (None, {}, {"irony": ""}):
+        (done,) = client.sync(client.action("label", "p1", "relevant", answers=answers), count=0)["done"]
+        assert done["error"] == "irony: an answer is required; use yes, no"
+    assert not session.number_of_events
+    assert "error" not in client.sync(client.action("label", "p1", "not"))["done"][0]
+
+
 def test_a_full_disk_is_reported_and_the_label_comes_again(
     client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -286,7 +286,8 @@ class Session:
 
         Args:
             action: `label`, `answers`, `note`, `undo` or `resolve`; its time, and how the post was drawn, are
-                determined here. Answers are all of the post; `answers` is for posts that the annotator has labeled.
+                determined here. Answers are all of the post, and a label without them keeps those before; `answers` is
+                for posts that the annotator has labeled.
 
         Returns:
             The id of the post; None for an `undo` without a label to take back.
@@ -356,11 +357,9 @@ class Session:
                 raise RefusedError(f"post {action.post[:100]!r} has no label of yours, or no question")
             return self.codebook.check(action.answers or {}, before.value)
         earlier = (before and before.answers) or {}
-        if action.answers is None:
-            kept = self.codebook.kept(earlier, action.value)
-            return None if kept == earlier else kept
-        given = self.codebook.check(action.answers, action.value, complete=action.kind == "label")
-        return given if given or earlier else None
+        given = self.codebook.kept(earlier, action.value) if action.answers is None else action.answers
+        kept = self.codebook.check(given, action.value, complete=action.kind == "label")
+        return None if kept == earlier and not (kept and action.answers) else kept
 
     def labeled(
         self, resolved: bool = False, machines: bool = False, ids: Container[str] | None = None

@@ -92,6 +92,8 @@ export class PostsView {
   row(post) {
     const me = this.annotator();
     const mine = this.given.get(post.id) ?? post.labels.find(([name]) => name === me)?.[2];
+    const given = this.labels.choices.find((one) => one.name === mine);
+    const form = this.forms.get(post.id);
     const chips = [
       ...post.labels.filter(([name]) => name !== me).map(([name, value, text]) => el("li", { class: `chip ${value}` }, `${name}: ${text.toLowerCase()}`)),
       ...Object.entries(post.answers).filter(([, answers]) => Object.keys(answers).length).map(([name, answers]) => el("li", { class: "chip answers" }, name === me ? inWords(answers) : `${name}: ${inWords(answers)}`)),
@@ -104,58 +106,48 @@ export class PostsView {
     this.rows.set(post.id, row);
     redraw(row, contextOf(post), words(post.parts), el("div", { class: "row-end" },
       el("ul", { class: "chips" }, chips),
-      this.labels.segments(mine, async (choice) => {
+      this.labels.segments(form?.label ?? mine, async (choice) => {
         if (!me && !this.annotator() && !await this.askName()) {
           this.load();
           return;
         }
-        this.given.set(post.id, choice.name);
-        this.outbox.add({ kind: "label", post: post.id, ...this.labels.action(choice) });
-        say(choice.name);
-        if (!this.questions.length) return;
-        const who = this.annotator();
-        post.answers = { ...post.answers, [who]: keptAnswers(post.answers[who], asked(this.questions, choice.value)) };
-        this.askFor(post, choice.name);
+        this.label(post, choice, choice.name === mine);
       })),
-    !this.forms.has(post.id) && this.askedWith(mine).length ? el("p", { class: "under-row" },
-      el("button", { type: "button", onclick: () => this.askFor(post, mine) }, post.answers[me] ? "Change the answers" : "Answer the questions")) : null);
-    const form = this.forms.get(post.id)?.node;
-    if (form && form.parentNode !== row) row.append(form);
+    !form && asked(this.questions, given?.value).length ? el("p", { class: "under-row" },
+      el("button", { type: "button", onclick: () => this.label(post, given, true) }, post.answers[me] ? "Change the answers" : "Answer the questions")) : null);
+    if (form && form.node.parentNode !== row) row.append(form.node);
     return row;
   }
 
-  /** The questions that are asked of a post with a label of this name. */
-  askedWith(label) {
-    return asked(this.questions, this.labels.choices.find((one) => one.name === label)?.value);
-  }
-
-  /** Ask the questions about a post in its row. */
-  askFor(post, label) {
-    const questions = this.askedWith(label);
+  /**
+   * Label a post, once the questions that are asked of it are answered in its row.
+   * @param again  whether the annotator has given it this label before: then only the answers change
+   */
+  label(post, choice, again) {
+    const questions = asked(this.questions, choice.value);
     const close = () => {
       this.forms.get(post.id)?.close();
       this.forms.delete(post.id);
     };
+    const give = (answers) => {
+      close();
+      this.given.set(post.id, choice.name);
+      this.outbox.add({ post: post.id, answers, ...(again && answers ? { kind: "answers" } : { kind: "label", ...this.labels.action(choice) }) });
+      post.answers = { ...post.answers, [this.annotator()]: answers ?? {} };
+      this.row(post);
+      say(again && answers ? "Answered" : choice.name);
+    };
     close();
-    if (questions.length) {
-      const form = new QuestionForm(questions, post.answers[this.annotator()], (answers) => {
-        this.given.set(post.id, label);
-        this.outbox.add({ kind: "answers", post: post.id, answers });
-        post.answers = { ...post.answers, [this.annotator()]: answers };
-        close();
-        this.row(post);
-        say("Answered");
-      }, () => { close(); this.row(post); });
-      this.forms.set(post.id, form);
+    if (!questions.length) {
+      give();
+      return;
     }
+    const form = new QuestionForm(questions, post.answers[this.annotator()], give, () => { close(); this.row(post); });
+    form.label = choice.name;
+    this.forms.set(post.id, form);
     this.row(post);
-    this.forms.get(post.id)?.focus();
+    form.focus();
   }
-}
-
-/** The answers that stay with a label. */
-function keptAnswers(answers, questions) {
-  return Object.fromEntries(Object.entries(answers ?? {}).filter(([key]) => questions.some((one) => one.key === key)));
 }
 
 function nextDay(day) {

@@ -45,6 +45,7 @@ def test_answers_are_recorded_changed_and_taken_back_with_their_label(tmp_path: 
     [
         ("label", "relevant", {"irony": "maybe"}, "irony: unknown answer 'maybe'; use yes, no"),
         ("label", "relevant", {}, "irony: an answer is required; use yes, no"),
+        ("label", "relevant", None, "irony: an answer is required; use yes, no"),
         ("label", "not", {"irony": "no"}, "irony: not asked of posts labeled not"),
         ("label", "relevant", {"tone": 1}, "tone: not asked .* the questions are irony"),
         ("answers", None, {"irony": "no"}, "'p1' has no label of yours"),
@@ -57,7 +58,11 @@ def test_what_no_question_allows_is_refused(
         with pytest.raises(LinkerError, match=message):
             session.act(Event(kind, "kim", "p1", value, answers=given))
         assert session.number_of_events == 0
-        session.label("kim", "p1", "relevant")  # a label alone may wait for its answers
+        session.act(Event("label", "kim", "p1", "relevant", answers={"irony": "no"}))
+        session.label("kim", "p1", "relevant")  # the answer stays
+        session.label("kim", "p1", "not")  # of which it is not asked
+        with pytest.raises(LinkerError, match="irony: an answer is required"):
+            session.label("kim", "p1", "relevant")
 
 
 @pytest.mark.parametrize(
