@@ -10,9 +10,8 @@ import numpy as np
 from linker.common.text_keys import keys_of
 from linker.data.characters import plain
 from linker.data.links.link_key import link_key
-from linker.data.tokenizers.patterns import URL
+from linker.data.tokenizers.patterns import LINK, without_links
 
-_URL = re.compile(URL)
 _MENTION = re.compile(r"(?<!\w)[@＠]\w+")
 _RETWEET = re.compile(r"^\W*(?:rt|mt)\b", re.IGNORECASE)
 # 2:1, 7.1, 4pm; not those inside words and names (G20), nor of a heart (<3).
@@ -38,9 +37,7 @@ _BLOCK = 1_000
 
 def normal_form(text: str) -> str:
     """Remove links, mentions, `RT`, punctuation, case and repeated spaces."""
-    text = plain(text)
-    if "/" in text or "…" in text or "www." in text.lower():  # else it has no link; a search takes longer
-        text = _URL.sub(" ", text)
+    text = without_links(plain(text))
     if "@" in text or "＠" in text:
         text = _MENTION.sub(" ", text)
     text = _RETWEET.sub(" ", text).lower()
@@ -53,8 +50,8 @@ def _details(text: str, form: str) -> str:
     if len(form) >= SHORT or len(form) + 2 * len(_WIDE.findall(form)) >= SHORT:
         return ""
     text = plain(text)
-    links = {link_key(link) or link for link in _URL.findall(text) if "…" not in link}
-    numbers = _NUMBER.findall(_THOUSANDS.sub("", _MENTION.sub(" ", _URL.sub(" ", text))))
+    links = {link_key(link) or link for link in LINK.findall(text) if "…" not in link}
+    numbers = _NUMBER.findall(_THOUSANDS.sub("", _MENTION.sub(" ", LINK.sub(" ", text))))
     return " ".join([*sorted(links), *re.findall(r"\d+", " ".join(numbers))])
 
 

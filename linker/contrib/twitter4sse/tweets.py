@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 from linker.common.errors import ConfigError
 from linker.data.characters import unescaped
-from linker.data.tokenizers.patterns import URL
+from linker.data.tokenizers.patterns import without_links
 
-_URL = re.compile(URL)
 _MENTION = re.compile(r"(?<!\w)(?:[@＠]\w+)+")
 _HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair, which UTF-8 cannot encode
 # Old clients truncated texts at 140 characters and appended an ellipsis, before links at the end.
@@ -42,8 +41,7 @@ def clean(text: str) -> str:
 
     This is the cleaning of Di Giovanni & Brambilla 2021.
     """
-    if "/" in text or "…" in text or "www." in text.lower():  # Every link contains one of these.
-        text = _URL.sub(" ", text)
+    text = without_links(text)
     if "@" in text or "＠" in text:
         text = _MENTION.sub(" ", text)
     return " ".join(text.lower().split())

@@ -3,13 +3,12 @@
 import re
 from typing import Literal
 
-from linker.data.tokenizers.patterns import URL, WORD, hashtag_words
+from linker.data.tokenizers.patterns import LINK, URL, WORD, hashtag_words
 
 #: `bertweet`: mentions and links as in BERTweet's training data; `hashtags`: hashtags split into words;
 #: `hashtags_and_links`: this, and shortened links without their random letters.
 Normalization = Literal["none", "bertweet", "hashtags", "hashtags_and_links"]
 
-_URL = re.compile(URL)
 _MENTION = re.compile(r"(?<![\w@＠.])[@＠]\w+")
 # Matches links first, so that a # inside a link does not start a hashtag.
 _HASHTAG = re.compile(rf"({URL})|(?<!\w)[#＃]({WORD})")
@@ -41,7 +40,7 @@ def normalized(text: str, how: Normalization) -> str:
 
 def bertweet_normalized(text: str) -> str:
     """Replace mentions by `@USER` and links by `HTTPURL`; emojis and everything else stay."""
-    return _MENTION.sub("@USER", _URL.sub("HTTPURL", text))
+    return _MENTION.sub("@USER", LINK.sub("HTTPURL", text))
 
 
 def hashtags_split(text: str, shortened_links: bool = True) -> str:

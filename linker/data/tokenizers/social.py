@@ -7,7 +7,7 @@ from typing import Literal
 from typing_extensions import override
 
 from linker.data.characters import plain
-from linker.data.tokenizers.patterns import EMOJI, EMOTICON, KEYCAP, URL, WORD, hashtag_words
+from linker.data.tokenizers.patterns import EMOJI, EMOTICON, KEYCAP, LINK, URL, WORD, hashtag_words
 from linker.data.tokenizers.tokenizer import Tokenizer
 
 _NUMBER = r"\d(?:\d|[.,:]\d)*(?!\w)"
@@ -24,7 +24,6 @@ _IS_EMOJI = re.compile(f"{EMOJI}|{KEYCAP}")
 _IS_EMOTICON = re.compile(EMOTICON)
 _IS_NUMBER = re.compile(_NUMBER)
 _IS_ACRONYM = re.compile(_ACRONYM)
-_IS_LINK = re.compile(URL)
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _EASTERN = re.compile(f"[{_HAN}]|[\u3040-\u309f]+|[\u30a0-\u30ff]+")
@@ -79,7 +78,7 @@ class SocialTokenizer(Tokenizer):
 
     def normal_form(self, piece: str) -> str:
         """Return the tokens of a `piece` of text, separated by spaces; empty if it is dropped."""
-        if _IS_LINK.fullmatch(piece):
+        if LINK.fullmatch(piece):
             return "<url>"
         first = piece[0]
         if first in "@＠" and len(piece) > 1:

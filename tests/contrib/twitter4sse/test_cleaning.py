@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from linker.common.errors import ConfigError
 from linker.contrib.twitter4sse.tweets import Tweet, TweetFilter, clean
+from linker.data.tokenizers.patterns import LINK
 
 TEXT = "This is long enough, is it not?"
 
@@ -40,7 +41,7 @@ def test_the_shortcuts_of_clean_miss_nothing() -> None:
     from linker.contrib.twitter4sse import tweets
 
     def slowly(text: str) -> str:
-        return " ".join(tweets._MENTION.sub(" ", tweets._URL.sub(" ", text)).lower().split())
+        return " ".join(tweets._MENTION.sub(" ", LINK.sub(" ", text)).lower().split())
 
     for text in ("WWW.a.b", "wWw.x.y z", "httpS:…", "t.co/x", "http://", "a@b @c", "bit.ly/1…"):
         assert clean(text) == slowly(text)
