@@ -1,6 +1,6 @@
 """Posts that are ranked for several articles are encoded once."""
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -69,17 +69,12 @@ def test_threads_get_their_own_scores():
     ranker, alone = linker.load("distilled"), linker.load("distilled")
     texts = [[f"{TEXTS[n % 3]} {n} {m}" for n in range(200)] for m in range(4)]
     expected = [scores(alone, ARTICLES[m % 2], texts[m]) for m in range(4)]
-    found: dict[int, list[list[float]]] = {}
 
-    def work(m: int) -> None:
-        found[m] = [scores(ranker, ARTICLES[m % 2], texts[m]) for _ in range(5)]
+    def work(m: int) -> list[list[float]]:
+        return [scores(ranker, ARTICLES[m % 2], texts[m]) for _ in range(5)]
 
-    threads = [threading.Thread(target=work, args=(m,)) for m in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert all(found[m] == [expected[m]] * 5 for m in range(4))
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(work, range(4))) == [[one] * 5 for one in expected]
 
 
 def test_models_that_can_be_trained_encode_every_time():

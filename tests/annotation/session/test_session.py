@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -382,10 +382,7 @@ def test_threads_share_a_session(session: Session) -> None:
         while one := session.next(name):
             session.label(name, one[0].post.id, "not")
 
-    threads = [threading.Thread(target=work, args=(f"a{i}",)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, ["a0", "a1", "a2", "a3"]))
     # A thread ends when the rest is assigned to the others; together they label everything once.
     assert sum(session.status().annotators.values()) == session.status().labeled == 40
