@@ -12,13 +12,11 @@ from linker.version import __version__
 # As in `typing`, whose import takes time in which Ctrl-C shows a traceback.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from linker.common.errors import LinkerError
     from linker.corpus.corpus import Corpus
     from linker.data.types import Article, Post
     from linker.ranking.ranked_post import RankedPost
-    from linker.ranking.ranker import Ranker
+    from linker.ranking.ranker import Ranker, load
     from linker.ranking.results import Ranking
 
 __all__ = [
@@ -34,24 +32,8 @@ _WHERE = {
     "Post": "linker.data.types",
     "RankedPost": "linker.ranking.ranked_post",
     "Ranking": "linker.ranking.results",
+    "load": "linker.ranking.ranker",
 }
-
-
-def load(path: str | Path = "best") -> Ranker:
-    """Return a ranker with a loaded model: `linker.load("best").rank(article, posts)`.
-
-    Args:
-        path: `best` or `distilled`, which are bundled; `bm25` or `tfidf`, which need no training; a model folder that
-            `linker train` wrote; a Jsonnet file with the config of a model that needs no training; or `user/model` or
-            `user/model@revision` on a Hugging Face hub, which is downloaded unless it is cached.
-
-    Raises:
-        ModelError: if the model is not found, its folder is damaged, or the hub cannot be reached.
-        ConfigError: if the config is invalid.
-    """
-    from linker.ranking.ranker import load as load_ranker
-
-    return load_ranker(path)
 
 
 if not TYPE_CHECKING:  # Type checkers would accept any name.

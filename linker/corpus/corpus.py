@@ -17,7 +17,7 @@ from linker.data.post_filter import Filter
 from linker.data.types import Article
 from linker.models.files.resolve import resolve_model
 from linker.models.model import Model
-from linker.ranking.inputs import AnyArticles, as_articles
+from linker.ranking.inputs import AnyArticles, as_articles, check_path, type_name
 from linker.ranking.request import RankOptions, RankRequest, check_names
 from linker.ranking.results import Ranking
 from linker.ranking.search import search
@@ -27,10 +27,12 @@ class Corpus:
     """An open corpus; it sees the posts that were in it when it was opened.
 
     Raises:
-        DataError: if the corpus has no posts.
+        DataError: if the corpus has no posts, or `store` is not one that `open` gives.
     """
 
     def __init__(self, store: Store, model: Model, name: str = "model") -> None:
+        if not isinstance(store, Store):
+            raise DataError(f"store is {type_name(store)}; open a corpus with linker.Corpus.open(folder)")
         self.store, self.model, self.name = store, model, name
         shards = store.shards()
         if shards is None:
@@ -53,8 +55,9 @@ class Corpus:
             DataError: if the corpus is not found or damaged.
             ModelError: if the model is not found or is another one.
         """
+        check_path(folder, "folder")
         store = Store.open(Path(folder))
-        location = str(model or store.facts.model)
+        location = str(store.facts.model if model is None else model)
         try:
             # The name in a corpus may be of anyone: only a name that the user gives is looked up on a hub.
             reference = resolve_model(location, connect=model is not None)

@@ -18,7 +18,7 @@ from linker.articles.extraction import article_from_text
 from linker.articles.loading import load_articles, names_source
 from linker.articles.publication import Published, dated, publication_date
 from linker.common.console import info
-from linker.common.errors import DataError
+from linker.common.errors import DataError, LinkerError
 from linker.data.files.line_errors import LineError
 from linker.data.files.rows import Row, Table
 from linker.data.identity import ContentIds
@@ -205,7 +205,7 @@ def _parsed(rows: Iterable[tuple[str, Any]], columns: PostColumns, if_empty: str
             _note(f"the posts: {note}")
     faults += _repeated(posts, places)
     if faults:
-        raise DataError("; ".join([_several(faults, total), *remedies]))
+        raise DataError("; ".join([several(faults, f"{total:,} posts"), *remedies]))
     return posts
 
 
@@ -216,20 +216,29 @@ class _WrongTypeError(LineError):
 _Record = TypeVar("_Record", Article, Post)
 
 
+#: Fields of articles and posts, and what they may be.
+_FIELDS: tuple[tuple[str, Any, str], ...] = (
+    ("title", str, "a string"),
+    ("text", str, "a string"),
+    ("article_ids", (tuple, list), "a tuple of ids"),
+    ("extra", dict, "a dict"),
+)
+
+
 def _typed(given: _Record) -> _Record:
     """Return an article or post whose fields have their types, which Python does not check.
 
     Raises:
-        LineError: if the id, a text or the date cannot be converted.
+        LineError: if a field has another type, or the id or the date cannot be converted.
     """
+    for name, kinds, expected in _FIELDS:
+        if hasattr(given, name) and not isinstance(value := getattr(given, name), kinds):
+            raise LineError("wrong type", f"the {name} is {type_name(value)}, expected {expected}")
     columns = ArticleColumns() if isinstance(given, Article) else PostColumns()
-    for name in columns.any_of:
-        if not isinstance(text := getattr(given, name), str):
-            raise LineError("wrong type", f"the text is {type_name(text)}, expected a string")
     time = "published" if isinstance(given, Article) else "created_at"
-    values = {"id": plain(given.id), time: plain(getattr(given, time))}
-    if isinstance(given.id, str) and type(values[time]) in (datetime, NoneType):
+    if isinstance(given.id, str) and type(getattr(given, time)) in (datetime, NoneType):
         return given
+    values = {"id": plain(given.id), time: plain(getattr(given, time))}
     changed: dict[str, Any] = {"id": id_of(values, columns), time: date_of(values, columns, time)}
     return replace(given, **changed)
 
@@ -264,11 +273,12 @@ def _repeated(posts: Sequence[Post], places: Sequence[str]) -> Iterator[str]:
             yield f"{kind}s {before.partition(' ')[2]} and {label} have the same id {post.id!r}; ids must differ"
 
 
-def _several(faults: Sequence[str], total: int) -> str:
+def several(faults: Sequence[str], among: str) -> str:
+    """Return a message of one or several faults `among` records, such as `12 posts`."""
     if len(faults) == 1:
         return faults[0]
     shown = [*faults[:_SHOWN_FAULTS], *(["…"] if len(faults) > _SHOWN_FAULTS else [])]
-    return f"{len(faults):,} faults in {total:,} posts:" + "".join(f"\n  {fault}" for fault in shown)
+    return f"{len(faults):,} faults in {among}:" + "".join(f"\n  {fault}" for fault in shown)
 
 
 def _expected(item: Any) -> str:
@@ -340,6 +350,16 @@ def _article_items(given: AnyArticles) -> Iterable[Any]:
     if isinstance(given, (bytes, bytearray, set, frozenset)) or not isinstance(given, Iterable):
         raise DataError(f"the article is {type_name(given)}; {_EXPECTED_ARTICLE}")
     return given
+
+
+def check_path(given: object, name: str) -> None:
+    """Check that an argument is a path; `name` is its name.
+
+    Raises:
+        LinkerError: if it is not.
+    """
+    if not isinstance(given, (str, os.PathLike)):
+        raise LinkerError(f"{name} is {type_name(given)}; give a string or Path")
 
 
 def type_name(value: object) -> str:

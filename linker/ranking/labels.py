@@ -14,7 +14,7 @@ from linker.data.labels.reading import read_labels, read_rows
 from linker.data.labels.records import ImportedLabel, SampledLabels
 from linker.data.types import Post
 from linker.ranking.data_frames import ArrowStream, frame_of, plain, row_of, series_of
-from linker.ranking.inputs import type_name
+from linker.ranking.inputs import several, type_name
 
 _EXPECTED = "a dict or Series from ids to labels, a data frame or list of records, or the path of a file"
 
@@ -43,28 +43,27 @@ def as_labels(
     if isinstance(given, Mapping):
         return _of_pairs(list(given.items()), SampledLabels.of(given).random)
     series, frame = series_of(given), frame_of(given)
-    if (
-        series is None
-        and frame is None
-        and isinstance(given, Iterable)
-        and not isinstance(given, (bytes, Set))
-    ):
+    if series is None and frame is None:
+        if not isinstance(given, Iterable) or isinstance(given, (bytes, Set)):
+            raise DataError(f"labels is {type_name(given)}; give {_EXPECTED}")
         given = list(given)
-        if all(row_of(item) is None for item in given):
-            series = [*map(plain, given)], None
+        rows = [row for item in given if (row := row_of(item)) is not None]
+        if rows and len(rows) < len(given):
+            raise DataError("labels has items that are no records; give dicts with post_id and label")
+        series = None if rows else ([*map(plain, given)], None)
     if series is not None:
         return _of_pairs(_pairs(*series, posts, index))
-    rows = list(frame.rows()) if frame is not None else _rows(given)
     faults: list[str] = []
     collector = Collector("labels")
     read_rows(
-        [Row(number, dict(row), "") for number, row in enumerate(rows, 1)],
+        [Row(number, dict(row), "") for number, row in enumerate(rows if frame is None else frame.rows(), 1)],
         None if frame is None else frame.columns,
         collector,
         None,
         lambda line, error, raw: faults.append(f"record {line}: {error}"),
     )
-    _refuse(faults)
+    if faults:
+        raise DataError(several(faults, "the labels"))
     return collector.result()
 
 
@@ -82,7 +81,8 @@ def _of_pairs(pairs: Sequence[tuple[Any, Any]], drawn: Collection[str] = ()) -> 
             sample = "random" if post_id in drawn else None
             labels.append(ImportedLabel(post_id, None, parsed.value, line=number, sample=sample))
         collector.record((), labels)
-    _refuse(faults)
+    if faults:
+        raise DataError(several(faults, "the labels"))
     return collector.result() if pairs else LabelFile("labels", [])
 
 
@@ -104,19 +104,3 @@ def _pairs(
     return list(
         zip([at[row] for row in index] if at.keys() >= {*index} and not shown & {*ids} else index, labels)
     )
-
-
-def _rows(given: Any) -> list[Mapping[str, Any]]:
-    if not isinstance(given, Iterable) or isinstance(given, (bytes, Set)):
-        raise DataError(f"labels is {type_name(given)}; give {_EXPECTED}")
-    rows = [row_of(item) for item in given]
-    if any(row is None for row in rows):
-        raise DataError("labels has items that are no records; give dicts with post_id and label")
-    return [row for row in rows if row is not None]
-
-
-def _refuse(faults: Sequence[str]) -> None:
-    if faults:
-        raise DataError(
-            "; ".join(faults[:5]) + (f"; and {len(faults) - 5:,} more" if len(faults) > 5 else "")
-        )

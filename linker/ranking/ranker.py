@@ -18,7 +18,15 @@ from linker.models.features.memory_table import EmbeddingCache, MemoryTable
 from linker.models.files.resolve import ModelReference, resolve_model
 from linker.models.model import Model, embedding_submodel
 from linker.ranking.data_frames import Frame, frame_of
-from linker.ranking.inputs import AnyArticles, AnyColumns, AnyPosts, as_articles, as_posts
+from linker.ranking.inputs import (
+    AnyArticles,
+    AnyColumns,
+    AnyPosts,
+    as_articles,
+    as_posts,
+    check_path,
+    type_name,
+)
 from linker.ranking.labels import as_labels
 from linker.ranking.query_warnings import several_warning, warn_once
 from linker.ranking.request import RankerOptions, RankOptions, RankRequest, check_names
@@ -37,11 +45,17 @@ class Ranker:
         name: its name in messages and files.
         reference: where the model was loaded from; calibrations are checked against it.
         once: whether it answers a single question, so that embeddings are not kept for another.
+
+    Raises:
+        ModelError: if `model` is not a model, but a name, say; `linker.load` loads models by their names.
     """
 
     def __init__(
         self, model: Model, name: str = "model", reference: ModelReference | None = None, once: bool = False
     ) -> None:
+        if not isinstance(model, Model):
+            named = model if isinstance(model, (str, Path)) else "best"
+            raise ModelError(f'model is {type_name(model)}; use linker.load("{named}") in place of Ranker')
         self.model = model
         self.name = name
         self._reference = reference
@@ -146,8 +160,9 @@ class Ranker:
             LinkerError: as `rank`.
         """
         found = as_articles(articles)
+        request = RankRequest(ignore_dates=ignore_dates)
         query = without_dates(found) if ignore_dates else found
-        scores = self.model.score_table(self._table(as_posts(posts, columns), RankRequest()), query, together)
+        scores = self.model.score_table(self._table(as_posts(posts, columns), request), query, together)
         if not np.isfinite(scores).all():
             raise ModelError(f"{self.name}: gives scores that are not finite numbers; train it again")
         return self.model.score_scale()(scores)
@@ -221,12 +236,18 @@ def _read(
     return articles, candidates, request, frame
 
 
-def load(path: str | Path) -> Ranker:
-    """Load a model as a ranker; see `linker.load`.
+def load(path: str | Path = "best") -> Ranker:
+    """Return a ranker with a loaded model: `linker.load("best").rank(article, posts)`.
+
+    Args:
+        path: `best` or `distilled`, which are bundled; `bm25` or `tfidf`, which need no training; a model folder that
+            `linker train` wrote; a Jsonnet file with the config of a model that needs no training; or `user/model` or
+            `user/model@revision` on a Hugging Face hub, which is downloaded unless it is cached.
 
     Raises:
-        ModelError: if the model is not found, or its folder is damaged.
+        ModelError: if the model is not found, its folder is damaged, or the hub cannot be reached.
         ConfigError: if the config is invalid.
     """
+    check_path(path, "path")
     reference = resolve_model(path)
     return Ranker(reference.load(), reference.file_name, reference)

@@ -15,6 +15,7 @@ from linker.ranking.data_frames import Frame, library
 from linker.ranking.display import as_text, heading
 from linker.ranking.formats.html import as_table
 from linker.ranking.formats.records import FIRST_COLUMNS, record
+from linker.ranking.inputs import check_path
 from linker.ranking.output import ENDINGS, write_rankings
 from linker.ranking.ranked_post import QueryResult, RankedPost
 
@@ -146,6 +147,7 @@ class Ranking(QueryResult):
         Raises:
             LinkerError: if the ending is unknown, the file cannot be written, or the format cannot contain the posts.
         """
+        check_path(path, "path")
         format_ = ENDINGS.get(Path(path).suffix.lower())
         if format_ is None:
             raise LinkerError(f"{path}: unknown ending; use one of {', '.join(ENDINGS)}")

@@ -110,8 +110,8 @@ def test_ids_and_times_of_every_type_are_read() -> None:
     at, stamp = datetime(2021, 5, 1, tzinfo=timezone.utc), pd.Timestamp("2021-05-01", tz="UTC")
     make, nan, number = Post, float("nan"), np.int64(8)
     rows = [{"id": number, "text": "b", "created_at": stamp}, {"id": 9.0, "text": "c", "created_at": nan}]
-    posts = as_posts([make(7, "a", created_at="2021-05-01"), *rows])  # type: ignore[arg-type]
-    assert [(post.id, post.created_at) for post in posts] == [("7", at), ("8", at), ("9", None)]
+    posts = as_posts([make(7, "a", created_at="2021-05-01"), *rows, make("1", "d", created_at=nan)])  # type: ignore[arg-type]
+    assert [(post.id, post.created_at) for post in posts] == [("7", at), ("8", at), ("9", None), ("1", None)]
     (article,) = as_articles(Article(5, "Otters.", published=stamp))  # type: ignore[arg-type]
     assert article == Article("5", "Otters.", published=at)
 
@@ -220,6 +220,8 @@ Tweet = namedtuple("Tweet", "id text")
          "post 1: unreadable date.*'soon' is not a date"),
         ([Post("1", None)],  # type: ignore[arg-type]
           "post 1: wrong type: the text is None"),
+        ([Post("1", "a", extra=None), Post("2", "b", "a")],  # type: ignore[arg-type]
+         "extra is None, expected a dict\n.* article_ids is a str, expected a tuple of ids"),
         ([["an otter"]], "post 1 is a list; give texts, dicts"),
         (["a", b"otter"], r"post 2 is bytes; give texts: post\.decode\(\)"),
         ([Tweet(1, "a")], r"post 1 is a .*Tweet; give the data frame itself, or dicts: row\._asdict\(\)"),

@@ -2,7 +2,7 @@
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -117,6 +117,24 @@ def test_models_that_are_none(tmp_path: Path) -> None:
         linker.load(tmp_path / "nothing")
     with pytest.raises(ModelError, match=r"no config\.json"):
         linker.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda api: api.Ranker("bm25"), r'model is a str; use linker\.load\("bm25"\) in place of Ranker'),
+        (lambda api: api.Ranker(None), r'model is None; use linker\.load\("best"\)'),
+        (lambda api: api.load(None), "path is None; give a string or Path"),
+        (lambda api: api.load("An otter. " * 500), "model not found"),
+        (lambda api: api.load("bm25").score(ARTICLE, TEXTS, ignore_dates="no"), "ignore_dates is a str; give True"),
+        (lambda api: api.Ranking([]).save(None), "path is None"),
+        (lambda api: api.Corpus("posts", "best"), r"store is a str; .* with linker\.Corpus\.open\(folder\)"),
+        (lambda api: api.Corpus.open(7), "folder is an int"),
+    ],
+)  # fmt: skip
+def test_arguments_of_another_type_are_refused(call: Callable[[Any], object], message: str) -> None:
+    with pytest.raises(LinkerError, match=message):
+        call(linker)
 
 
 def test_scores_that_are_no_numbers_are_refused() -> None:

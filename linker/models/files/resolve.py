@@ -1,6 +1,7 @@
 """Resolve what a user calls a model: a name, a model folder, or a config."""
 
 import json
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -172,10 +173,12 @@ def _kind(given: str) -> Literal["baseline", "config", "folder"]:
             )
         resolve(Model, config)
         return "config"
-    if (path / CONFIG).is_file():
+    # Unlike methods of `Path`, these take any text, such as that of an article.
+    if os.path.isfile(path / CONFIG):
         return "folder"
-    problem = f"not a model folder, it has no {CONFIG}" if path.is_dir() else "model not found"
-    on_hub = not path.is_dir() and is_hub_name(f"{given}@main")
+    is_folder = os.path.isdir(path)
+    problem = f"not a model folder, it has no {CONFIG}" if is_folder else "model not found"
+    on_hub = not is_folder and is_hub_name(f"{given}@main")
     raise ModelError(
         f"{given}: {problem}; a model is a folder written by `linker train`, a .jsonnet file with the "
         f"config of a model, {', '.join(FOLDERS)}, {', '.join(BASELINES)}, or USER/MODEL on a Hugging Face hub"
