@@ -13,24 +13,15 @@ from tests.helpers.recorded_outputs import FOLDER, MODELS, Difference, Output
 pytestmark = pytest.mark.xdist_group("recorded outputs")
 
 
-def check(model: str, count: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("count", [2, pytest.param(None, marks=pytest.mark.slow)])  # None: all articles
+@pytest.mark.parametrize("model", MODELS)
+def test_outputs_are_as_recorded(
+    model: str, count: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     found = recorded_outputs.differences(model, recorded_outputs.outputs(model, count))
     first = "\n".join(map(str, found[:3]))
     assert not found, f"{len(found)} differences; `python scripts/record_outputs.py` lists all:\n{first}"
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_outputs_are_as_recorded(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(model, 2, tmp_path, monkeypatch)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", MODELS)
-def test_outputs_of_all_articles_are_as_recorded(
-    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    check(model, None, tmp_path, monkeypatch)
 
 
 def test_recordings_are_small() -> None:

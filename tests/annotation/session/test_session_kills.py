@@ -111,13 +111,9 @@ def folder(tmp_path: Path) -> Path:
     return fresh(tmp_path / "job", overlap=0.5)
 
 
-def test_kills_lose_no_acknowledged_label(folder: Path) -> None:
-    kill_and_look(folder, rounds=10, seed=1)
-
-
-@pytest.mark.slow
-def test_many_kills_lose_no_acknowledged_label(folder: Path) -> None:
-    kill_and_look(folder, rounds=150, seed=2)
+@pytest.mark.parametrize("rounds", [10, pytest.param(150, marks=pytest.mark.slow)])
+def test_kills_lose_no_acknowledged_label(folder: Path, rounds: int) -> None:
+    kill_and_look(folder, rounds, seed=1)
 
 
 TOGETHER = """

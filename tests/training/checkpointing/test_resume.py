@@ -47,16 +47,8 @@ def ends_as_whole(folder: Path, out: str, *more: str) -> None:
     assert outcome(folder, out) == outcome(folder, "whole")
 
 
-def test_a_run_killed_at_random_ends_as_if_nothing_had_happened(uninterrupted, out):
-    _survives_kills(uninterrupted, out, 2)
-
-
-@pytest.mark.slow
-def test_twenty_random_kills_change_nothing(uninterrupted, out):
-    _survives_kills(uninterrupted, out, 20)
-
-
-def _survives_kills(uninterrupted: tuple[Path, float], out: str, wanted: int) -> None:
+@pytest.mark.parametrize("wanted", [2, pytest.param(20, marks=pytest.mark.slow)])
+def test_a_run_killed_at_random_ends_as_if_nothing_had_happened(uninterrupted, out, wanted):
     folder, seconds = uninterrupted
     rng, kills, number = random.Random(wanted), 0, 0
     while kills < wanted:
