@@ -55,7 +55,7 @@ class Ranker:
     ) -> None:
         if not isinstance(model, Model):
             named = model if isinstance(model, (str, Path)) else "best"
-            raise ModelError(f'model is {type_name(model)}; use linker.load("{named}") in place of Ranker')
+            raise ModelError(f'model is {type_name(model)}; use linker.load("{named}")')
         self.model = model
         self.name = name
         self._reference = reference

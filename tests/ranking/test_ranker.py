@@ -122,7 +122,7 @@ def test_models_that_are_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda api: api.Ranker("bm25"), r'model is a str; use linker\.load\("bm25"\) in place of Ranker'),
+        (lambda api: api.Ranker("bm25"), r'model is a str; use linker\.load\("bm25"\)'),
         (lambda api: api.Ranker(None), r'model is None; use linker\.load\("best"\)'),
         (lambda api: api.load(None), "path is None; give a string or Path"),
         (lambda api: api.load("An otter. " * 500), "model not found"),

@@ -140,6 +140,18 @@ def test_questions_are_answered_by_keyboard_and_hidden_from_others(
         assert ("Ada: tone: 1" in browser.text(".list")) == bool(key)
 
 
+def test_a_label_counts_before_the_answers_that_may_be_missing(
+    browser: Browser, serve: Callable[..., Site]
+) -> None:
+    site = serve(make_posts(2), questions=QUESTIONS[2:])
+    browser.open(site.url)
+    browser.one("#tab-posts").click()
+    browser.wait(lambda: browser.all(".list .relevant[type=button]"))
+    browser.all(".list .relevant[type=button]")[0].click()
+    browser.saved()
+    assert [kind for kind, *_ in site.done()] == ["label"]
+
+
 HOSTILE = [
     "<script>window.hacked = 1</script> otters",
     "<img src=x onerror='window.hacked = 2'> otters <svg onload='window.hacked = 3'>",

@@ -120,29 +120,32 @@ export class PostsView {
   }
 
   /**
-   * Label a post, once the questions that are asked of it are answered in its row.
+   * Label a post, and ask its questions in its row: before the label if an answer is required, else after it.
    * @param again  whether the annotator has given it this label before: then only the answers change
    */
   label(post, choice, again) {
+    const me = this.annotator();
     const questions = asked(this.questions, choice.value);
+    const give = (answers) => {
+      this.given.set(post.id, choice.name);
+      this.outbox.add({ post: post.id, answers, ...(again && answers ? { kind: "answers" } : { kind: "label", ...this.labels.action(choice) }) });
+      const kept = questions.map(({ key }) => [key, post.answers[me]?.[key]]).filter(([, answer]) => answer !== undefined);
+      post.answers = { ...post.answers, [me]: answers ?? Object.fromEntries(kept) };
+      say(again && answers ? "Answered" : choice.name);
+    };
     const close = () => {
       this.forms.get(post.id)?.close();
       this.forms.delete(post.id);
-    };
-    const give = (answers) => {
-      close();
-      this.given.set(post.id, choice.name);
-      this.outbox.add({ post: post.id, answers, ...(again && answers ? { kind: "answers" } : { kind: "label", ...this.labels.action(choice) }) });
-      post.answers = { ...post.answers, [this.annotator()]: answers ?? {} };
       this.row(post);
-      say(again && answers ? "Answered" : choice.name);
     };
     close();
-    if (!questions.length) {
+    if (!again && !questions.some((one) => one.required)) {
       give();
-      return;
+      again = true;
+      this.row(post);
     }
-    const form = new QuestionForm(questions, post.answers[this.annotator()], give, () => { close(); this.row(post); });
+    if (!questions.length) return;
+    const form = new QuestionForm(questions, post.answers[me], (answers) => { give(answers); close(); }, close);
     form.label = choice.name;
     this.forms.set(post.id, form);
     this.row(post);
