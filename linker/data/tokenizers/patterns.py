@@ -45,7 +45,7 @@ _HASHTAG_JOINT = re.compile(
 
 
 def without_links(text: str) -> str:
-    """Return a text with a space in place of each link."""
+    """Return a text with each link replaced by a space."""
     # Every link contains one of these; a search takes longer.
     return LINK.sub(" ", text) if "/" in text or "…" in text or "www." in text.lower() else text
 

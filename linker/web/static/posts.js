@@ -136,20 +136,20 @@ export class PostsView {
     const close = () => {
       this.forms.get(post.id)?.close();
       this.forms.delete(post.id);
-      this.row(post);
     };
+    const end = () => { close(); this.row(post); };
     close();
     if (!again && !questions.some((one) => one.required)) {
       give();
       again = true;
-      this.row(post);
     }
-    if (!questions.length) return;
-    const form = new QuestionForm(questions, post.answers[me], (answers) => { give(answers); close(); }, close);
-    form.label = choice.name;
-    this.forms.set(post.id, form);
+    if (questions.length) {
+      const form = new QuestionForm(questions, post.answers[me], (answers) => { give(answers); end(); }, end);
+      form.label = choice.name;
+      this.forms.set(post.id, form);
+    }
     this.row(post);
-    form.focus();
+    this.forms.get(post.id)?.focus();
   }
 }
 
