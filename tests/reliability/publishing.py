@@ -119,12 +119,9 @@ def _push(tally: Tally, place: Path, name: str, chance: random.Random) -> None:
                     super().append(request)
 
             hub.requests = Requests()
-        variables = {
-            "HOME": str(home),
-            "HF_ENDPOINT": hub.address,
-            "HF_TOKEN": TOKEN,
-            "HF_HOME": str(place / "hub"),
-        }
+        # Offline, nothing is uploaded.
+        variables = {"HOME": str(home), "HF_HOME": str(place / "hub"), "HF_HUB_OFFLINE": "0"}
+        variables |= {"HF_ENDPOINT": hub.address, "HF_TOKEN": TOKEN}
         ended = run(words("model push model user/model"), home, changes=variables)
         files = {} if not hub.repositories else hub.files("user/model")
     files.pop(".gitattributes", None)
