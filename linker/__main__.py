@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
-_INTERRUPTED, _TERMINATED = 130, 143
+_SIGNALED = 128  # as shells count
 
 
 def main() -> None:
@@ -20,15 +20,11 @@ def main() -> None:
 
     Exit codes: those of `linker.cli.main.main`.
     """
-    # During the imports nothing has begun: Ctrl-C ends the process at once.
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, lambda number, frame: os._exit(_INTERRUPTED))
+    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
+        if signal.getsignal(number) is usual:
+            signal.signal(number, _stop)
     from linker.cli.main import main as run
 
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _terminate)
     try:
         run()
     except SystemExit as end:
@@ -36,9 +32,16 @@ def main() -> None:
     _end(0)
 
 
-def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    """Raise SystemExit for SIGTERM, which removes temporary files."""
-    sys.exit(_TERMINATED)
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    """Raise KeyboardInterrupt for Ctrl-C and SystemExit for SIGTERM, which remove temporary files."""
+    # Libraries drop what interrupts their import, torch that of numpy for one: end at once there.
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            _end(_SIGNALED + number)
+        frame = frame.f_back
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    sys.exit(_SIGNALED + number)
 
 
 def _end(code: int) -> NoReturn:
@@ -46,14 +49,12 @@ def _end(code: int) -> NoReturn:
 
     Nor could Python end under threads that were left in native code.
     """
-    # What was to be done is done.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     import atexit
     import contextlib
 
-    # Temporary folders and further processes are registered there.
-    atexit._run_exitfuncs()
+    atexit._run_exitfuncs()  # temporary folders and further processes are registered there
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()

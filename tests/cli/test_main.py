@@ -28,8 +28,7 @@ def test_version() -> None:
 )
 def test_wrong_usage_exits_with_2_and_reports_it_on_stderr(arguments: tuple[str, ...]) -> None:
     result = run(*arguments)
-    assert result.returncode == 2
-    assert result.stdout == ""
+    assert (result.returncode, result.stdout) == (2, "")
     assert "Usage:" in result.stderr
     assert "Traceback" not in result.stderr
 
@@ -90,14 +89,9 @@ def test_results_that_find_no_room_are_reported(lines: int) -> None:
 
 
 def test_results_are_utf8_whatever_the_locale() -> None:
-    done = subprocess.run(
-        spill("'naïve 💀 café'"),
-        capture_output=True,
-        env={**os.environ, "PYTHONIOENCODING": "cp1252"},
-        timeout=60,
-    )
-    assert done.stderr == b""
-    assert done.stdout.decode() == "naïve 💀 café\n"
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    done = subprocess.run(spill("'naïve 💀 café'"), capture_output=True, env=environment, timeout=60)
+    assert (done.stdout.decode(), done.stderr) == ("naïve 💀 café\n", b"")
 
 
 def help_of(*arguments: str) -> list[str]:
@@ -129,13 +123,10 @@ def test_commands_are_grouped_and_none_is_left_over() -> None:
 
 
 def test_shells_can_complete_commands() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", "import sys; sys.argv = ['linker']; from linker.cli.main import main; main()"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "_LINKER_COMPLETE": "complete_bash", "COMP_WORDS": "linker ca", "COMP_CWORD": "1"},
-        timeout=60,
-    )
+    code = "import sys; sys.argv = ['linker']; from linker.cli.main import main; main()"
+    words = {"_LINKER_COMPLETE": "complete_bash", "COMP_WORDS": "linker ca", "COMP_CWORD": "1"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | words, timeout=60)
     assert (done.stdout.split(), done.stderr) == (["calibrate"], "")
     assert "--install-completion" in " ".join(help_of())
 

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 # Distributions that only some commands need.
-_OPTIONAL = (
-    "sentence-transformers", "pylance", "ray", "fsspec", "fastapi", "uvicorn", "mcp", "matplotlib",
-)  # fmt: skip
+_OPTIONAL = ("sentence-transformers", "pylance", "ray", "fsspec", "fastapi", "uvicorn", "mcp", "matplotlib")
 # float32 against float64, relative to the largest value. Broken kernels differ by far more.
 _TOLERANCE = 1e-3
 

@@ -125,6 +125,9 @@ def serve(
         for folder in sessions or []:
             labeled.append(Session.open(folder))
             opened.callback(labeled[-1].close)
+        if labeled or served_projects:
+            import sklearn.svm  # noqa: F401 - the first label would wait for it
+
         app = create_app(Served(labeled, served_projects, model, candidates, searched), access)
 
         def started() -> None:
@@ -140,12 +143,10 @@ def _listen(host: str, port: int | None) -> socket.socket:
     """Listen on the port, or on the usual one, or on a free one if that is in use."""
     from linker.web.server.listening import bind
 
-    if port is not None:
-        return bind(host, port)
-    try:
-        return bind(host, _PORT)
-    except LinkerError:
-        return bind(host, 0)
+    if port is None:
+        with contextlib.suppress(LinkerError):
+            return bind(host, _PORT)
+    return bind(host, port or 0)
 
 
 def _open_browser(address: str) -> None:
