@@ -35,14 +35,14 @@ class SentenceTransformerModel(EncoderModel):
         path: folder of a downloaded model, or its name on the Hugging Face hub (`organization/name` or
             `organization/name@revision`); with HF_HUB_OFFLINE=1 only in the local cache.
         batch_size: number of texts encoded at once.
+        prompt: put before every text; `query: ` for E5, which was trained with it.
     """
 
     keys_without_weights = frozenset({"path"})
 
-    def __init__(self, path: str, batch_size: int = 32) -> None:
+    def __init__(self, path: str, batch_size: int = 32, prompt: str = "") -> None:
         at_least(1, batch_size=batch_size)
-        self.path = path
-        self.batch_size = batch_size
+        self.path, self.batch_size, self.prompt = path, batch_size, prompt
         self._encoder: SentenceTransformer | None = None
 
     def article_vectors(self, articles: Sequence[Article]) -> np.ndarray:
@@ -59,7 +59,7 @@ class SentenceTransformerModel(EncoderModel):
         if not texts:
             return np.empty((0, self._encoder.get_sentence_embedding_dimension() or 0), dtype=np.float32)
         vectors = self._encoder.encode(
-            list(map(plain, texts)),
+            [self.prompt + plain(text) for text in texts],
             batch_size=self.batch_size,
             normalize_embeddings=True,
             show_progress_bar=False,

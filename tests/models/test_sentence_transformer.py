@@ -38,6 +38,7 @@ from linker.training.distillation.teacher import Teacher
 name, missing = sys.argv[1:]
 vectors = SentenceTransformerModel(name).post_vectors([Post("1", "the cat sat")])
 assert np.allclose(Teacher(f"{name}@main").encode(["the cat sat"]), vectors)
+assert np.allclose(SentenceTransformerModel(name, prompt="the ").post_vectors([Post("1", "cat sat")]), vectors)
 print(json.dumps(vectors.shape))
 SentenceTransformerModel(missing).post_vectors([Post("1", "the cat sat")])
 """
@@ -53,8 +54,8 @@ def run_offline(home: Path, name: str, missing: str) -> subprocess.CompletedProc
 def test_a_name_on_the_hub_is_read_from_the_cache(tmp_path: Path) -> None:
     library = pytest.importorskip("sentence_transformers", reason="needs the extra transformers")
     repository = tmp_path / "hub" / "models--user--tiny-model"
-    snapshot = repository / "snapshots" / "0123"
-    library.SentenceTransformer(str(tiny("bert", tmp_path / "network")), device="cpu").save(str(snapshot))
+    network = library.SentenceTransformer(str(tiny("bert", tmp_path / "network")), device="cpu")
+    network.save(str(repository / "snapshots" / "0123"))
     (repository / "refs").mkdir()
     (repository / "refs" / "main").write_text("0123")
     done = run_offline(tmp_path, "user/tiny-model", "user/no-such-model")
