@@ -1,7 +1,9 @@
-"""Quality outside English: ``python -m benchmarks.quality.languages DATA PARTS``.
+"""Quality on sources that `best` has not seen: ``python -m benchmarks.quality.unseen DATA PARTS RIVAL ...``.
 
-DATA has a folder for each of the sets below, and PARTS the multilingual part that `best` ranks it with. Its network
+DATA has a folder for each of the sets below. PARTS has the multilingual part that `best` ranks each with: its network
 and heads were trained without that set (`scripts/finetune_multilingual.py`, `scripts/make_pretrained.py multilingual`).
+English sets need none: the English network was trained on plazz, politifact and snopes. A rival is whatever `linker
+rank --model` takes.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import random
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shutil import ignore_patterns
 
@@ -21,12 +23,14 @@ from linker.evaluation.metrics.ranking import per_article
 from linker.evaluation.significance import mean_intervals
 from linker.models.elapsed_time import without_dates
 from linker.models.files.archive import load_model, write_manifest
+from linker.models.files.resolve import resolve_model
 from linker.models.model import Model
-from linker.models.pretrained import BEST, DISTILLED, FOLDERS, MULTILINGUAL
-from linker.models.tfidf import TfidfModel
+from linker.models.pretrained import BEST, FOLDERS, MULTILINGUAL
 
 #: Folder of a real set → what it is.
 SETS = {
+    "facebook_pages_en": "Facebook posts of English outlets, headlines",
+    "facebook_2017_en": "Facebook posts of English outlets, ledes",
     "facebook_xling_zh_tl_en": "Chinese and Tagalog posts, English headlines",
     "checkthat25_claims": "claims in 14 languages",
     "derstandard_de": "German comments",
@@ -35,12 +39,6 @@ SETS = {
     "vsolscsum_vi": "Vietnamese comments",
 }
 _ARTICLES, _POSTS_OF_EACH, _POSTS = 400, 40, 3_000
-
-SET_MODELS: dict[str, Callable[[], Model]] = {
-    "`distilled`": lambda: load_model(FOLDERS[DISTILLED], for_scoring=True),
-    "TF-IDF of words": lambda: TfidfModel("by_language"),
-    "TF-IDF of characters": lambda: TfidfModel(terms="characters"),
-}
 
 
 def drawn(linked: LinkedPosts) -> LinkedPosts:
@@ -61,35 +59,36 @@ def drawn(linked: LinkedPosts) -> LinkedPosts:
 
 
 def best_with(part: Path, folder: Path) -> Model:
-    """Return `best` with another multilingual part, written to a folder."""
+    """Return `best` with another multilingual part, written to a folder; as it is if there is none."""
+    if not part.exists():
+        return load_model(FOLDERS[BEST], for_scoring=True)
     shutil.copytree(FOLDERS[BEST], folder, ignore=ignore_patterns(MULTILINGUAL.name))
     shutil.copytree(part, folder / MULTILINGUAL.relative_to(FOLDERS[BEST]))
     write_manifest(folder)
     return load_model(folder, for_scoring=True)
 
 
-def of_sets(data: Path, parts: Path) -> list[str]:
-    """Return the table of MAP, each article alone, by text, with intervals of 95 % by bootstrap over articles."""
-    with tempfile.TemporaryDirectory() as temporary:
-        rows = [f"| | `best` | {' | '.join(SET_MODELS)} |", "|---" * (len(SET_MODELS) + 2) + "|"]
-        for name, description in SETS.items():
-            files = (str(data / name / f"{part}.jsonl.gz") for part in ("articles", "posts"))
-            linked = drawn(LinkedPosts(read_articles(next(files)), read_posts(next(files))))
-            ids = [post.id for post in linked.posts]
-            row = f"| {description} | "
+def of_sets(data: Path, parts: Path, rivals: Sequence[str]) -> Iterator[str]:
+    """Yield the table of MAP, each article alone, by text, with intervals of 95 % by bootstrap over articles."""
+    yield f"| | `best` | {' | '.join(Path(rival).stem for rival in rivals)} |"
+    yield "|---" * (len(rivals) + 2) + "|"
+    for name, description in SETS.items():
+        files = (str(data / name / f"{part}.jsonl.gz") for part in ("articles", "posts"))
+        linked = drawn(LinkedPosts(read_articles(next(files)), read_posts(next(files))))
+        ids, row = [post.id for post in linked.posts], f"| {description} |"
+        with tempfile.TemporaryDirectory() as temporary:
             for model in (
-                best_with(parts / name, Path(temporary) / name),
-                *(make() for make in SET_MODELS.values()),
+                best_with(parts / name, Path(temporary, BEST)),
+                *(resolve_model(rival).load() for rival in rivals),
             ):
                 scores = model.score_independently(without_dates(linked.articles), linked.posts)
                 precisions = 100 * per_article(scores, linked.relevance(), ids)["MAP"]
                 low, high = mean_intervals(precisions[:, None], 1_000, seed=0)
-                row += f"{precisions.mean():.1f} ({low[0]:.1f} to {high[0]:.1f}) | "
-            rows.append(row.strip())
-            print(rows[-1], file=sys.stderr)
-    return rows
+                row += f" {precisions.mean():.1f} ({low[0]:.1f} to {high[0]:.1f}) |"
+        yield row
 
 
 if __name__ == "__main__":
     os.environ["HF_HUB_OFFLINE"] = "1"
-    print("\n".join(of_sets(Path(sys.argv[1]), Path(sys.argv[2]))))
+    for line in of_sets(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]):
+        print(line, flush=True)
