@@ -34,8 +34,8 @@ def main() -> None:
 
 def _stop(number: int, frame: FrameType | None) -> NoReturn:
     """Raise KeyboardInterrupt for Ctrl-C and SystemExit for SIGTERM, which remove temporary files."""
-    # Libraries drop what interrupts their import, torch that of numpy for one: end at once there.
     while frame is not None:
+        # Libraries drop what interrupts their import, torch that of numpy for one: end at once there.
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
             _end(_SIGNALED + number)
         frame = frame.f_back
@@ -54,7 +54,7 @@ def _end(code: int) -> NoReturn:
     import atexit
     import contextlib
 
-    atexit._run_exitfuncs()  # temporary folders and further processes are registered there
+    atexit._run_exitfuncs()  # temporary files and further processes are registered there
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()

@@ -9,6 +9,7 @@ import re
 import signal
 import tempfile
 import threading
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -51,6 +52,8 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
         file = open(opened, mode, **text)  # type: ignore[call-overload]  # noqa: SIM115
     except OSError as error:
         raise LinkerError(f"{path}: cannot be written ({error.strerror})") from error
+    # Also if the process is ended in the middle of an import.
+    remove = weakref.finalize(file, Path(temporary).unlink, missing_ok=True) if temporary else None
     try:
         with file:
             yield file
@@ -68,8 +71,8 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
         except IsADirectoryError as error:
             raise LinkerError(f"{path}: cannot be written, a folder has this name; move it away") from error
     except BaseException as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+        if remove:
+            remove()
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             reason = f"{path}: cannot be written ({error.strerror}); make room and try again"
             raise LinkerError(reason) from error
@@ -103,10 +106,7 @@ def unbroken() -> Iterator[None]:
 
 
 def real_path(path: str | Path) -> Path:
-    """Return the absolute path without links; of a loop of links, the path itself.
-
-    `Path.resolve` raises a RuntimeError for a loop before Python 3.13.
-    """
+    """Return the absolute path without links; of a loop, the path itself (`Path.resolve` raises before 3.13)."""
     return Path(os.path.realpath(path))
 
 

@@ -4,6 +4,7 @@ import contextlib
 import json
 import subprocess
 import threading
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,9 @@ class LimitedProcess:
     """
 
     def __init__(self, command: Sequence[str]) -> None:
-        self._child = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
+        pipe = subprocess.PIPE
+        self._child = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
+        weakref.finalize(self, self._child.kill)  # also if this process is ended in the middle of an import
         self._late = threading.Event()
 
     def limit_memory(self, megabytes: int) -> None:
@@ -28,17 +29,14 @@ class LimitedProcess:
         Args:
             megabytes: in MiB.
         """
-        try:
+        with contextlib.suppress(ImportError, AttributeError, OSError, IndexError):  # not Linux, or ended
             import resource
 
             pages = Path(f"/proc/{self._child.pid}/statm").read_text(encoding="ascii").split()[0]
             limit = int(pages) * resource.getpagesize() + (megabytes << 20)
             _, hard = resource.prlimit(self._child.pid, resource.RLIMIT_AS)
-            resource.prlimit(
-                self._child.pid, resource.RLIMIT_AS, (limit if hard < 0 else min(limit, hard), hard)
-            )
-        except (ImportError, AttributeError, OSError, IndexError):  # not Linux, or it has ended
-            pass
+            soft = limit if hard < 0 else min(limit, hard)
+            resource.prlimit(self._child.pid, resource.RLIMIT_AS, (soft, hard))
 
     @contextlib.contextmanager
     def within(self, seconds: float) -> Iterator[None]:

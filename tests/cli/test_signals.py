@@ -27,15 +27,15 @@ main()
 
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_signals_end_a_command_after_its_clean_up(name: str, code: int) -> None:
-    process = subprocess.run(
-        [sys.executable, "-c", _PROGRAM.format(name=name)], capture_output=True, text=True, timeout=60
-    )
+    program = _PROGRAM.format(name=name)
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert (process.returncode, process.stdout, process.stderr) == (code, "clean\n", "")
 
 
 def test_signals_end_a_command_in_an_import_whose_exceptions_a_library_drops(tmp_path: Path) -> None:
-    (tmp_path / "inner.py").write_text("import signal; signal.raise_signal(signal.SIGTERM)")
-    (tmp_path / "outer.py").write_text("try:\n  import inner\nexcept BaseException:\n  pass")
-    program = _PROGRAM.replace("signal.raise_signal(signal.{name})", "import outer")
+    module = "import signal\ntry:\n  signal.raise_signal(signal.SIGTERM)\nexcept BaseException:\n  pass"
+    (tmp_path / "library.py").write_text(module)
+    written = "from linker.common.files import atomic_write\n        with atomic_write('out'): import library"
+    program = _PROGRAM.replace("signal.raise_signal(signal.{name})", written)
     process = subprocess.run([sys.executable, "-c", program], capture_output=True, cwd=tmp_path, timeout=60)
-    assert (process.returncode, process.stdout, process.stderr) == (143, b"", b"")
+    assert (process.returncode, process.stderr, list(tmp_path.glob(".out*"))) == (143, b"", [])
