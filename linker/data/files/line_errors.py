@@ -60,7 +60,7 @@ class InputFile:
 
     def __init__(self, path: str, bad_lines: BadLines | None = None) -> None:
         self.path, self.shown, self._bad_lines = path, shown_name(path), bad_lines
-        self.name = local_name(self.shown) or self.shown
+        self.name = (local_name(self.shown) or self.shown).encode("utf-8", "replace").decode()  # for tables
         self.lines = self.bytes = self.posts = self.other_texts = 0
         self.reasons: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()

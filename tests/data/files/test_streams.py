@@ -184,6 +184,7 @@ def test_text_files_with_a_header_between_tabs_are_tables(
         ("a.json", b'{\n"a": 1}', r"\(keys: a\)"),
         ("a.json", b'{\n"a": [{"text": "x"}], "b": [{"text": "y"}]}', r"several lists of objects \(a, b\)"),
         ("a.json", b'[{"text": "x"}, {"text": "y"]', "line 1: broken JSON"),
+        ("a.json", b'{\n"data":' * 100_000, "nested too deeply"),
         ("a.json", b'[{"text": "x"}] 3', "not a list of objects or an object with one such list"),
     ],
 )
@@ -203,12 +204,11 @@ def test_ten_megabyte_line(tmp_path: Path) -> None:
 
 
 def test_lines_are_where_posts_come_from_and_tell_no_folder_of_this_machine(tmp_path: Path) -> None:
-    text = tmp_path / "posts.txt"
-    text.write_text("one\ntwo\n")
-    table = tmp_path / "posts.csv"
+    (text := tmp_path / "posts.txt").write_text("one\ntwo\n")
+    table = tmp_path / "posts\udcff.csv"
     table.write_text('text\n"one\nmore"\ntwo\n')
     both = read_posts([str(text), str(table)], PostColumns(id=None))
-    assert [post.source for post in both] == ["posts.txt:1", "posts.txt:2", "posts.csv:2", "posts.csv:4"]
+    assert [post.source for post in both] == ["posts.txt:1", "posts.txt:2", "posts?.csv:2", "posts?.csv:4"]
     assert [post.id for post in both][2:] == [content_id(None, None, None, "one more"), f"{both[1].id}-2"]
 
 

@@ -31,9 +31,9 @@ _REMEDY = "not a list of objects or an object with one such list"
 def json_document(file: InputFile, stream: BinaryIO, is_post: Callable[[dict[str, Any]], bool]) -> Table:
     """Open a JSON list of objects or texts, an object with exactly one list of objects, or a post.
 
-    Items are numbered from 1. Several such values may follow one
-    another, like the pages of an API response. Memory holds one item at a time, and the other values of an object
-    around the list. Not by ijson, which knows neither lines nor NaN.
+    Items are numbered from 1. Several such values may follow one another, like the pages of an API response. Memory
+    holds one item at a time, and the other values of an object around the list. Not by ijson, which knows neither lines
+    nor NaN.
 
     Args:
         file: the input.
@@ -59,7 +59,10 @@ def json_document(file: InputFile, stream: BinaryIO, is_post: Callable[[dict[str
             else:
                 beside = value.get(INCLUDES)
                 around = {INCLUDES: beside} if isinstance(beside, dict) else {}
-                yield from _only_list(text, file, keys, around)
+                try:
+                    yield from _only_list(text, file, keys, around)
+                except RecursionError as error:
+                    raise text.fault("nested too deeply") from error
         if not has_list and not file.lines:
             raise text.fault(
                 f'{_REMEDY} (keys: {", ".join(keys[:15]) or "none"}); with pandas, df.to_json(…, orient="records")'
@@ -94,13 +97,10 @@ class _Text:
 
     def take(self, expected: str) -> None:
         """Consume the next character, which must be `expected`."""
-        character = self.skip_to()
+        if not (character := self.skip_to()):
+            raise self.fault("the file ends too early")
         if character != expected:
-            raise self.fault(
-                f"broken JSON: {character!r} found, {expected!r} expected"
-                if character
-                else "the file ends too early"
-            )
+            raise self.fault(f"broken JSON: {character!r} found, {expected!r} expected")
         self._at += 1
 
     def elements(self, opening: str) -> Iterator[str]:
