@@ -31,8 +31,9 @@ _NETWORK = (
 def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
     """Open a temporary file next to `path` that replaces it only if the block succeeds.
 
-    Text is UTF-8 with `\\n` line ends. On any error the temporary file is removed and `path` keeps its old content.
-    A pipe or device (`/dev/stdout`) is written directly; if `path` is a link, its target is replaced.
+    Text is UTF-8 with `\\n` line ends. On any error, and if the process ends meanwhile (`linker.__main__`), the
+    temporary file is removed and `path` keeps its old content. A pipe or device (`/dev/stdout`) is written directly; if
+    `path` is a link, its target is replaced.
 
     Args:
         path: the file.
@@ -52,7 +53,6 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
         file = open(opened, mode, **text)  # type: ignore[call-overload]  # noqa: SIM115
     except OSError as error:
         raise LinkerError(f"{path}: cannot be written ({error.strerror})") from error
-    # Also if the process is ended in the middle of an import.
     remove = weakref.finalize(file, Path(temporary).unlink, missing_ok=True) if temporary else None
     try:
         with file:
@@ -60,7 +60,7 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
             file.flush()
             if temporary:
                 os.fsync(file.fileno())
-        if temporary is None:
+        if temporary is None or remove is None:
             return
         # mkstemp makes private files; give the result the rights a plain open() would have given it.
         umask = os.umask(0)
@@ -68,6 +68,7 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
         os.chmod(temporary, 0o666 & ~umask)
         try:
             os.replace(temporary, target)
+            remove.detach()
         except IsADirectoryError as error:
             raise LinkerError(f"{path}: cannot be written, a folder has this name; move it away") from error
     except BaseException as error:
