@@ -1,5 +1,6 @@
 """Read the labels in a file of any tool; what the file is, is recognized by its content."""
 
+import os
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -47,14 +48,9 @@ def read_labels(
     if format is not None and format not in FORMATS:
         raise ConfigError(f"unknown format of labels {format!r}; choose one of {', '.join(FORMATS)}, or none")
     shown = shown_name(str(path))
-    try:
-        with open(path, "rb") as file_:
-            is_archive = file_.read(2) == b"PK"
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
     collector = Collector(shown, names)
     with BadLines(skippable=False) as bad_lines:
-        if is_archive and (format == "asreview" or (format is None and _has_project(Path(path)))):
+        if format in (None, "asreview") and _has_project(Path(path)):
             name, rows = project_rows(Path(path))
             read_rows(rows, None, collector, "asreview", bad_lines.file(name).bad, guarded=True)
         else:
@@ -112,6 +108,8 @@ def _of_tool(
 
 
 def _has_project(path: Path) -> bool:
+    if not os.path.isfile(path):
+        return False  # a FIFO can be opened only once
     try:
         with zipfile.ZipFile(path) as archive:
             return CONFIG in archive.namelist()
