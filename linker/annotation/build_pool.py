@@ -84,10 +84,9 @@ def tfidf_vectors(articles: Sequence[Article], posts: Sequence[Post]) -> tuple[c
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     texts = [article.full_text for article in articles] + [post.text for post in posts]
+    vectorizer = TfidfVectorizer(analyzer=_words_and_pairs, min_df=2, sublinear_tf=True, dtype=np.float32)
     try:
-        vectors = TfidfVectorizer(
-            analyzer=_words_and_pairs, min_df=2, sublinear_tf=True, dtype=np.float32
-        ).fit_transform(texts)
+        vectors = vectorizer.fit_transform(texts)
     except ValueError:  # no word occurs twice
         vectors = csr_matrix((len(texts), 0), dtype=np.float32)
     return csr_matrix(vectors[: len(articles)]), csr_matrix(vectors[len(articles) :])

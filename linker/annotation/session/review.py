@@ -123,16 +123,10 @@ def review_of(state: SessionState, pool: Pool, codebook: Codebook) -> Review:
                 by_post.setdefault(index, []).append(is_relevant)
 
     def dispute(index: int) -> Dispute:
-        return Dispute(
-            pool.posts[index],
-            [
-                (name, label, state.notes.get((index, name), ""))
-                for name, label in state.labels_of(index).items()
-            ],
-            state.adjudicated.get(index),
-            bool(state.value(index)),
-            index in state.waiting,
-        )
+        given = state.labels_of(index).items()
+        labels = [(name, label, state.notes.get((index, name), "")) for name, label in given]
+        holds, waiting = bool(state.value(index)), index in state.waiting
+        return Dispute(pool.posts[index], labels, state.adjudicated.get(index), holds, waiting)
 
     def on(question: Question) -> tuple[Agreement, list[Dispute]]:
         key = question.key

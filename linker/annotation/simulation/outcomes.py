@@ -50,9 +50,8 @@ class Outcome:
         steps = np.round(np.linspace(0, size, STEPS + 1)).astype(int)
         labels = {recall: labels_to(curve, recall * task.total) for recall in RECALLS}
         saved = None if (needed := labels[0.95]) is None else 0.95 - needed / size
-        return cls(
-            task.name, strategy, seed, size, labels, saved, tuple((curve[steps] / task.total).tolist())
-        )
+        shares = tuple((curve[steps] / task.total).tolist())
+        return cls(task.name, strategy, seed, size, labels, saved, shares)
 
 
 @dataclass(frozen=True)

@@ -47,13 +47,9 @@ def recall_figure(outcomes: Iterable[Outcome]) -> Figure:
         if single:
             enough = labels[recall >= 0.95 - 1e-9]
             text += f"\n95 % after {enough[0]:.0f} % of the labels" if len(enough) else "\nnever 95 %"
-        (lines[name],) = axes[tasks.index(task)].plot(
-            labels,
-            100 * recall,
-            _LINES[number // len(COLORS) % len(_LINES)],
-            color=COLORS[number % len(COLORS)],
-            label=text,
-        )
+        line, color = _LINES[number // len(COLORS) % len(_LINES)], COLORS[number % len(COLORS)]
+        axis = axes[tasks.index(task)]
+        (lines[name],) = axis.plot(labels, 100 * recall, line, color=color, label=text)
     for number, (axis, task) in enumerate(zip(axes, tasks)):
         axis.axhline(95, color=GREY, linestyle=":", linewidth=1.2)
         axis.set(title=label(task, 34), xlim=(0, 100), ylim=(0, 101.5))

@@ -50,7 +50,7 @@ def read_labels(
     shown = shown_name(str(path))
     collector = Collector(shown, names)
     with BadLines(skippable=False) as bad_lines:
-        if format in (None, "asreview") and _has_project(Path(path)):
+        if format in (None, "asreview") and _is_project(Path(path), format):
             name, rows = project_rows(Path(path))
             read_rows(rows, None, collector, "asreview", bad_lines.file(name).bad, guarded=True)
         else:
@@ -107,11 +107,11 @@ def _of_tool(
     return None
 
 
-def _has_project(path: Path) -> bool:
+def _is_project(path: Path, format: str | None) -> bool:
     if not os.path.isfile(path):
         return False  # a FIFO can be opened only once
     try:
         with zipfile.ZipFile(path) as archive:
-            return CONFIG in archive.namelist()
+            return format == "asreview" or CONFIG in archive.namelist()
     except (zipfile.BadZipFile, OSError, NotImplementedError):
         return path.suffix.lower() == ".asreview"

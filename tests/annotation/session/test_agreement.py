@@ -79,12 +79,12 @@ def test_percent_agreement_and_alpha_by_hand() -> None:
     found = Agreement.of(table)
     assert (found.units, found.percent) == (3, pytest.approx((1 + 1 / 3 + 0) / 3))
     assert found.alpha == pytest.approx(1 - 7 * (0 + 2 + 2) / (8**2 - 6**2 - 2**2))
-    assert (found.interval, found.why_no_interval) == (None, "fewer than 20 posts have several labels")
+    assert (found.interval, found.why_no_interval) == (None, "fewer than 50 posts have several labels")
 
 
 @pytest.mark.parametrize(("changed", "why"), [(0, "no two labels"), (2, "fewer than 5"), (10, "")])
 def test_the_interval_of_alpha_says_what_it_lacks(changed: int, why: str) -> None:
-    relevant = [{str(post): post < changed for post in range(40)} for _ in range(2)]
+    relevant = [{str(post): post < changed for post in range(50)} for _ in range(2)]
     relevant[0] |= {"0": changed == 0} if changed else {}
     found = Agreement.of(label_table(relevant))
     assert found.why_no_interval.startswith(why)
@@ -95,12 +95,12 @@ def test_the_interval_holds_alpha_in_most_samples_whatever_the_order_of_posts() 
     true = krippendorff_alpha(annotators(999, 3, 20_000, missing=0.3))
     held = []
     for seed in range(100):
-        given = annotators(seed, 3, 60, missing=0.3)
+        given = annotators(seed, 3, 80, missing=0.3)
         interval = Agreement.of(label_table(given)).interval
         assert interval == Agreement.of(label_table([dict([*one.items()][::-1]) for one in given])).interval
         assert interval is not None
         held.append(interval[0] <= true <= interval[1])
-    assert 0.88 <= np.mean(held) <= 1
+    assert 0.9 <= np.mean(held) <= 1
     narrow = Agreement.of(label_table(annotators(1, 3, 6_000, missing=0.3))).interval
     assert narrow is not None
     assert narrow[1] - narrow[0] < 0.05
