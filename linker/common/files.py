@@ -226,9 +226,8 @@ def json_text(content: Any, indent: int | None = None) -> str:
     text = json.dumps(content, indent=indent, ensure_ascii=False)
     try:
         text.encode()
-    except UnicodeEncodeError:
-        # Bytes that are not UTF-8 are lone surrogates: escaping keeps them.
-        text = json.dumps(content, indent=indent)
+    except UnicodeEncodeError:  # bytes that are not UTF-8 are lone surrogates: escaping keeps them
+        return json.dumps(content, indent=indent)
     return text
 
 
@@ -262,8 +261,5 @@ def read_json_object(
 
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file in hexadecimal digits."""
-    digest = hashlib.sha256()
     with open(path, "rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()

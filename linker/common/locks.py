@@ -1,5 +1,6 @@
 """Locks between processes, by filelock."""
 
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -41,9 +42,12 @@ def only_writer(out: Path) -> Iterator[None]:
         LinkerError: if another process writes it, or nothing can be written there.
     """
     path = out.absolute().with_name(f".{out.absolute().name}.lock")
-    with acquire(path, f"{out}: another process is writing it; wait until it has ended"):
+    with acquire(path, f"{out}: another process is writing it; wait until it has ended") as lock:
+        remove = weakref.finalize(
+            lock, path.unlink, missing_ok=True
+        )  # signals in an import end the process at once
         try:
             yield
         finally:
             with suppress(OSError):  # Windows removes no open file
-                path.unlink()
+                remove()

@@ -22,10 +22,9 @@ from linker.data.labels.prodigy import is_prodigy, is_task, prodigy_labels
 from linker.data.labels.table import TableReader
 from linker.data.labels.values import LabelValue
 
-_TABLES = ("asreview", "csv", "doccano", "jsonl", "xlsx")
+_TABLES, _HEAD = ("asreview", "csv", "doccano", "jsonl", "xlsx"), 50
 #: Formats that can be forced.
 FORMATS = ("argilla", "asreview", "csv", "doccano", "jsonl", "label_studio", "prodigy", "xlsx")
-_HEAD = 50
 
 
 def read_labels(
@@ -111,6 +110,9 @@ def _is_project(path: Path, format: str | None) -> bool:
     if not os.path.isfile(path):
         return False  # a FIFO can be opened only once
     try:
+        with open(path, "rb") as file:
+            if file.read(2) != b"PK":
+                return False  # a table
         with zipfile.ZipFile(path) as archive:
             return format == "asreview" or CONFIG in archive.namelist()
     except (zipfile.BadZipFile, OSError, NotImplementedError):
