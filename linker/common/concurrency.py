@@ -54,10 +54,8 @@ def one_thread() -> Iterator[None]:
     try:
         yield
     finally:
-        if former is None:
-            del os.environ["OMP_NUM_THREADS"]
-        else:
-            os.environ["OMP_NUM_THREADS"] = former
+        del os.environ["OMP_NUM_THREADS"]
+        os.environ.update({} if former is None else {"OMP_NUM_THREADS": former})
 
 
 def ahead(items: Iterable[T]) -> Generator[T, None, None]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from linker.common.errors import ConfigError, DataError
+from linker.common.errors import ConfigError
 from linker.data.files.formats.delimited import guard_of
 from linker.data.files.line_errors import BadLines
 from linker.data.files.rows import Row

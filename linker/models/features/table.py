@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from typing import Self
 
 import numpy as np
+from typing_extensions import Self
 
 from linker.data.labels.post_labels import LabelFile
 from linker.data.labels.records import SampledLabels
