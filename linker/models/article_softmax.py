@@ -173,10 +173,8 @@ class ArticleSoftmaxModel(Model):
 
     def _log_denominator(self, scores: np.ndarray) -> np.ndarray:
         """Log of the softmax's denominator: 1 × posts."""
-        total: np.ndarray = np.logaddexp(
-            np.logaddexp.reduce(scores, axis=0, keepdims=True), self.null_score / self.temperature
-        )
-        return total
+        of_articles = np.logaddexp.reduce(scores, axis=0, keepdims=True)
+        return np.asarray(np.logaddexp(of_articles, self.null_score / self.temperature))
 
     def _divided(self, scores: np.ndarray) -> np.ndarray:
         return scores.astype(np.float64) / self.temperature

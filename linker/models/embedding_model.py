@@ -189,11 +189,9 @@ class EmbeddingModel(EncoderModel):
     def similarities(self, articles: np.ndarray, posts: np.ndarray) -> np.ndarray:
         if self.similarity == "cosine":
             return dot_products(articles, posts)
-        # |a - p|² = |a|² - 2 a·p + |p|², in float64 because near vectors cancel.
+        # |a - p|² = |a|² - 2 a·p + |p|², articles × posts, in float64 because near vectors cancel.
         left, right = articles.astype(np.float64), posts.astype(np.float64)
-        squares = (
-            (left**2).sum(axis=1)[:, None] - 2 * left @ right.T + (right**2).sum(axis=1)
-        )  # (articles, posts)
+        squares = (left**2).sum(axis=1)[:, None] - 2 * left @ right.T + (right**2).sum(axis=1)
         return -np.sqrt(np.maximum(squares, 0)).astype(np.float32)
 
 

@@ -185,9 +185,7 @@ class EnsembleModel(Model):
     def _fused(self, scores: Sequence[np.ndarray], articles: Sequence[Article]) -> np.ndarray:
         comparable = _FUSIONS[self.fusion]
         fused = np.zeros_like(scores[0], dtype=np.float32)
-        weights = np.array(
-            self.weights_for(articles) or [self.weights], dtype=np.float32
-        )  # articles × models
+        weights = np.array(self.weights_for(articles) or [self.weights], dtype=np.float32)  # articles × parts
         for part, of_each in zip(scores, weights.T):
             fused += of_each[:, None] * comparable(part)
         return fused

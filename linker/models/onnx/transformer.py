@@ -69,7 +69,7 @@ class OnnxTransformerModel(EmbeddingModel):
         self.rounds_posts = embedding_precision == "int8"
         self._set_limits(max_article_tokens, max_post_tokens, similarity, title_weight, article_prefixes)
         self.normalization: Normalization = normalization
-        self._tokenizers: dict[int, Any] = {}
+        self._read_tokenizer: Any = None
         self._folder = Path()
         self._checked = False
         self._sent: dict[str, bytes] = {}
@@ -92,20 +92,25 @@ class OnnxTransformerModel(EmbeddingModel):
 
     @override
     def _tokens(self, text: str, limit: int) -> EncodedText:
-        ids = self._tokenizer(limit).encode(self.prefix + normalized(text, self.normalization)).ids
+        text = self.prefix + normalized(text, self.normalization)
+        pieces = self._tokenizer.encode(text, add_special_tokens=False)
+        pieces.truncate(limit - self._tokenizer.num_special_tokens_to_add(False))
+        ids = self._tokenizer.post_process(pieces).ids
         return EncodedText(np.array(ids or [0], dtype=np.int32), ())
 
-    def _tokenizer(self, limit: int) -> Any:
+    @property
+    def _tokenizer(self) -> Any:
+        """Return the tokenizer, read once for all limits: one of many languages takes 80 MB."""
         with _READING:
-            if limit not in self._tokenizers:
+            if self._read_tokenizer is None:
                 import tokenizers
 
                 with self._files() as folder, _damage(self._folder):
                     tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER))
                 tokenizer.no_padding()
-                tokenizer.enable_truncation(limit)
-                self._tokenizers[limit] = tokenizer
-            return self._tokenizers[limit]
+                tokenizer.no_truncation()
+                self._read_tokenizer = tokenizer
+            return self._read_tokenizer
 
     @property
     def _session(self) -> Any:
@@ -152,7 +157,7 @@ class OnnxTransformerModel(EmbeddingModel):
         """Return the model with its files, for workers on other machines."""
         paths = [self._folder / GRAPH, self._folder / TOKENIZER, *self._folder.glob("*.safetensors")]
         sent = self._sent or {path.name: path.read_bytes() for path in paths if path.is_file()}
-        return self.__dict__ | {"_opened": None, "_words": None, "_tokenizers": {}, "_sent": sent}
+        return self.__dict__ | {"_opened": None, "_words": None, "_read_tokenizer": None, "_sent": sent}
 
     @property
     @override
