@@ -102,8 +102,12 @@ def plain(text: str) -> str:
         text = unescaped(text)
     if text.isascii() or not _NOT_PLAIN.search(text):
         return text
-    text = unicodedata.normalize("NFD", _marks().sub(r"\1", text)).translate(_PLAIN_FORMS)
-    text = unicodedata.normalize("NFC", _IDLE_JOINERS.sub("", text))
+    if len(text) > _MOST_MARKS:
+        text = _marks().sub(r"\1", text)
+    text = unicodedata.normalize("NFD", text).translate(_PLAIN_FORMS)
+    if "\u200c" in text or "\u200d" in text:
+        text = _IDLE_JOINERS.sub("", text)
+    text = unicodedata.normalize("NFC", text)
     if _LINES.search(text):
         text = unicodedata.normalize("NFC", _LINES.sub("", text))
     return text.replace("\u0e4d\u0e32", "\u0e33").replace("\u0ecd\u0eb2", "\u0eb3")
@@ -146,8 +150,7 @@ class _PlainForms(dict[int, str]):
     """The plain form of single characters of decomposed texts, made when `str.translate` first asks for one."""
 
     def __missing__(self, code: int) -> str:
-        form = self[code] = _plain_form(chr(code))
-        return form
+        return self.setdefault(code, _plain_form(chr(code)))
 
 
 _PLAIN_FORMS = _PlainForms()

@@ -216,7 +216,6 @@ class Recoder:
             if (broken := text.count(_BROKEN) - replacements) > 0:
                 shown = shown_encoding(self._codec).upper()
                 self._changed[f"bytes that are not {shown} read as \ufffd"] += broken
-        if b"\0" in text:
-            self._changed["NUL characters dropped"] += text.count(b"\0")
-            text = text.replace(b"\0", b"")
-        return text
+        if zeros := text.count(b"\0"):
+            self._changed["NUL characters dropped"] += zeros
+        return text.replace(b"\0", b"")

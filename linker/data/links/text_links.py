@@ -44,20 +44,18 @@ def links_in(text: str) -> list[str]:
 def _apart(text: str) -> list[str]:
     """The addresses in a text without spaces that begins with one."""
     text = repaired(text)
-    starts = [0, *(match.start() for match in _NEXT.finditer(text) if _is_glued(text, match.start()))]
-    links = []
+    following = [match.start() for match in _NEXT.finditer(text) if match.start()]
+    wraps = bool(following) and unwrapped(text) != text
+    # Those that follow without a space, unless the first one wraps them.
+    glued = [
+        at for at in following if text[at - 1] not in _BEFORE_INNER and not (wraps and text[at - 1] == "/")
+    ]
+    starts, links = [0, *glued], []
     for start, end in zip(starts, [*starts[1:], len(text)]):
         link = _AFTER.split(text[start:end], maxsplit=1)[0]
         if len(link) <= _LONGEST and not link.endswith(("…", "...")):
             links.append(_trimmed(_without_open_bracket(link)))
     return links
-
-
-def _is_glued(text: str, at: int) -> bool:
-    """Whether an address at this place of another one is the next one, not one that the first wraps."""
-    if not at or text[at - 1] in _BEFORE_INNER:
-        return False
-    return text[at - 1] != "/" or unwrapped(text) == text
 
 
 def _without_open_bracket(link: str) -> str:
