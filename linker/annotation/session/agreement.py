@@ -11,8 +11,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 Post = TypeVar("Post", bound=Hashable)
-# Of the interval: bootstrap samples; posts, and those that have mostly another label than the most frequent one, from
-# which on it holds α in 93 % of samples or more (in 84 % with 20 posts; in 90 % if few posts are relevant and α < 0.3).
+# Of the interval: bootstrap samples; posts, and posts with mostly another label than the most frequent one, from which
+# on it holds α in 93 % of samples or more (in 84 % with 20 posts; in 90 % if few posts are relevant and α < 0.3).
 _RESAMPLES, _LEAST_UNITS, _LEAST_OTHERS = 1_000, 50, 5
 
 

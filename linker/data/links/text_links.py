@@ -46,7 +46,7 @@ def _apart(text: str) -> list[str]:
     text = repaired(text)
     following = [match.start() for match in _NEXT.finditer(text) if match.start()]
     wraps = bool(following) and unwrapped(text) != text
-    # Those that follow without a space, unless the first one wraps them.
+    # Addresses after another one without a space, unless the first one wraps them.
     glued = [
         at for at in following if text[at - 1] not in _BEFORE_INNER and not (wraps and text[at - 1] == "/")
     ]

@@ -116,7 +116,7 @@ def test_files_of_every_tool_mean_the_same(name: str, tmp_path: Path) -> None:
     [
         ("a.jsonl", '{"id": 1, "text": "x", "opinion": "good"}\n', "(columns: id, text, opinion)"),
         ("a.jsonl", '{"id": 1, "label": null}\n', 'none has a label in the column "label" (keys: id, label)'),
-        ("a.jsonl", '{"_input_hash": 1, "text": "x", "post_id": "1"}\n', "(keys: _input_hash, text, post"),
+        ("a.jsonl", '{"_input_hash":1,"text":"x","post_id":"1"}\n', "(keys: _input_hash, text, post_id)"),
         (
             "a.json",
             json.dumps(
