@@ -23,6 +23,8 @@ def main() -> None:
     for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
         if signal.getsignal(number) is usual:
             signal.signal(number, _stop)
+    # Beside other programs, torch's threads would spend up to half of the time waiting in loops for each other.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from linker.cli.main import main as run
 
     try:

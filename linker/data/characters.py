@@ -33,9 +33,10 @@ UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf
 
 # Python refuses whole numbers of more than 4,300 digits.
 _LONG_REFERENCE = re.compile(r"&#[xX]?[0-9a-fA-F]{1000,};?")
-_REPLACEMENT = "\ufffd"
 # Composing takes quadratic time in a run of marks. A letter has some dozens at most, also where people overdo it.
 _MOST_MARKS = 256
+# Ligatures become up to 18 characters: no text grows beyond this length.
+_LONGEST = 10_000_000
 #: What no reader sees, and Unicode calls ignorable: soft hyphens, spaces of no width, marks of direction, variation
 #: selectors, fillers. Joiners and tags are parts of emojis.
 _INVISIBLE = (
@@ -102,12 +103,13 @@ def plain(text: str) -> str:
         text = unescaped(text)
     if text.isascii() or not _NOT_PLAIN.search(text):
         return text
-    if len(text) > _MOST_MARKS:
-        text = _marks().sub(r"\1", text)
+    if len(text) > _MOST_MARKS and _marks().search(text[::_MOST_MARKS]):  # where every run of so many has one
+        text = _marks().sub(lambda run: run[0][:_MOST_MARKS], text)
+    most = max(_LONGEST, len(text))
     text = unicodedata.normalize("NFD", text).translate(_PLAIN_FORMS)
     if "\u200c" in text or "\u200d" in text:
         text = _IDLE_JOINERS.sub("", text)
-    text = unicodedata.normalize("NFC", text)
+    text = unicodedata.normalize("NFC", text)[:most]
     if _LINES.search(text):
         text = unicodedata.normalize("NFC", _LINES.sub("", text))
     return text.replace("\u0e4d\u0e32", "\u0e33").replace("\u0ecd\u0eb2", "\u0eb3")
@@ -143,7 +145,7 @@ def plain_pieces(text: str) -> Iterator[tuple[str, int, int]]:
 
 def unescaped(text: str) -> str:
     """Replace the entities of HTML by their characters; numbers of a thousand digits by U+FFFD."""
-    return html.unescape(_LONG_REFERENCE.sub(_REPLACEMENT, text))
+    return html.unescape(_LONG_REFERENCE.sub("\ufffd", text))
 
 
 class _PlainForms(dict[int, str]):
@@ -174,6 +176,6 @@ def _plain_form(character: str) -> str:
 
 @cache
 def _marks() -> re.Pattern[str]:
-    """A run of too many marks; the group is what is kept."""
-    found = "".join(chr(code) for code in range(0x300, 0x1F000) if unicodedata.combining(chr(code)))
-    return re.compile(f"([{found}]{{{_MOST_MARKS}}})[{found}]+")
+    """A run of marks."""
+    codes = {code for code in range(0x300, 0x1F000) if unicodedata.combining(chr(code))}
+    return re.compile(f"[{character_class(codes)}]+")

@@ -87,7 +87,6 @@ def _signed(forms: Sequence[str]) -> np.ndarray:
     lengths = np.array([len(form) for form in forms], dtype=np.int64)
     signed = np.full((len(forms), SIGNATURE), np.iinfo(np.uint32).max, dtype=np.uint32)
     factors = _factors()
-    top = np.iinfo(np.uint64).max
     for i in np.flatnonzero(lengths < _SHINGLE).tolist():  # one shingle
         signed[i] = _hashed(_runs(forms[i], len(forms[i])), factors)
     long = np.flatnonzero(lengths >= _SHINGLE)
@@ -99,7 +98,7 @@ def _signed(forms: Sequence[str]) -> np.ndarray:
         products = np.empty_like(runs)
         for number, factor in enumerate(factors):
             np.multiply(runs, factor, out=products)
-            products[across] = top
+            products[across] = np.iinfo(np.uint64).max
             # The least product has the least upper half, so that only one per text is shifted.
             signed[long, number] = np.minimum.reduceat(products, ends - lengths[long]) >> np.uint64(32)
     return signed
@@ -201,13 +200,9 @@ def duplicate_groups(texts: Sequence[str]) -> np.ndarray:
     """
     forms, salts = _compared(texts)
     first: dict[tuple[str, int], int] = {}
-    groups = np.array(
-        [first.setdefault(key, i) for i, key in enumerate(zip(forms, salts.tolist()))], np.int64
-    )
+    at = np.array([first.setdefault(key, i) for i, key in enumerate(zip(forms, salts.tolist()))], np.int64)
     distinct = np.array([*first.values()], dtype=np.int64)
-    return distinct[_leaders([forms[i] for i in distinct], salts[distinct])][
-        np.searchsorted(distinct, groups)
-    ]
+    return distinct[_leaders([forms[i] for i in distinct], salts[distinct])][np.searchsorted(distinct, at)]
 
 
 def _leaders(forms: Sequence[str], salts: np.ndarray) -> np.ndarray:
@@ -249,8 +244,8 @@ def _runs(text: str, size: int) -> np.ndarray:
 
 
 def _factors() -> np.ndarray:
-    generator = np.random.default_rng(20_200_801)
-    return generator.integers(1, 1 << 63, size=SIGNATURE, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    numbers = np.random.default_rng(20_200_801).integers(1, 1 << 63, size=SIGNATURE, dtype=np.uint64)
+    return numbers * np.uint64(2) + np.uint64(1)
 
 
 def _hashed(numbers: np.ndarray, factor: np.uint64 | np.ndarray) -> np.ndarray:

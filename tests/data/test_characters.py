@@ -99,6 +99,12 @@ def test_plain_form_of_all_characters_in_any_order_takes_linear_time() -> None:
     assert len(plain("a" + "\u0301\u0316" * 500_000)) < 300
 
 
+def test_no_text_grows_without_end() -> None:
+    assert len(plain("\ufdfa" * 600_000)) == 10_000_000
+    assert plain("e\u0301" * 6_000_000) == "é" * 6_000_000
+    assert all(len(plain("x" * at + "\u0316" * 300)) == at + 256 for at in range(260))
+
+
 def test_long_texts_are_composed_across_characters() -> None:
     # Wide letters with an accent, half-width letters of Hangul, and a ligature that becomes 18 characters.
     text = "\uff45\u0301" * _LONG + "\uffa1\uffc2" * _LONG + "\ufdfa" * _LONG

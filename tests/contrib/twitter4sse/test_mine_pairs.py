@@ -144,12 +144,8 @@ class TestRules:
             assert pair["text"].endswith("and no further")
 
     def test_an_unusable_parent_is_reported(self, tmp_path: Path) -> None:
-        objects = [
-            v1(2, quotes=v1(1, "tiny")),
-            v1(4, quotes=v1(3, lang="fr")),
-            v1(6, quoted_status_id_str="5"),
-        ]
-        assert mine(tmp_path, "quotes", objects) == []
+        some = [v1(2, quotes=v1(1, "tiny")), v1(4, quotes=v1(3, lang="fr")), v1(6, quoted_status_id_str="5")]
+        assert mine(tmp_path, "quotes", some) == []
         report = json.loads((tmp_path / "quotes.report.json").read_text())
         assert report["links to quotes"] == {
             "found": 3,
