@@ -70,9 +70,9 @@ MULTILINGUAL_CONFIG: dict[str, Any] = {
 BEST_CARD = """# The default model
 
 Four of the six layers of the sentence transformer all-MiniLM-L6-v2 (Apache-2.0), distilled from all of it and then
-fine-tuned on links; TF-IDF of the ranked posts, and the word vectors of `distilled`; a softmax over the articles
-that are scored together. Made by `scripts/make_pretrained.py` from a run of `configs/minilm/base.jsonnet`, after the
-network was trained to give the same embeddings where it reads shortened links as one token, and trained for int8 by
+fine-tuned on links; TF-IDF of the ranked posts; the multilingual network for other languages; a softmax over the
+articles that are scored together. Made by `scripts/make_pretrained.py` from a run of `configs/minilm/base.jsonnet`,
+after the network was trained to give the same embeddings where it reads shortened links as one token, and for int8 by
 `scripts/train_for_int8.py`. Its weights are in int8, and it scores in int8 by ONNX Runtime, with ranges of 2,000
 training texts. Measured on 2026-11-26, before short posts got a least length in TF-IDF (`min_words`), which moves no
 figure by more than 0.3; float32 is the network before it was trained for int8 (CheckThat: snopes dev and dev-test,

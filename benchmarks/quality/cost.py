@@ -101,13 +101,9 @@ def cost(place: Workplace, kept: Kept, out: Path) -> list[str]:
 
 def _encoders(place: Workplace) -> dict[str, Encode]:
     """Return the encoders of the models that exist."""
-    shipped = embedding_submodel(load_model(FOLDERS[DISTILLED], for_scoring=True))
-    assert shipped is not None
+    distilled = embedding_submodel(load_model(FOLDERS[DISTILLED], for_scoring=True))
+    assert distilled is not None
     mini = sentence_transformer().post_vectors
-
-    def with_shipped(encode: Encode) -> Encode:
-        return lambda posts: (encode(posts), shipped.post_vectors(posts))
-
     int8 = embedding_submodel(load_model(FOLDERS[BEST], for_scoring=True))
     with_torch = embedding_submodel(load_model(FOLDERS[BEST]))
     assert int8 is not None
@@ -115,9 +111,9 @@ def _encoders(place: Workplace) -> dict[str, Encode]:
     exported = embedding_submodel(minilm_int8(place.work / "minilm-int8"))
     assert exported is not None
     encoders: dict[str, Encode] = {
-        "`distilled`": shipped.post_vectors,
-        "`best`": with_shipped(int8.post_vectors),
-        "`best` in float32": with_shipped(with_torch.post_vectors),
+        "`distilled`": distilled.post_vectors,
+        "`best`": int8.post_vectors,
+        "`best` in float32": with_torch.post_vectors,
         "MiniLM in bfloat16": in_bfloat16(mini),
         "MiniLM in int8, as `linker model export` writes it": exported.post_vectors,
         "MiniLM in int8, by `quantize_dynamic`": _of_posts(dynamic_int8(place.work / "minilm-dynamic.onnx")),
@@ -129,7 +125,7 @@ def _encoders(place: Workplace) -> dict[str, Encode]:
         ("best with all six layers", "six_layers"),
     ):
         if place.has(folder):
-            encoders[name] = with_shipped(siamese(place, folder).post_vectors)
+            encoders[name] = siamese(place, folder).post_vectors
     for name, folder in (
         ("distilled vectors, TF-IDF", "mean"),
         *((encoder.upper(), f"{encoder}-1") for encoder in ENCODERS),

@@ -25,7 +25,6 @@ from linker.models.siamese.siamese import SiameseModel
 
 # As in configs/minilm/base.jsonnet and configs/lib/distilled.libsonnet. Without TF-IDF, scores spread less.
 TEMPERATURE, OF_VECTORS, NONE, KINSHIP = 0.06, 0.05, 0.3, 0.3
-SHIPPED = 0.2
 METRICS = ("pair AP", "mRP", "AUC", "MAP", "R-precision", "MRR", "nDCG@10", "P@1", "recall@10")
 AT_1, AT_5 = "P@1 of posts", "MAP@5 of posts"
 
@@ -85,18 +84,16 @@ class Scores:
         seeds = [seed for seed in SEEDS if self.place.has(f"best-{seed}")]
         if not seeds:
             return
-        shipped = SHIPPED * self.kept("bundled_word_vectors", lambda: build(Model, "bundled_word_vectors"))
         own = [self._inner(f"best-{seed}") for seed in seeds]
-        whole = [scores + words + shipped for scores in own]
+        whole = [scores + words for scores in own]
         yield Row("best", [competing(scores) for scores in whole])
-        yield Row("best without the bundled word vectors", [competing(scores + words) for scores in own])
         yield Row("best without random-walk smoothing", [competing(scores, kinship=0) for scores in whole])
         yield Row("best without the softmax over articles", whole)
         yield Row("best without TF-IDF", [competing(scores - words, OF_VECTORS) for scores in whole])
         yield Row("its transformer alone", own)
         two = [self._inner(f"two_layers-{seed}") for seed in SEEDS if self.place.has(f"two_layers-{seed}")]
         if two:
-            yield Row("best with two layers", [competing(scores + words + shipped) for scores in two])
+            yield Row("best with two layers", [competing(scores + words) for scores in two])
         for name, label in (
             ("six_layers", "best with all six layers"),
             ("best-student", "best without links"),
@@ -104,7 +101,7 @@ class Scores:
             ("best-untaught", "best without a teacher"),
         ):
             if self.place.has(name):
-                yield Row(label, [competing(self._inner(name) + words + shipped)])
+                yield Row(label, [competing(self._inner(name) + words)])
         if self.source.every_article_is_a_candidate:  # too many for the rest
             return
         for label, settings in (
@@ -112,7 +109,7 @@ class Scores:
             ("best with hashtags as they are", {"normalization": "none"}),
         ):
             other = [self._inner(f"best-{seed}", **settings) for seed in seeds]
-            yield Row(label, [competing(scores + words + shipped) for scores in other])
+            yield Row(label, [competing(scores + words) for scores in other])
         yield Row("best with dates", [with_dates(self.linked, scores) for scores in whole])
 
     def _inner(self, name: str, **settings: object) -> np.ndarray:

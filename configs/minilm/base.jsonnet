@@ -1,6 +1,6 @@
 // The bundled model `best`, trained from a sentence transformer: four of the six layers of MiniLM, fine-tuned first to imitate
-// the whole of it and then on links; beside it TF-IDF and the word vectors bundled with linker; and articles that compete for
-// each post.
+// the whole of it and then on links; beside it TF-IDF; the bundled multilingual network for other languages; and articles that
+// compete for each post.
 //   linker train configs/students/best.jsonnet --data TEXTS
 //   linker train configs/minilm/base.jsonnet --data DIR -o start=runs/students/best
 // TEXTS is a file or a folder of texts, DIR holds articles.jsonl and
@@ -35,16 +35,15 @@ defaults.training {
           embedding_precision: 'int8',
         },
         { type: 'tfidf', stop_words: 'by_language', min_words: 3 },
-        'bundled_word_vectors',
         { type: 'tfidf', terms: 'characters', min_words: 8 },
         'bundled_multilingual',
       ],
-      weights: [1, 1, 0.1, 0, 0],
+      weights: [1, 1, 0, 0],
       // Of articles in other languages, and where most posts are in another language than the article (decision 170).
       // Null if your links are not in English.
       languages: ['en'],
-      other_weights: [0, 0.27, 0, 0.81, 0.9],
-      cross_weights: [0, 0.13, 0, 0.13, 1.3],
+      other_weights: [0, 0.27, 0.81, 0.9],
+      cross_weights: [0, 0.13, 0.13, 1.3],
     },
   },
   miner: 'all_pairs',

@@ -35,7 +35,7 @@ ARTICLES = [
 SUM = {
     "type": "ensemble",
     "fusion": "sum",
-    "parts": [CONFIG, "tfidf", "bundled_word_vectors"],
+    "parts": [CONFIG, "tfidf", {**CONFIG, "title_weight": 0.5}],
     "weights": [1, 1, 0.2],
 }
 MODELS: dict[str, dict[str, Any]] = {

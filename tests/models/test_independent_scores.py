@@ -19,7 +19,7 @@ CONFIGS: list[Any] = [
     "tfidf",
     {"type": "tfidf", "stop_words": "none"},
     "elapsed_time",
-    "bundled_word_vectors",
+    "bundled_multilingual",
     {"type": "ensemble", "parts": ["tfidf", "bm25"]},
     {"type": "ensemble", "parts": ["tfidf", "bm25"], "fusion": "rrf"},
     {

@@ -19,7 +19,7 @@ from tests.helpers.tiny_transformers import tiny
 def test_the_default_model_ranks_as_before_without_the_paths_of_its_training(tmp_path: Path) -> None:
     path = str(tiny("bert", tmp_path / "network", heads=4))
     network = {"type": "transformer", "path": path, "title_weight": 0.25}
-    parts = {"type": "ensemble", "fusion": "sum", "parts": [network, "tfidf", "bundled_word_vectors"]}
+    parts = {"type": "ensemble", "fusion": "sum", "parts": [network, "tfidf"]}
     config = {"type": "article_softmax", "temperature": 1.0, "null_score": 0.3, "model": parts}
     articles = [
         Article("a", "Doctors strike over pay", "A strike"),
