@@ -15,7 +15,7 @@ defaults.training {
     temperature: 0.06,
     null_score: 0.3,
     neighbor_weight: 0.3,
-    score_center: 5.2,
+    score_center: 5,
     score_width: 1.2,
     time: 'elapsed_time',
     model: {
