@@ -87,6 +87,7 @@ def _signed(forms: Sequence[str]) -> np.ndarray:
     lengths = np.array([len(form) for form in forms], dtype=np.int64)
     signed = np.full((len(forms), SIGNATURE), np.iinfo(np.uint32).max, dtype=np.uint32)
     factors = _factors()
+    top = np.iinfo(np.uint64).max
     for i in np.flatnonzero(lengths < _SHINGLE).tolist():  # one shingle
         signed[i] = _hashed(_runs(forms[i], len(forms[i])), factors)
     long = np.flatnonzero(lengths >= _SHINGLE)
@@ -98,7 +99,7 @@ def _signed(forms: Sequence[str]) -> np.ndarray:
         products = np.empty_like(runs)
         for number, factor in enumerate(factors):
             np.multiply(runs, factor, out=products)
-            products[across] = np.iinfo(np.uint64).max
+            products[across] = top
             # The least product has the least upper half, so that only one per text is shifted.
             signed[long, number] = np.minimum.reduceat(products, ends - lengths[long]) >> np.uint64(32)
     return signed

@@ -8,7 +8,7 @@ import pytest
 
 from linker.common.errors import ModelError
 from linker.config import build, resolve
-from linker.data.types import Article, Post
+from linker.data.types import Article, LinkedPosts, Post
 from linker.models import bundled_multilingual
 from linker.models.files.archive import load_model, save_model
 from linker.models.model import Model
@@ -25,13 +25,23 @@ def test_a_model_folder_has_a_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     before = model.score(ARTICLES, POSTS)
     assert before.argmax(axis=0).tolist()[:2] == [0, 1]
     save_model(model, tmp_path / "model", {"model": resolve(Model, config)}, {}, "")
-    # Another linker brings another network, or none.
+    # Another linker brings another network along.
+    other = tmp_path / MULTILINGUAL.name
+    part = {"type": "siamese", "encoder": "mean", "min_count": 1}
+    part["embedder"] = {"type": "word_vectors", "dim": 8, "buckets": 4, "trainable": True}
+    smaller = build(Model, part)
+    smaller.prepare(LinkedPosts(ARTICLES, POSTS))
+    save_model(smaller, other, {"model": resolve(Model, part)}, {}, "")
+    monkeypatch.setattr(bundled_multilingual, "MULTILINGUAL", other)
+    assert not np.allclose(build(Model, config).score(ARTICLES, POSTS), before)
+    np.testing.assert_array_equal(load_model(tmp_path / "model").score(ARTICLES, POSTS), before)
+
+
+def test_a_copy_of_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     moved = tmp_path / "moved"
     shutil.copytree(MULTILINGUAL, moved)
     monkeypatch.setattr(bundled_multilingual, "MULTILINGUAL", moved)
     model = build(Model, "bundled_multilingual")
     shutil.rmtree(moved)
     with pytest.raises(ModelError, match="was removed since it was read"):
-        model.save_state(tmp_path / "other")
-    monkeypatch.setattr(bundled_multilingual, "MULTILINGUAL", MULTILINGUAL)
-    np.testing.assert_array_equal(load_model(tmp_path / "model").score(ARTICLES, POSTS), before)
+        model.save_state(tmp_path / "model")
