@@ -78,3 +78,11 @@ def test_the_manifests_of_the_bundled_models_cover_all_their_files(name):
     files = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
     rest = {file for file in files - covered if file.rpartition("/")[2] not in ("README.md", "metrics.json")}
     assert {file for file in rest if file.rpartition("/")[2] != "config.json"} == {MANIFEST}
+
+
+def test_a_component_that_is_gone_says_which_linker_had_it(tmp_path):
+    shutil.copytree(FOLDERS[DISTILLED], tmp_path / "model")
+    config = tmp_path / "model" / "config.json"
+    config.write_text(config.read_text().replace('"tfidf"', '"bundled_word_vectors"'))
+    with pytest.raises(ModelError, match=r"not a registered Model.*install linker .*, or train the model again"):
+        load_model(tmp_path / "model")
