@@ -84,5 +84,7 @@ def test_a_component_that_is_gone_says_which_linker_had_it(tmp_path):
     shutil.copytree(FOLDERS[DISTILLED], tmp_path / "model")
     config = tmp_path / "model" / "config.json"
     config.write_text(config.read_text().replace('"tfidf"', '"bundled_word_vectors"'))
-    with pytest.raises(ModelError, match=r"not a registered Model.*install linker .*, or train the model again"):
+    with pytest.raises(
+        ModelError, match=r"not a registered Model.*install linker .*, or train the model again"
+    ):
         load_model(tmp_path / "model")

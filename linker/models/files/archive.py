@@ -127,7 +127,9 @@ def load_model(path: str | Path, for_scoring: bool = False) -> Model:
     try:
         model = build(Model, scoring_config(config["model"]) if for_scoring else config["model"])
     except ConfigError as error:
-        again = f"if it worked before, install linker {config.get('linker_version')}, or train the model again"
+        again = (
+            f"if it worked before, install linker {config.get('linker_version')}, or train the model again"
+        )
         raise ModelError(f"{folder / CONFIG}: {error}; {again}") from error
     check_manifest(folder)
     model.load_state(folder)
