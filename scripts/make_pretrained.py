@@ -40,7 +40,8 @@ from linker.models.files.archive import MANIFEST, load_model, read_config, save_
 from linker.models.model import Model, embedding_submodel
 from linker.models.onnx.export import export_model, ranges_of
 from linker.models.onnx.graph import bert_graph
-from linker.models.onnx.token_embeddings import TokenEmbeddings
+from linker.models.onnx.token_embeddings import FILE as WORDS
+from linker.models.onnx.token_embeddings import LARGEST, ZERO
 from linker.models.onnx.transformer import FOLDER, GRAPH, HEADS, TOKENIZER, OnnxTransformerModel
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS, MULTILINGUAL
 from linker.models.siamese.quantization import FILE, save_int8
@@ -210,7 +211,8 @@ def make_multilingual(source: str, out: Path, texts: Sequence[str], links: Seque
     folder = out / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     weights = {name: weight.detach().numpy() for name, weight in network.network.state_dict().items()}
-    TokenEmbeddings.of(weights["embeddings.word_embeddings.weight"]).save(folder)
+    packed, scales = in_four_bits(weights["embeddings.word_embeddings.weight"])
+    (folder / WORDS).write_bytes(save_arrays({"packed": packed, "scales": scales}))
     ranges = ranges_of(network, [MULTILINGUAL_CONFIG["prefix"] + text for text in texts])
     graph = bert_graph(network.network.config.to_dict(), weights, ranges, "mean", None)
     (folder / GRAPH).write_bytes(graph)
@@ -232,6 +234,16 @@ def make_multilingual(source: str, out: Path, texts: Sequence[str], links: Seque
     save_model(model, out, {"model": MULTILINGUAL_CONFIG}, {}, MULTILINGUAL_CARD)
     if out == MULTILINGUAL:
         write_manifest(FOLDERS[BEST])
+
+
+def in_four_bits(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Round a matrix for `TokenEmbeddings`: float32, tokens × dim; dim is a multiple of 32, or less and even."""
+    blocks = matrix.reshape(len(matrix), max(1, matrix.shape[1] // 32), -1)
+    largest = np.take_along_axis(blocks, np.abs(blocks).argmax(axis=2)[..., None], axis=2)[..., 0]
+    scales = (largest / -ZERO).astype(np.float16)
+    divisors = np.where(scales == 0, 1, scales).astype(np.float32)[..., None]
+    numbers = np.clip(np.rint(blocks / divisors) + ZERO, 0, LARGEST).astype(np.uint8).reshape(matrix.shape)
+    return numbers[:, ::2] | numbers[:, 1::2] << 4, scales
 
 
 def main() -> None:

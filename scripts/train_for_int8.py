@@ -34,7 +34,6 @@ from linker.models.onnx.graph import (
     activation_grid,
     smoothing_factors,
 )
-from linker.models.siamese.quantization import rounded_rows
 from linker.models.siamese.transformer import TransformerModel
 
 BATCH = 32
@@ -44,6 +43,13 @@ WARMUP = 20
 HELD_OUT = 400
 # Shares of the steps after which the ranges of the activations are measured again.
 RANGES_AT = (0.5, 0.85)
+
+
+def rounded_rows(matrix: Tensor) -> Tensor:
+    """Return a matrix, rows × columns, as it is after `save_int8` and `load_int8`; without a gradient."""
+    matrix = matrix.detach()
+    scale = matrix.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / 127
+    return (matrix / scale).round() * scale
 
 
 class FakeQuantizedLinear(nn.Linear):

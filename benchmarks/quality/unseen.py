@@ -1,9 +1,9 @@
-"""Quality on sources that `best` has not seen: ``python -m benchmarks.quality.unseen DATA PARTS RIVAL ...``.
+"""Quality on sources that `best` has not seen: ``python -m benchmarks.quality.unseen DATA PARTS SETS RIVAL ...``.
 
-DATA has a folder for each of the sets below. PARTS has the multilingual part that `best` ranks each with: its network
-and heads were trained without that set (`scripts/finetune_multilingual.py`, `scripts/make_pretrained.py multilingual`).
-English sets need none: the English network was trained on plazz, politifact and snopes. A rival is whatever `linker
-rank --model` takes.
+DATA has a folder for each of the sets below; SETS are some of them, divided by commas, or `all`. PARTS has for each set
+a multilingual part whose network and heads were trained without it (`scripts/finetune_multilingual.py`,
+`scripts/make_pretrained.py multilingual`). The English network was trained on plazz, politifact and snopes. A rival is
+whatever `linker rank --model` takes.
 """
 
 from __future__ import annotations
@@ -59,23 +59,21 @@ def drawn(linked: LinkedPosts) -> LinkedPosts:
 
 
 def best_with(part: Path, folder: Path) -> Model:
-    """Return `best` with another multilingual part, written to a folder; as it is if there is none."""
-    if not part.exists():
-        return load_model(FOLDERS[BEST], for_scoring=True)
+    """Return `best` with another multilingual part, written to a folder."""
     shutil.copytree(FOLDERS[BEST], folder, ignore=ignore_patterns(MULTILINGUAL.name))
     shutil.copytree(part, folder / MULTILINGUAL.relative_to(FOLDERS[BEST]))
     write_manifest(folder)
     return load_model(folder, for_scoring=True)
 
 
-def of_sets(data: Path, parts: Path, rivals: Sequence[str]) -> Iterator[str]:
+def of_sets(data: Path, parts: Path, sets: Sequence[str], rivals: Sequence[str]) -> Iterator[str]:
     """Yield the table of MAP, each article alone, by text, with intervals of 95 % by bootstrap over articles."""
     yield f"| | `best` | {' | '.join(Path(rival).stem for rival in rivals)} |"
     yield "|---" * (len(rivals) + 2) + "|"
-    for name, description in SETS.items():
+    for name in sets:
         files = (str(data / name / f"{part}.jsonl.gz") for part in ("articles", "posts"))
         linked = drawn(LinkedPosts(read_articles(next(files)), read_posts(next(files))))
-        ids, row = [post.id for post in linked.posts], f"| {description} |"
+        ids, row = [post.id for post in linked.posts], f"| {SETS[name]} |"
         with tempfile.TemporaryDirectory() as temporary:
             for model in (
                 best_with(parts / name, Path(temporary, BEST)),
@@ -90,5 +88,7 @@ def of_sets(data: Path, parts: Path, rivals: Sequence[str]) -> Iterator[str]:
 
 if __name__ == "__main__":
     os.environ["HF_HUB_OFFLINE"] = "1"
-    for line in of_sets(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]):
+    data_folder, parts_folder, names, *others = sys.argv[1:]
+    chosen = [*SETS] if names == "all" else names.split(",")
+    for line in of_sets(Path(data_folder), Path(parts_folder), chosen, others):
         print(line, flush=True)

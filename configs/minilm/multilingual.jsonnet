@@ -23,5 +23,6 @@ best {
     languages: null,
     other_weights: null,
     cross_weights: null,
+    rerank_weights: null,
   } },
 }

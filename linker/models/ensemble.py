@@ -1,7 +1,7 @@
 """Ensembles: scores of several models, made comparable and added."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Literal
 
@@ -12,14 +12,12 @@ from linker.common.errors import ConfigError
 from linker.common.stats import zscore
 from linker.data.languages import language_of, language_of_most
 from linker.data.types import Article
-from linker.models.features.feature import Contributions, Feature, Share
-from linker.models.model import Model
+from linker.models.features.feature import TEXT, Contributions, Feature, Share
+from linker.models.features.first_posts import FirstPosts
+from linker.models.model import Model, embedding_submodel
 from linker.models.score_scale import ScoreScale
 
-Fusion = Literal["zscore", "rrf", "sum"]
-
-#: Cormack, Clarke and Büttcher 2009, who found that results hardly depend on it.
-_RRF_CONSTANT = 60
+Fusion = Literal["zscore", "sum"]
 
 
 @Model.register("ensemble")
@@ -30,20 +28,23 @@ class EnsembleModel(Model):
         parts: the models, at least one.
         weights: one number per model; by default all 1.
         fusion: how scores are made comparable. `zscore`: mean 0 and standard deviation 1 over the posts, per article.
-            `rrf`: 1 / (60 + rank of the post for the article), ties at their mean rank. `sum`:
-            the scores as they are, for models of one range (such as cosines); only then does a score not depend on the
-            other posts.
+            `sum`: the scores as they are, for models of one range (such as cosines); only then does a score not depend
+            on the other posts.
         languages: ISO 639-1 codes of the languages that the models were trained on; None: all, or unknown. Commands
             warn if articles or posts are in others.
         other_weights: the weights for articles that are in another language than these (decision 170); None: `weights`.
         cross_weights: the weights for articles that are in another language than most posts; None: the article decides.
+        rerank_weights: the weights of models that embed texts in ranking the first 30 posts by text again, where
+            `weights` hold; None: none is ranked again (decision 170).
 
     Raises:
         ConfigError: if `parts` is empty, the numbers of models and weights differ, or weights across languages lack
             other weights, or these lack `languages`.
     """
 
-    keys_without_weights = frozenset({"weights", "fusion", "languages", "other_weights", "cross_weights"})
+    keys_without_weights = frozenset(
+        {"weights", "fusion", "languages", "other_weights", "cross_weights", "rerank_weights"}
+    )
 
     def __init__(
         self,
@@ -53,17 +54,15 @@ class EnsembleModel(Model):
         languages: list[str] | None = None,
         other_weights: list[float] | None = None,
         cross_weights: list[float] | None = None,
+        rerank_weights: list[float] | None = None,
     ) -> None:
         if not parts:
             raise ConfigError("ensemble: `parts` is empty; give at least one model")
-        for name, given in (
-            ("weights", weights),
-            ("other_weights", other_weights),
-            ("cross_weights", cross_weights),
-        ):
-            if given is not None and len(given) != len(parts):
+        given = {"weights": weights, "other_weights": other_weights, "cross_weights": cross_weights}
+        for name, numbers in {**given, "rerank_weights": rerank_weights}.items():
+            if numbers is not None and len(numbers) != len(parts):
                 raise ConfigError(
-                    f"ensemble: {len(given)} {name} for {len(parts)} parts; give one weight per part"
+                    f"ensemble: {len(numbers)} {name} for {len(parts)} parts; give one weight per part"
                 )
         if cross_weights is not None and other_weights is None:
             raise ConfigError("ensemble: `cross_weights` without `other_weights`; add `other_weights`")
@@ -72,6 +71,8 @@ class EnsembleModel(Model):
         self._submodels = parts
         self.weights = weights or [1.0] * len(parts)
         self.languages, self.other_weights, self.cross_weights = languages, other_weights, cross_weights
+        self._rerankers = [(part, weight) for part, weight in zip(parts, rerank_weights or []) if weight]
+        self._reranking: dict[FirstPosts, float] = {}
         self._of_posts: Counter[str] = Counter()
         self.fusion: Fusion = fusion
         self.adapts_to_languages = other_weights is not None
@@ -86,16 +87,13 @@ class EnsembleModel(Model):
 
     @override
     def score_scale(self) -> ScoreScale:
-        highest = sum(weight for weight in self.weights if weight > 0)
-        if not highest or self.fusion == "zscore":
+        if self.fusion == "zscore" or max(self.weights) <= 0:
             return ScoreScale("standardized")
-        if self.fusion == "rrf":
-            return ScoreScale("ranks", width=highest / (_RRF_CONSTANT + 1))
         scales = [model.score_scale() for model in self._submodels]
         if any(scale.kind != "similarity" for scale in scales):
             return ScoreScale("any")
         widths = [weight * scale.width for weight, scale in zip(self.weights, scales) if weight > 0]
-        return ScoreScale("similarity", width=sum(widths))
+        return ScoreScale("similarity", width=sum(widths) + sum(weight for _, weight in self._rerankers))
 
     @override
     def suited_to(self, articles: Sequence[Article], of_posts: Counter[str]) -> Model:
@@ -109,14 +107,26 @@ class EnsembleModel(Model):
         suited.weights = [self.weights[i] for i in used]
         suited.other_weights = self.other_weights and [self.other_weights[i] for i in used]
         suited.cross_weights = self.cross_weights and [self.cross_weights[i] for i in used]
+        first = copy(suited)
+        first._rerankers = []
+        suited._reranking = {
+            FirstPosts(first, encoder): weight
+            for part, weight in self._rerankers
+            if self.weights in of_each and (encoder := embedding_submodel(part))
+        }
         return suited if used else self
+
+    @override
+    def features(self) -> Sequence[Feature]:
+        return [*super().features(), *self._reranking]
 
     @override
     def combine(
         self, scores: Mapping[Feature, np.ndarray], articles: Sequence[Article], together: bool = False
     ) -> np.ndarray:
         """Return fused scores: float32, articles × posts; unless `fusion` is `sum`, they depend on the other posts."""
-        return self._fused([model.combine(scores, articles, together) for model in self._submodels], articles)
+        of_models = [model.combine(scores, articles, together) for model in self._submodels]
+        return sum(self._reranked(scores, articles), self._fused(of_models, articles))
 
     @override
     def parts_by_kind(
@@ -124,10 +134,22 @@ class EnsembleModel(Model):
     ) -> dict[Share, np.ndarray]:
         of_models = [model.parts_by_kind(scores, articles) for model in self._submodels]
         zeros = np.zeros_like(next(iter(of_models[0].values())))
-        return {
+        fused = {
             share: self._fused([parts.get(share, zeros) for parts in of_models], articles)
             for share in dict.fromkeys(share for parts in of_models for share in parts)
         }
+        for part in self._reranked(scores, articles):
+            fused[TEXT] = fused.get(TEXT, 0) + part
+        return fused
+
+    def _reranked(
+        self, scores: Mapping[Feature, np.ndarray], articles: Sequence[Article]
+    ) -> list[np.ndarray]:
+        """Return what ranking the first posts again adds to scores: float32, articles × posts."""
+        holds = np.array(
+            [weights is self.weights for weights in self.weights_for(articles)], dtype=np.float32
+        )
+        return [weight * holds[:, None] * scores[feature] for feature, weight in self._reranking.items()]
 
     @override
     def parts_by_word(
@@ -136,9 +158,7 @@ class EnsembleModel(Model):
         """Add up the contributions; if scores are standardized, those of each model are divided by their sum."""
         of_models = [model.parts_by_word(words, articles) for model in self._submodels]
         # Contributions are means over the articles, and so are the weights where articles have different ones.
-        of_each = self.weights_for(articles)
-        same = all(weights == of_each[0] for weights in of_each)
-        weights = of_each[0] if same else [sum(column) / len(of_each) for column in zip(*of_each)]
+        weights = np.mean(self.weights_for(articles), axis=0).tolist()
         explained = [(part, weight) for part, weight in zip(of_models, weights) if part is not None]
         total = sum(abs(weight) for _, weight in explained) or 1
         added: Contributions = []
@@ -160,14 +180,7 @@ class EnsembleModel(Model):
         return self.fusion == "sum" and min(weights, default=0) >= 0 and all_separable
 
     def weights_for(self, articles: Sequence[Article]) -> list[list[float]]:
-        """Return the weights of the models for each article, by its language and the languages of the posts.
-
-        Args:
-            articles: the articles.
-
-        Returns:
-            One list per article, with a weight per model.
-        """
+        """Return the weight of each model for each article, by its language and the languages of the posts."""
         return [self._weights_for(article) for article in articles]
 
     def _weights_for(self, article: Article) -> list[float]:
@@ -179,30 +192,13 @@ class EnsembleModel(Model):
             if in_known or self.cross_weights is None:
                 return self.weights
             return self.cross_weights if of_most else self.other_weights
-        differs = of_most not in (None, language)
-        return self.cross_weights if differs and self.cross_weights else self.other_weights
+        return (of_most not in (None, language) and self.cross_weights) or self.other_weights
 
     def _fused(self, scores: Sequence[np.ndarray], articles: Sequence[Article]) -> np.ndarray:
-        comparable = _FUSIONS[self.fusion]
         fused = np.zeros_like(scores[0], dtype=np.float32)
         weights = np.array(self.weights_for(articles) or [self.weights], dtype=np.float32)  # articles × parts
         for part, of_each in zip(scores, weights.T):
-            fused += of_each[:, None] * comparable(part)
+            if self.fusion == "zscore":
+                part = zscore(part, axis=1).astype(np.float32)
+            fused += of_each[:, None] * part
         return fused
-
-
-def _zscore(scores: np.ndarray) -> np.ndarray:
-    return zscore(scores, axis=1).astype(np.float32)
-
-
-def _reciprocal_rank(scores: np.ndarray) -> np.ndarray:
-    from scipy.stats import rankdata  # takes half a second to import, needed for this fusion only
-
-    return (1.0 / (_RRF_CONSTANT + rankdata(-scores, axis=1))).astype(np.float32)
-
-
-_FUSIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "zscore": _zscore,
-    "rrf": _reciprocal_rank,
-    "sum": lambda scores: scores,
-}

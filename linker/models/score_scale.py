@@ -10,13 +10,12 @@ import numpy as np
 from linker.common.checks import above
 from linker.common.errors import DataError
 
-Kind = Literal["logistic", "standardized", "similarity", "ranks", "distance", "sum", "any", "none"]
+Kind = Literal["logistic", "standardized", "similarity", "distance", "sum", "any", "none"]
 
 _SENTENCES: dict[Kind, str] = {
     "logistic": "how well the post's {what} the article; higher is better, but it is not a probability",
     "standardized": "how well the post's {what} the article, compared with the other posts; 50 is the average post",
     "similarity": "how similar the texts of post and article are; higher is better, but it is not a probability",
-    "ranks": "how high the models rank the post for the article; 100 is the first rank in all of them",
     "distance": "how near the texts of post and article are; higher is better, but it is not a probability",
     "sum": "how many words post and article share, rare words counting more; it is not a probability",
     "any": "how well the post's {what} the article; higher is better, but it is not a probability",
@@ -34,7 +33,7 @@ class ScoreScale:
 
     Args:
         kind: the map of a raw score x. `logistic` (log-odds) and `standardized` (sums of z-scores):
-            100 / (1 + exp((center − x) / width)). `similarity` (cosines and their sums) and `ranks`: 100 · x / width,
+            100 / (1 + exp((center − x) / width)). `similarity` (cosines and their sums): 100 · x / width,
             between 0 and 100. `distance` (negative distances): 100 · width / (width − x). `sum` (x ≥ 0):
             100 · x / (x + width). `any` (any real number): 50 · (1 + x / (width + |x|)). `none`: x.
         center: raw score that becomes 50, for `logistic` and `standardized`.
@@ -58,7 +57,7 @@ class ScoreScale:
         raw = np.asarray(raw, dtype=np.float64)
         if self.kind == "none":
             return raw
-        if self.kind in ("similarity", "ranks"):
+        if self.kind == "similarity":
             return np.asarray(100 * np.clip(raw / self.width, 0, 1))
         if self.kind == "distance":
             return np.asarray(100 * self.width / (self.width - np.minimum(raw, 0)))
@@ -107,9 +106,8 @@ class ScoreScale:
             DataError: if the values are not those of a scale.
         """
         try:
-            scale = cls(
-                values["kind"], float(values["center"]), float(values["width"]), bool(values["dates"])
-            )
+            center, width = float(values["center"]), float(values["width"])
+            scale = cls(values["kind"], center, width, bool(values["dates"]))
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"not a scale of scores ({error})") from error
         if scale.kind not in _SENTENCES:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linker.common.checks import at_least
 from linker.common.errors import ModelError
 from linker.data.characters import plain
 from linker.data.types import Article, Post
@@ -34,15 +33,13 @@ class SentenceTransformerModel(EncoderModel):
     Args:
         path: folder of a downloaded model, or its name on the Hugging Face hub (`organization/name` or
             `organization/name@revision`); with HF_HUB_OFFLINE=1 only in the local cache.
-        batch_size: number of texts encoded at once.
         prompt: put before every text; `query: ` for E5, which was trained with it.
     """
 
     keys_without_weights = frozenset({"path"})
 
-    def __init__(self, path: str, batch_size: int = 32, prompt: str = "") -> None:
-        at_least(1, batch_size=batch_size)
-        self.path, self.batch_size, self.prompt = path, batch_size, prompt
+    def __init__(self, path: str, prompt: str = "") -> None:
+        self.path, self.prompt = path, prompt
         self._encoder: SentenceTransformer | None = None
 
     def article_vectors(self, articles: Sequence[Article]) -> np.ndarray:
@@ -60,7 +57,6 @@ class SentenceTransformerModel(EncoderModel):
             return np.empty((0, self._encoder.get_sentence_embedding_dimension() or 0), dtype=np.float32)
         vectors = self._encoder.encode(
             [self.prompt + plain(text) for text in texts],
-            batch_size=self.batch_size,
             normalize_embeddings=True,
             show_progress_bar=False,
         )

@@ -65,7 +65,6 @@ MODELS: dict[str, dict[str, Any]] = {
         ],
     },
     "standardized": {"type": "ensemble", "parts": [CONFIG, "bm25"], "weights": [1, 0.5]},
-    "by ranks": {"type": "ensemble", "fusion": "rrf", "parts": [CONFIG, "tfidf"]},
     "by distances": {**CONFIG, "similarity": "euclidean"},
 }
 

@@ -21,7 +21,6 @@ CONFIGS: list[Any] = [
     "elapsed_time",
     "bundled_multilingual",
     {"type": "ensemble", "parts": ["tfidf", "bm25"]},
-    {"type": "ensemble", "parts": ["tfidf", "bm25"], "fusion": "rrf"},
     {
         "type": "article_softmax",
         "temperature": 0.1,

@@ -20,7 +20,6 @@ SCALES = [
     ScoreScale("logistic", 4, 3, dates=True),
     ScoreScale("standardized"),
     ScoreScale("similarity", width=2.2),
-    ScoreScale("ranks", width=2 / 61),
     ScoreScale("distance"),
     ScoreScale("sum", width=0.4),
     ScoreScale("any"),
@@ -34,7 +33,6 @@ SCALES = [
         (ScoreScale("standardized"), [0, np.log(9)], [50, 90]),
         (ScoreScale("similarity"), [-0.5, 0, 0.25, 1, 1.0000001], [0, 0, 25, 100, 100]),
         (ScoreScale("similarity", width=2), [0.5, 2], [25, 100]),
-        (ScoreScale("ranks", width=1 / 61), [1 / 61, 1 / 122], [100, 50]),
         (ScoreScale("distance"), [0, -1, -3], [100, 50, 25]),
         (ScoreScale("sum", width=0.4), [0, 0.4, 1.2], [0, 50, 75]),
         (ScoreScale("any"), [-3, 0, 1, 3], [12.5, 50, 75, 87.5]),
@@ -111,10 +109,6 @@ def test_every_kind_has_a_sentence_and_names_dates_only_where_they_count() -> No
         (
             {"type": "ensemble", "parts": ["tfidf", "tfidf"], "weights": [2, 0.5], "fusion": "sum"},
             ScoreScale("similarity", width=2.5),
-        ),
-        (
-            {"type": "ensemble", "parts": ["tfidf", "bm25"], "fusion": "rrf"},
-            ScoreScale("ranks", width=2 / 61),
         ),
         (
             {"type": "article_softmax", "model": "tfidf", "temperature": 0.1, "null_score": 0.3},

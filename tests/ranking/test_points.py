@@ -68,7 +68,7 @@ def test_the_parts_of_the_default_model_add_up_to_its_score() -> None:
         np.testing.assert_allclose(sum(parts.values()) - 0.3 / 0.5, scores, atol=1e-4)
 
 
-@pytest.mark.parametrize("fusion", ["sum", "zscore", "rrf"])
+@pytest.mark.parametrize("fusion", ["sum", "zscore"])
 def test_the_parts_of_an_ensemble(fusion: str) -> None:
     parts, scores = of(EnsembleModel([Lengths(), TfidfModel()], [1, 1], fusion))  # type: ignore[arg-type]
     np.testing.assert_allclose(np.diff(parts[TEXT] + parts[WORDS]), np.diff(scores), atol=1e-5)

@@ -43,6 +43,7 @@ class MemoryTable(PostTable):
         super().__init__(statistics)
         self._posts = posts
         self._embeddings = EmbeddingCache() if embeddings is None else embeddings
+        self._last: tuple[object, np.ndarray] = (None, np.zeros(0))
 
     @override
     def __len__(self) -> int:
@@ -95,12 +96,13 @@ class MemoryTable(PostTable):
     @override
     def similarities(self, encoder: TextEncoder, vectors: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
         """Return the similarities of posts: float32, vectors × posts; those of equal texts have the same bits."""
-        distinct, column = self._distinct
-        of_posts = self._embeddings.post_vectors(encoder, distinct)
-        # A matrix product may sum equal columns in different orders.
-        scores = encoder.similarities(vectors, of_posts)
-        if len(distinct) < len(self):
-            scores = scores[:, column]
+        asked, (last, scores) = (encoder, vectors.tobytes()), self._last
+        if last != asked:  # `FirstPosts` asks again
+            distinct, column = self._distinct
+            # A matrix product may sum equal columns in different orders.
+            scores = encoder.similarities(vectors, self._embeddings.post_vectors(encoder, distinct))
+            scores = scores if len(distinct) == len(self) else scores[:, column]
+            self._last = asked, scores
         return scores if rows is None else scores[:, rows]
 
     def post_vectors(self, encoder: TextEncoder) -> np.ndarray:

@@ -8,14 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from safetensors.numpy import load_file, save
-
-from linker.common.files import atomic_write
+from safetensors.numpy import load_file
 
 #: File name in the folder of a transformer.
 FILE = "token_embeddings.safetensors"
-_BLOCK = 32
-_ZERO, _LARGEST = 8, 15
+#: What stands for 0 of the 16 numbers, and the largest of them.
+ZERO, LARGEST = 8, 15
 
 
 class TokenEmbeddings:
@@ -29,28 +27,12 @@ class TokenEmbeddings:
     def __init__(self, packed: np.ndarray, scales: np.ndarray) -> None:
         self._packed, self._scales = packed, scales
 
-    @classmethod
-    def of(cls, matrix: np.ndarray) -> TokenEmbeddings:
-        """Round a matrix: float32, tokens × dim; dim is a multiple of 32, or less than that and even."""
-        blocks = matrix.reshape(len(matrix), max(1, matrix.shape[1] // _BLOCK), -1)
-        largest = np.take_along_axis(blocks, np.abs(blocks).argmax(axis=2)[..., None], axis=2)[..., 0]
-        scales = (largest / -_ZERO).astype(np.float16)
-        divisors = np.where(scales == 0, 1, scales).astype(np.float32)[..., None]
-        numbers = np.clip(np.rint(blocks / divisors) + _ZERO, 0, _LARGEST).astype(np.uint8)
-        numbers = numbers.reshape(matrix.shape)
-        return cls(numbers[:, ::2] | numbers[:, 1::2] << 4, scales)
-
     def vectors(self, ids: np.ndarray) -> np.ndarray:
         """Return the embeddings of tokens: float32, the shape of `ids` × dim."""
         packed = self._packed[ids]
         scales = self._scales[ids].astype(np.float32)[..., None]  # (ids, blocks, 1)
-        numbers = np.stack([packed & _LARGEST, packed >> 4], axis=-1).reshape(*scales.shape[:-1], -1)
-        return ((numbers.astype(np.float32) - _ZERO) * scales).reshape(*ids.shape, -1)
-
-    def save(self, folder: Path) -> None:
-        """Write the file in a folder."""
-        with atomic_write(folder / FILE, "wb") as file:
-            file.write(save({"packed": self._packed, "scales": self._scales}))
+        numbers = np.stack([packed & LARGEST, packed >> 4], axis=-1).reshape(*scales.shape[:-1], -1)
+        return ((numbers.astype(np.float32) - ZERO) * scales).reshape(*ids.shape, -1)
 
     @classmethod
     def load(cls, folder: Path) -> TokenEmbeddings:

@@ -16,7 +16,6 @@ from linker.common.files import atomic_write
 # Not the name that other packages look for: they would use the integers as weights.
 FILE = "model.int8.safetensors"
 _SCALE = ".scale"
-_MAX = 127
 
 
 def save_int8(state: Mapping[str, Tensor], file: Path) -> None:
@@ -30,23 +29,12 @@ def save_int8(state: Mapping[str, Tensor], file: Path) -> None:
     for name, weight in state.items():
         weight = weight.detach().float().cpu()
         if weight.dim() == 2:
-            scale = _scales(weight)
+            scale = weight.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / 127  # (rows, 1)
             tensors[name + _SCALE] = scale
             weight = (weight / scale).round().to(torch.int8)
         tensors[name] = weight.contiguous()
     with atomic_write(file, "wb") as opened:
         opened.write(save(tensors))
-
-
-def rounded_rows(matrix: Tensor) -> Tensor:
-    """Return the matrix, rows × columns, as it is after being written and read; without a gradient."""
-    scale = _scales(matrix.detach())
-    return (matrix.detach() / scale).round() * scale
-
-
-def _scales(matrix: Tensor) -> Tensor:
-    """(rows, 1)."""
-    return matrix.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / _MAX
 
 
 def load_int8(file: Path) -> dict[str, Tensor]:

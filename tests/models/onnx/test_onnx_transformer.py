@@ -28,8 +28,9 @@ from tests.helpers.tiny_transformers import tiny
 pytest.importorskip("onnx", reason="the extra onnx writes graphs")
 from linker.models.onnx.export import export_model, ranges_of
 from linker.models.onnx.graph import bert_graph
-from linker.models.onnx.token_embeddings import TokenEmbeddings
+from linker.models.onnx.token_embeddings import FILE, TokenEmbeddings
 from linker.models.onnx.transformer import OnnxTransformerModel
+from scripts.make_pretrained import in_four_bits
 
 DATA = Path(__file__).parents[3] / "data"
 TEXTS = [post.text for post in read_posts(str(DATA / "posts.jsonl"))][:80]
@@ -77,13 +78,13 @@ def test_embeddings_are_close_to_those_of_the_network(tmp_path: Path, settings: 
 
 def test_token_embeddings_in_four_bits() -> None:
     matrix = np.array([[-8, 7, 3, -1] * 8 + [0.0] * 32, [0.5, -1, 0.25, 0] * 16], dtype=np.float32)
-    found = TokenEmbeddings.of(matrix).vectors(np.array([[1], [0], [1]]))
+    found = TokenEmbeddings(*in_four_bits(matrix)).vectors(np.array([[1], [0], [1]]))
     assert found.shape == (3, 1, 64)
     np.testing.assert_array_equal(found[1, 0], matrix[0])  # whole steps of a block are exact
     np.testing.assert_array_equal(found[0, 0], found[2, 0])
     np.testing.assert_allclose(found[0, 0], matrix[1], atol=1 / 16)
-    rounded = TokenEmbeddings.of(np.random.default_rng(0).normal(size=(9, 96)).astype(np.float32))
-    again = TokenEmbeddings.of(rounded.vectors(np.arange(9)))
+    rounded = TokenEmbeddings(*in_four_bits(np.random.default_rng(0).normal(size=(9, 96)).astype(np.float32)))
+    again = TokenEmbeddings(*in_four_bits(rounded.vectors(np.arange(9))))
     np.testing.assert_array_equal(again.vectors(np.arange(9)), rounded.vectors(np.arange(9)))
 
 
@@ -93,7 +94,8 @@ def test_token_embeddings_outside_the_graph_prefix_and_heads(tmp_path: Path) -> 
     folder = tmp_path / "part/transformer"
     folder.mkdir(parents=True)
     weights = {name: weight.numpy() for name, weight in network.network.state_dict().items()}
-    TokenEmbeddings.of(weights["embeddings.word_embeddings.weight"]).save(folder)
+    packed, scales = in_four_bits(weights["embeddings.word_embeddings.weight"])
+    (folder / FILE).write_bytes(save({"packed": packed, "scales": scales}))
     ranges = ranges_of(network, TEXTS)
     (folder / "model.onnx").write_bytes(
         bert_graph(network.network.config.to_dict(), weights, ranges, "mean", None)
