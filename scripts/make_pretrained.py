@@ -71,8 +71,8 @@ MULTILINGUAL_CONFIG: dict[str, Any] = {
 BEST_CARD = """# The default model
 
 Four of the six layers of the sentence transformer all-MiniLM-L6-v2 (Apache-2.0), distilled from all of it and then
-fine-tuned on links; TF-IDF of the ranked posts; the multilingual network for other languages; a softmax over the
-articles that are scored together. Made by `scripts/make_pretrained.py` from a run of `configs/minilm/base.jsonnet`,
+fine-tuned on links; TF-IDF of the ranked posts; the multilingual network for other languages, and for the first 30
+posts where there are no dates; a softmax over the articles that are scored together. Made by `scripts/make_pretrained.py` from a run of `configs/minilm/base.jsonnet`,
 after the network was trained to give the same embeddings where it reads shortened links as one token, and for int8 by
 `scripts/train_for_int8.py`. Its weights are in int8, and it scores in int8 by ONNX Runtime, with ranges of 2,000
 training texts. Measured on 2026-11-26, with word vectors as a third part; without them, int8 gives 63.46, 71.54,
