@@ -13,14 +13,16 @@ from benchmarks.quality.sets import SOURCES
 from linker.config import build
 from linker.data.types import LinkedPosts
 from linker.models.model import Model
+from linker.models.pretrained import MULTILINGUAL
 
 
 class Toy:
     """The scores of a source, without files."""
 
+    place, source = Workplace(MULTILINGUAL.parent), SOURCES[0]
+
     def __init__(self, linked: LinkedPosts) -> None:
         self.linked = linked
-        self.source = SOURCES[0]
 
     def kept(
         self, name: str, model: Any, alone: bool = False, linked: LinkedPosts | None = None

@@ -42,7 +42,6 @@ REFUSED: dict[type, list[tuple[dict[str, Any], str]]] = {
         ({"type": "article_softmax", **RIVALS, "neighbor_weight": -0.1}, "neighbor_weight"),
         ({"type": "bm25", "k1": -1.0}, "k1 is -1.0, but must be at least 0"),
         ({"type": "bm25", "b": 2.0}, "b is 2.0, but must be between 0 and 1"),
-        ({"type": "sentence_transformer", "path": "x", "batch_size": 0}, "batch_size is 0"),
         (
             {"type": "siamese", "encoder": "mean", "embedder": "word_vectors", "min_count": 0},
             "min_count is 0",
