@@ -100,8 +100,7 @@ class EnsembleModel(Model):
         """Return the ensemble of the models that have a weight for some of the articles among these posts."""
         suited = copy(self)
         suited._of_posts = of_posts
-        typical = Article("any", "", language=language_of_most(of_posts))
-        of_each = suited.weights_for(articles or [typical])
+        of_each = suited.weights_for(articles or [Article("any", "", language=language_of_most(of_posts))])
         used = [i for i in range(len(self._submodels)) if any(weights[i] for weights in of_each)]
         suited._submodels = [self._submodels[i].suited_to(articles, of_posts) for i in used]
         suited.weights = [self.weights[i] for i in used]
@@ -198,7 +197,6 @@ class EnsembleModel(Model):
         fused = np.zeros_like(scores[0], dtype=np.float32)
         weights = np.array(self.weights_for(articles) or [self.weights], dtype=np.float32)  # articles × parts
         for part, of_each in zip(scores, weights.T):
-            if self.fusion == "zscore":
-                part = zscore(part, axis=1).astype(np.float32)
-            fused += of_each[:, None] * part
+            comparable = zscore(part, axis=1).astype(np.float32) if self.fusion == "zscore" else part
+            fused += of_each[:, None] * comparable
         return fused

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Posts that are ranked again; more of them change little.
 _FIRST = 30
+#: With more posts that are as good as the last, such as copies, those are left as they are.
+_MOST = 1_000
 #: Similarities up to this are those of texts that have nothing to do with each other.
 _UNRELATED = 0.2
 
@@ -44,16 +46,17 @@ class FirstPosts(Feature):
         self, table: PostTable, articles: Sequence[Article], rows: np.ndarray | None = None
     ) -> np.ndarray:
         scores = np.zeros((len(articles), len(table)), dtype=np.float32)
-        undated = [i for i, one in enumerate(articles) if one.published is None or not table.times.known]
-        if undated and len(table):
-            query, last = [articles[i] for i in undated], max(len(table) - _FIRST, 0)
+        undated = np.flatnonzero([one.published is None or not table.times.known for one in articles])
+        if len(undated) and len(table):
+            query, last = [articles[i] for i in undated.tolist()], max(len(table) - _FIRST, 0)
             before = self.model.score_table(table, query)
-            first = before >= np.partition(before, last)[:, last, None]
+            least = np.partition(before, last)[:, last, None]
+            first = before >= least
+            first &= (first.sum(axis=1, keepdims=True) <= _MOST) | (before > least)
             chosen = np.flatnonzero(first.any(axis=0))
             of_articles = table.article_vectors(self.network, query)
             found = self.network.similarities(of_articles, self.network.post_vectors(table.posts(chosen)))
-            gains = (found - _UNRELATED).clip(0) * first[:, chosen]
-            scores[np.ix_(np.array(undated), chosen)] = gains
+            scores[np.ix_(undated, chosen)] = (found - _UNRELATED).clip(0) * first[:, chosen]
         return scores if rows is None else scores[:, rows]
 
     @override
