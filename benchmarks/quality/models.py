@@ -15,9 +15,10 @@ from benchmarks.minilm import minilm_folder
 from benchmarks.quality.runs import ENCODERS, SEEDS, Workplace
 from benchmarks.quality.sets import Source, dev_set
 from linker.config import build
-from linker.data.types import Article, LinkedPosts, Post
+from linker.data.types import LinkedPosts
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.elapsed_time import ElapsedTimeModel
+from linker.models.features.feature import Feature
 from linker.models.files.archive import load_model
 from linker.models.model import Model, all_submodels
 from linker.models.sentence_transformer import SentenceTransformerModel
@@ -29,14 +30,17 @@ METRICS = ("pair AP", "mRP", "AUC", "MAP", "R-precision", "MRR", "nDCG@10", "P@1
 AT_1, AT_5 = "P@1 of posts", "MAP@5 of posts"
 
 
-class Given(Model):
-    """Precomputed scores."""
+class Given(Feature, Model):
+    """Precomputed scores, articles × posts, whether articles are scored alone or together."""
 
-    def __init__(self, scores: np.ndarray) -> None:
-        self.scores = scores
+    def __init__(self, matrix: np.ndarray) -> None:
+        self.matrix = matrix
 
-    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        return self.scores
+    def features(self) -> Sequence[Feature]:
+        return [self]
+
+    def scores(self, *given: object, **named: object) -> np.ndarray:
+        return self.matrix
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,6 @@ def of_sets(data: Path, parts: Path, sets: Sequence[str], rivals: Sequence[str])
 
 if __name__ == "__main__":
     os.environ["HF_HUB_OFFLINE"] = "1"
-    data_folder, parts_folder, names, *others = sys.argv[1:]
-    chosen = [*SETS] if names == "all" else names.split(",")
-    for line in of_sets(Path(data_folder), Path(parts_folder), chosen, others):
+    folder, parts, names, *others = sys.argv[1:]
+    for line in of_sets(Path(folder), Path(parts), [*SETS] if names == "all" else names.split(","), others):
         print(line, flush=True)
