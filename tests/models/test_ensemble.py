@@ -142,7 +142,7 @@ def test_the_languages_of_the_posts_choose_the_weights() -> None:
     assert model.suited_to([], Counter(de=9)).submodels() == [parts[1]]
 
 
-class Told(EncoderModel):
+class Number(EncoderModel):
     """Embeds a post as the number that is its text."""
 
     def article_vectors(self, articles: Sequence[Article]) -> np.ndarray:
@@ -154,12 +154,12 @@ class Told(EncoderModel):
 
 def test_the_first_posts_are_ranked_again_by_text_unless_dates_are_known() -> None:
     chance, now = np.random.default_rng(0), datetime(2031, 4, 12, tzinfo=timezone.utc)
-    told, first = chance.uniform(-1, 1, 40).round(3), chance.normal(size=(1, 40)).astype(np.float32)
+    similarity, first = chance.uniform(-1, 1, 40).round(3), chance.normal(size=(1, 40)).astype(np.float32)
     first[0, [3, 4]] = np.sort(first[0])[10]  # the 30th, twice
-    again = first + 0.5 * np.where(first >= first[0, 3], np.maximum(told - 0.2, 0), 0)
+    again = first + 0.5 * np.where(first >= first[0, 3], np.maximum(similarity - 0.2, 0), 0)
     undated, dated = Article("a", "text"), Article("b", "text", published=now)
-    posts = [Post(str(i), str(number), created_at=now) for i, number in enumerate(told)]
-    model = EnsembleModel([Fixed(first), Told()], [1, 0], "sum", rerank_weights=[0, 0.5])
+    posts = [Post(str(i), str(number), created_at=now) for i, number in enumerate(similarity)]
+    model = EnsembleModel([Fixed(first), Number()], [1, 0], "sum", rerank_weights=[0, 0.5])
     np.testing.assert_allclose(model.score([undated], posts), again, atol=1e-6)
     found = model.score_independently([undated, dated], posts)
     np.testing.assert_allclose(found, [again[0], first[0]], atol=1e-6)

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 #: Posts that are ranked again; more of them change little.
 _FIRST = 30
-#: With more posts that are as good as the last, such as copies, those are left as they are.
+#: Posts that tie with the last are ranked again, too, unless there are more in all, such as copies.
 _MOST = 1_000
-#: Similarities up to this are those of texts that have nothing to do with each other.
+#: The highest similarity that unrelated texts usually have.
 _UNRELATED = 0.2
 
 
