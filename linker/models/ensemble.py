@@ -34,8 +34,8 @@ class EnsembleModel(Model):
             warn if articles or posts are in others.
         other_weights: the weights for articles that are in another language than these (decision 170); None: `weights`.
         cross_weights: the weights for articles that are in another language than most posts; None: the article decides.
-        rerank_weights: one number per model that embeds texts: the first 30 posts gain this times their similarity above
-            0.2, for articles that have `weights`, where dates are unknown; None: no reranking (decision 170).
+        rerank_weights: one number per model: the first 30 posts gain this times their similarity by it above 0.2,
+            for articles that have `weights`, where dates are unknown; None: no reranking (decision 170).
 
     Raises:
         ConfigError: if `parts` is empty, the numbers of models and weights differ, or weights across languages lack
