@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
-from tempfile import mkdtemp
 
 import numpy as np
 
@@ -95,7 +93,7 @@ def rivals(scores: Scores) -> Iterator[Rival]:
         ready = cache(lambda name=name: load_model(FOLDERS[name], for_scoring=True))
         if name == BEST:
             # By text, its multilingual part ranks the first posts again, and was trained on links of these sources.
-            unseen = cache(lambda: best_with(scores.place.work / "multilingual", Path(mkdtemp(), BEST)))
+            unseen = cache(lambda: best_with(scores.place.work / "multilingual", scores.place.work / BEST))
             yield Rival(DATES_IGNORED, *_both(scores, f"{kept}-undated", unseen, undated))
         yield Rival(label, *_both(scores, kept, ready))
 

@@ -42,7 +42,7 @@ defaults.training {
       // Of articles in other languages, and where most posts are in another language than the article (decision 170).
       // Null if your links are not in English.
       languages: ['en'],
-      other_weights: [0, 0.27, 0.81, 0.9],
+      other_weights: [0, 0.2, 0.6, 1],
       cross_weights: [0, 0.13, 0.13, 1.3],
       // Of the first 30 posts, where there are no dates.
       rerank_weights: [0, 0, 0, 1],

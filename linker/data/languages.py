@@ -11,8 +11,8 @@ from linker.common.errors import DataError
 from linker.data.characters import folded, is_latin, plain
 from linker.data.types import Article, Post
 
-#: Shorter texts, such as headlines full of names, are identified too unreliably to score an article by.
-_LEAST_BYTES_OF_AN_ARTICLE = 50
+#: Shorter headlines are full of names, and identified too unreliably; the language of most posts, as a hint, helps.
+_LEAST_BYTES, _LEAST_BYTES_WITH_HINT = 50, 20
 #: Share of a text that is in its language at least; quotes and names may be in others.
 _LEAST_PERCENT = 50
 #: Posts without a stated language that are identified at most, evenly spaced.
@@ -36,9 +36,13 @@ _WORD_LISTS = {
 }  # fmt: skip
 
 
-def language_of(article: Article) -> str | None:
-    """Return the ISO 639-1 code of an article's language; None: unknown, as of many headlines."""
-    return article.language or _identified(article.full_text[:_MOST_CHARACTERS], _LEAST_BYTES_OF_AN_ARTICLE)
+def language_of(article: Article, most: str | None = None) -> str | None:
+    """Return the ISO 639-1 code of an article's language; None: unknown, as of many headlines.
+
+    The language of most posts, if given, tells it from close ones (Indonesian from Malay), and shorter texts suffice.
+    """
+    least = _LEAST_BYTES_WITH_HINT if most else _LEAST_BYTES
+    return article.language or _identified(article.full_text[:_MOST_CHARACTERS], least, most)
 
 
 def language_of_most(of_posts: Counter[str]) -> str | None:
@@ -54,15 +58,8 @@ def among_posts(articles: Sequence[Article], of_posts: Counter[str]) -> Sequence
         articles: the articles.
         of_posts: languages of some of the posts, from `languages_of`.
     """
-    language = language_of_most(of_posts)
-    if language is None:
-        return articles
-    return [
-        article
-        if language_of(article) or is_latin(article.full_text) != (_script(language) == "Latn")
-        else replace(article, language=language)
-        for article in articles
-    ]
+    most = language_of_most(of_posts)
+    return [_among(article, most) for article in articles] if most else articles
 
 
 def languages_of(posts: Sequence[Post]) -> Counter[str]:
@@ -136,6 +133,13 @@ def function_words(code: str) -> frozenset[str]:
     return frozenset(map(folded, getattr(stopwords, f"STOPWORDS_{_WORD_LISTS[code]}", ())))
 
 
+def _among(article: Article, most: str) -> Article:
+    language = language_of(article, most)
+    if language is None and is_latin(article.full_text) == (_script(most) == "Latn"):
+        language = most
+    return article if language == language_of(article) else replace(article, language=language)
+
+
 @cache
 def _script(code: str) -> str:
     """Return the script that a language is usually written in, such as `Latn`; empty if it is not known."""
@@ -161,7 +165,7 @@ def _codes() -> dict[str, str]:
 
 
 @lru_cache(maxsize=1 << 17)
-def _identified(text: str, least_bytes: int) -> str | None:
+def _identified(text: str, least_bytes: int, hint: str | None = None) -> str | None:
     """Return the ISO 639-1 code of the language of most of a text; None if it is unknown or too short."""
     try:
         import pycld2
@@ -170,7 +174,8 @@ def _identified(text: str, least_bytes: int) -> str | None:
     # Letters in bold or decomposed ones would hide the language, and so change which scores count how much.
     words = _CONTROL.sub(" ", _NOT_WORDS.sub(" ", plain(text)))
     try:
-        _, length, languages = pycld2.detect(words)
+        known = hint in {code for _, code in pycld2.LANGUAGES}
+        _, length, languages = pycld2.detect(words, hintLanguage=hint if known else None)
     except pycld2.error:
         return None
     _, code, percent, _ = languages[0]

@@ -91,12 +91,8 @@ class Filter:
                 "--since, --until: no post has a time; linker reads the field `created_at`. Name another one with "
                 "--column created_at=NAME"
             )
-        descriptions = []
-        if without_time:
-            descriptions.append(
-                f"left out {without_time:,} of {posts:,} posts: without a time (--since, --until)"
-            )
-        return descriptions + self._by_language(languages)
+        left_out = f"left out {without_time:,} of {posts:,} posts: without a time (--since, --until)"
+        return [left_out] * bool(without_time) + self._by_language(languages)
 
     def _by_language(self, languages: Counter[str | None]) -> list[str]:
         others = [

@@ -13,7 +13,7 @@ from linker.common.stats import zscore
 from linker.data.languages import language_of, language_of_most
 from linker.data.types import Article
 from linker.models.features.feature import TEXT, Contributions, Feature, Share
-from linker.models.features.first_posts import FirstPosts
+from linker.models.features.first_posts import UNRELATED, FirstPosts
 from linker.models.model import Model, embedding_submodel
 from linker.models.score_scale import ScoreScale
 
@@ -30,16 +30,15 @@ class EnsembleModel(Model):
         fusion: how scores are made comparable. `zscore`: mean 0 and standard deviation 1 over the posts, per article.
             `sum`: the scores as they are, for models of one range (such as cosines); only then does a score not depend
             on the other posts.
-        languages: ISO 639-1 codes of the languages that the models were trained on; None: all, or unknown. Commands
-            warn if articles or posts are in others.
+        languages: ISO 639-1 codes of the languages of training; commands warn of others; None: all, or unknown.
         other_weights: the weights for articles that are in another language than these (decision 170); None: `weights`.
         cross_weights: the weights for articles that are in another language than most posts; None: the article decides.
         rerank_weights: one number per model: the first 30 posts gain this times their similarity by it above 0.2,
             for articles that have `weights`, where dates are unknown; None: no reranking (decision 170).
 
     Raises:
-        ConfigError: if `parts` is empty, the numbers of models and weights differ, or weights across languages lack
-            other weights, or these lack `languages`.
+        ConfigError: if `parts` is empty, the numbers of models and weights differ, weights across languages lack other
+            weights, or these lack `languages`, or a part without embeddings has a weight to rerank.
     """
 
     keys_without_weights = frozenset(
@@ -72,6 +71,8 @@ class EnsembleModel(Model):
         self.weights = weights or [1.0] * len(parts)
         self.languages, self.other_weights, self.cross_weights = languages, other_weights, cross_weights
         self._rerankers = [(part, weight) for part, weight in zip(parts, rerank_weights or []) if weight]
+        if any(embedding_submodel(part) is None for part, _ in self._rerankers):
+            raise ConfigError("ensemble: `rerank_weights` of a part without embeddings; set it to 0")
         self._reranking: dict[FirstPosts, float] = {}
         self._of_posts: Counter[str] = Counter()
         self.fusion: Fusion = fusion
@@ -93,7 +94,8 @@ class EnsembleModel(Model):
         if any(scale.kind != "similarity" for scale in scales):
             return ScoreScale("any")
         widths = [weight * scale.width for weight, scale in zip(self.weights, scales) if weight > 0]
-        return ScoreScale("similarity", width=sum(widths) + sum(weight for _, weight in self._rerankers))
+        widths += [weight * (1 - UNRELATED) for _, weight in self._rerankers]
+        return ScoreScale("similarity", width=sum(widths))
 
     @override
     def suited_to(self, articles: Sequence[Article], of_posts: Counter[str]) -> Model:
@@ -145,10 +147,8 @@ class EnsembleModel(Model):
         self, scores: Mapping[Feature, np.ndarray], articles: Sequence[Article]
     ) -> list[np.ndarray]:
         """Return what ranking the first posts again adds to scores: float32, articles × posts."""
-        holds = np.array(
-            [weights is self.weights for weights in self.weights_for(articles)], dtype=np.float32
-        )
-        return [weight * holds[:, None] * scores[feature] for feature, weight in self._reranking.items()]
+        holds = np.array([weights is self.weights for weights in self.weights_for(articles)])
+        return [scores[feature] * holds[:, None] * weight for feature, weight in self._reranking.items()]
 
     @override
     def parts_by_word(

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import combinations
 
 from linker.common.console import warn
-from linker.data.languages import among_posts, language_name, language_of
+from linker.data.languages import among_posts, language_name, language_of, language_of_most
 from linker.data.post_filter import in_utc
 from linker.data.types import Article
 from linker.models.features.content_words import is_content_word, words_of
@@ -53,7 +53,7 @@ def language_warning(model: Model, articles: Sequence[Article], of_posts: Counte
     found = []
     if foreign:
         count = "article" if len(articles) == 1 else f"{foreign.total()} of {len(articles)} articles"
-        guessed = any(language_of(article) is None for article in articles)
+        guessed = any(language_of(article, language_of_most(of_posts)) is None for article in articles)
         by = " (as most posts: the text is too short to tell)" if guessed else ""
         found.append(f"{count}: {_listed(map(language_name, foreign))}{by}")
     if notable:

@@ -44,6 +44,13 @@ def test_an_unknown_language_counts_as_that_of_most_posts() -> None:
     assert among_posts(headlines, Counter(es=5, en=5)) == among_posts(headlines, Counter(zh=5)) == headlines
 
 
+def test_the_language_of_most_posts_tells_close_ones_apart_and_identifies_headlines() -> None:
+    indonesian = Article("a", "", "Warna Tutup Botol Air dalam Kemasan Menandakan Jenis Airnya")
+    english = Article("b", "", "The river left its banks")
+    assert [language_of(indonesian), language_of(english)] == ["ms", None]
+    assert [*map(language_of, among_posts([indonesian, english], Counter(id=9)))] == ["id", "en"]
+
+
 def test_english_slang_is_no_other_language() -> None:
     assert set(languages_of([Post(str(i), text) for i, text in enumerate(SLANG)])) == {"en"}
 

@@ -175,3 +175,5 @@ def test_wrong_other_weights_are_refused() -> None:
         EnsembleModel(parts, other_weights=[1])
     with pytest.raises(ConfigError, match="`cross_weights` without `other_weights`"):
         EnsembleModel(parts, languages=["en"], cross_weights=[1])
+    with pytest.raises(ConfigError, match="`rerank_weights` of a part without embeddings"):
+        EnsembleModel(parts, rerank_weights=[1])

@@ -48,9 +48,7 @@ def test_posts_alone_are_reason_enough_from_15_percent_on() -> None:
     assert language_warning(model(["en"]), [ENGLISH], languages_of(posts(*english, "de", "es"))) is None
     sentence = language_warning(model(["en"]), [ENGLISH], languages_of(posts(*english, "de", "de", "es")))
     assert sentence is not None
-    assert sentence.startswith(
-        "posts: 10 % German, 5 % Spanish. The model was trained on English: it misses posts"
-    )
+    assert sentence.startswith("posts: 10 % German, 5 % Spanish. The model was trained on English: it misses")
 
 
 def test_no_warning_without_a_reason() -> None:
@@ -66,9 +64,7 @@ def test_several_articles_and_languages() -> None:
         model(["en", "fr"]), [GERMAN, ENGLISH], languages_of(posts("de", "es", "it", "pt", "tr", "fr"))
     )
     assert sentence is not None
-    assert sentence.startswith(
-        "1 of 2 articles: German; posts: 17 % German, 17 % Spanish, 17 % Italian, 33 % others."
-    )
+    assert "1 of 2 articles: German; posts: 17 % German, 17 % Spanish, 17 % Italian, 33 % others." in sentence
     assert "trained on English and French" in sentence
     rare = language_warning(model(["en"]), [ENGLISH], Counter({"de": 300, "fr": 1}))
     assert rare is not None
@@ -82,9 +78,7 @@ def test_articles_of_one_story_are_one_query_and_others_are_warned_of() -> None:
     assert "share few words, but are one query" in (several_warning([*story, sample["s02-a1"]]) or "")
     old = replace(story[0], published=datetime(2030, 1, 1))
     assert "were published 447 days apart, but" in (several_warning([old, *story[:4]]) or "")
-    assert (
-        several_warning([ENGLISH, replace(ENGLISH, id="f", text="What a goal.")]) is None
-    )  # too short to compare
+    assert several_warning([ENGLISH, replace(ENGLISH, id="f", text="What a goal.")]) is None  # too short
 
 
 def rank(article: Path, of_posts: Path, *options: str) -> str:

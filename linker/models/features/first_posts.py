@@ -22,7 +22,7 @@ _FIRST = 30
 #: Posts that tie with the last are ranked again, too, unless there are more in all, such as copies.
 _MOST = 1_000
 #: The highest similarity that unrelated texts usually have.
-_UNRELATED = 0.2
+UNRELATED = 0.2
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class FirstPosts(Feature):
             chosen = np.flatnonzero(first.any(axis=0))
             of_articles = table.article_vectors(self.network, query)
             found = self.network.similarities(of_articles, self.network.post_vectors(table.posts(chosen)))
-            scores[np.ix_(undated, chosen)] = (found - _UNRELATED).clip(0) * first[:, chosen]
+            scores[np.ix_(undated, chosen)] = (found - UNRELATED).clip(0) * first[:, chosen]
         return scores if rows is None else scores[:, rows]
 
     @override
