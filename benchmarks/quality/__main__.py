@@ -1,6 +1,6 @@
 """Measure the ranking quality and the cost of every model on the same real posts; write results/quality.md.
 
-    python -m benchmarks.quality --data ../data --work WORK
+    python -m benchmarks.quality --data ../data --work WORK --rival all-mpnet-base-v2.jsonnet …
 
 DATA holds plazz_commentary, politifact_tweets, snopes_claims, tagmynews and word_vectors; WORK receives training sets,
 teacher embeddings, word vectors, model folders and scores. Whatever exists in WORK is reused, and interrupted runs
@@ -62,12 +62,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=RESULTS / "quality.md")
+    parser.add_argument("--rival", type=Path, nargs="*", default=[], help="configs of sentence-transformers")
     parser.add_argument("--jobs", type=int, default=2, help="number of training runs at the same time")
     parser.add_argument("--paper", action="store_true", help="train only the encoders of the paper's setting")
     parser.add_argument("--report", action="store_true", help="measure existing models, train none")
     options = parser.parse_args()
     os.environ["HF_HUB_OFFLINE"] = "1"
-    place = Workplace(options.work.resolve())
+    place = Workplace(options.work.resolve(), tuple(options.rival))
     data = options.data.resolve()
     prepare(data, place.work)
     if not options.report:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -13,7 +15,6 @@ from benchmarks.quality.models import (
     AT_5,
     METRICS,
     NONE,
-    OF_VECTORS,
     TEMPERATURE,
     Given,
     Scores,
@@ -30,6 +31,7 @@ from linker.evaluation.comparison import Comparison, Difference
 from linker.models.elapsed_time import without_dates
 from linker.models.ensemble import EnsembleModel
 from linker.models.files.archive import load_model
+from linker.models.files.resolve import resolve_model
 from linker.models.model import Model
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS
 
@@ -64,37 +66,33 @@ def together(title: str) -> str:
 def rivals(scores: Scores) -> Iterator[Rival]:
     """Yield everything that needs no training, the default last."""
     words_alone, words = _both(scores, "TF-IDF", lambda: build(Model, "tfidf"))
-    bm25_alone, bm25 = _both(scores, "BM25", lambda: build(Model, "bm25"))
-    mini = scores.kept("MiniLM", sentence_transformer)
-    z_alone, z = _z_scores(words_alone, mini), _z_scores(words, mini)
-    cosines_alone, cosines = mini + words_alone, mini + words
     yield Rival("TF-IDF", words_alone, words)
-    yield Rival("BM25", bm25_alone, bm25)
-    yield Rival("MiniLM", mini, mini)
-    yield Rival("TF-IDF + MiniLM, z-scores", z_alone, z)
-    yield Rival("TF-IDF + MiniLM, cosines", cosines_alone, cosines)
-    # With a single article, the softmax over it and "none of them" changes no order, so these are the same alone.
-    yield Rival(f"MiniLM, {SOFTMAX}", mini, competing(mini, OF_VECTORS))
-    yield Rival(f"TF-IDF + MiniLM, z-scores, {SOFTMAX}", z_alone, competing(z, *OF_Z_SCORES))
-    yield Rival(f"TF-IDF + MiniLM, cosines, {SOFTMAX}", cosines_alone, competing(cosines, TEMPERATURE))
-    # The same model of time, in the log-odds of the same softmax.
-    for name, own_alone, own, settings in (
-        ("MiniLM", mini, mini, (OF_VECTORS, NONE)),
-        ("TF-IDF + MiniLM, cosines", cosines_alone, cosines, (TEMPERATURE, NONE)),
-    ):
-        yield Rival(
-            f"{name}, {SOFTMAX}, {DATES}",
-            with_dates(scores.linked, own_alone, *settings, alone=True),
-            with_dates(scores.linked, own, *settings),
-        )
+    yield Rival("BM25", *_both(scores, "BM25", lambda: build(Model, "bm25")))
+    networks = {path.stem: resolve_model(str(path)).load for path in scores.place.rivals}
+    for name, network in {"MiniLM": sentence_transformer, **networks}.items():
+        own = scores.kept(name, network)
+        yield Rival(name, own, own)
+        for way, settings, (single, every) in (
+            ("z-scores", OF_Z_SCORES, (_z_scores(words_alone, own), _z_scores(words, own))),
+            ("cosines", (TEMPERATURE, NONE), (own + words_alone, own + words)),
+        ):
+            both = f"TF-IDF + {name}, {way}"
+            yield Rival(both, single, every)
+            # With a single article, the softmax over it and "none of them" changes no order, so it is the same alone.
+            yield Rival(f"{both}, {SOFTMAX}", single, competing(every, *settings))
+            dated = (
+                with_dates(scores.linked, one, *settings, alone=one is single) for one in (single, every)
+            )
+            yield Rival(f"{both}, {SOFTMAX}, {DATES}", *dated)
     undated = replace(scores.linked, articles=without_dates(scores.linked.articles))
     for label, name in (("`distilled`", DISTILLED), (DEFAULT, BEST)):
         kept = f"bundled-{name}"
         ready = cache(lambda name=name: load_model(FOLDERS[name], for_scoring=True))
         if name == BEST:
             # By text, its multilingual part ranks the first posts again, and was trained on links of these sources.
-            unseen = cache(lambda: best_with(scores.place.work / "multilingual", scores.place.work / BEST))
-            yield Rival(DATES_IGNORED, *_both(scores, f"{kept}-undated", unseen, undated))
+            with TemporaryDirectory() as folder:
+                unseen = cache(lambda: best_with(scores.place.work / "multilingual", Path(folder, BEST)))
+                yield Rival(DATES_IGNORED, *_both(scores, f"{kept}-undated", unseen, undated))
         yield Rival(label, *_both(scores, kept, ready))
 
 
@@ -123,6 +121,8 @@ def measured(scores: Scores, one_at_a_time: bool) -> Measured:
     comparison = Comparison(scores.linked, one_at_a_time=one_at_a_time)
     rows: dict[str, Cells] = {}
     for rival in rivals(scores):
+        if one_at_a_time and rival.name.endswith(SOFTMAX):
+            continue  # as without the softmax
         own = rival.alone if one_at_a_time else rival.together
         comparison.add(rival.name, own)
         metrics = comparison.metrics(rival.name)
@@ -144,10 +144,10 @@ def difference_lines(alone: Measured, together: Measured, of_posts: bool = False
     columns = (*COMPARED, AT_1) if of_posts else COMPARED
     table = ["| `best` minus | scored | " + " | ".join(columns) + " |", "|---" * (len(columns) + 2) + "|"]
     behind: list[str] = []
-    for rival in alone.differences:
+    for rival in together.differences:
         for scored, own in (("alone", alone), ("together", together)):
-            if scored == "alone" and rival.endswith(SOFTMAX):
-                continue  # as without the softmax
+            if rival not in own.differences:
+                continue
             found = own.differences[rival]
             cells = {metric: _minus(found[metric]) for metric in columns}
             table.append(f"| {rival} | {scored} | " + " | ".join(cells.values()) + " |")

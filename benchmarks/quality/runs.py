@@ -44,9 +44,10 @@ def linker(*arguments: str) -> None:
 
 @dataclass(frozen=True)
 class Workplace:
-    """Folder of everything that is computed once."""
+    """Folder of everything that is computed once, and configs of sentence-transformers to compare with."""
 
     work: Path
+    rivals: tuple[Path, ...] = ()
 
     @property
     def vectors(self) -> Path:

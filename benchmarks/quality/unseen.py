@@ -60,7 +60,6 @@ def drawn(linked: LinkedPosts) -> LinkedPosts:
 
 def best_with(part: Path, folder: Path) -> Model:
     """Return `best` with another multilingual part, written to a folder."""
-    shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(FOLDERS[BEST], folder, ignore=ignore_patterns(MULTILINGUAL.name))
     shutil.copytree(part, folder / MULTILINGUAL.relative_to(FOLDERS[BEST]))
     write_manifest(folder)
