@@ -15,6 +15,7 @@ from benchmarks.quality.models import (
     AT_5,
     METRICS,
     NONE,
+    OF_VECTORS,
     TEMPERATURE,
     Given,
     Scores,
@@ -72,17 +73,15 @@ def rivals(scores: Scores) -> Iterator[Rival]:
     for name, network in {"MiniLM": sentence_transformer, **networks}.items():
         own = scores.kept(name, network)
         yield Rival(name, own, own)
+        yield Rival(f"{name}, {SOFTMAX}", own, competing(own, OF_VECTORS))
         for way, settings, (single, every) in (
             ("z-scores", OF_Z_SCORES, (_z_scores(words_alone, own), _z_scores(words, own))),
             ("cosines", (TEMPERATURE, NONE), (own + words_alone, own + words)),
         ):
             both = f"TF-IDF + {name}, {way}"
             yield Rival(both, single, every)
-            # With a single article, the softmax over it and "none of them" changes no order, so it is the same alone.
             yield Rival(f"{both}, {SOFTMAX}", single, competing(every, *settings))
-            dated = (
-                with_dates(scores.linked, one, *settings, alone=one is single) for one in (single, every)
-            )
+            dated = (with_dates(scores.linked, s, *settings, alone=s is single) for s in (single, every))
             yield Rival(f"{both}, {SOFTMAX}, {DATES}", *dated)
     undated = replace(scores.linked, articles=without_dates(scores.linked.articles))
     for label, name in (("`distilled`", DISTILLED), (DEFAULT, BEST)):
@@ -122,9 +121,8 @@ def measured(scores: Scores, one_at_a_time: bool) -> Measured:
     rows: dict[str, Cells] = {}
     for rival in rivals(scores):
         if one_at_a_time and rival.name.endswith(SOFTMAX):
-            continue  # as without the softmax
-        own = rival.alone if one_at_a_time else rival.together
-        comparison.add(rival.name, own)
+            continue  # the softmax over one article and "none of them" changes no order
+        comparison.add(rival.name, rival.alone if one_at_a_time else rival.together)
         metrics = comparison.metrics(rival.name)
         rows[rival.name] = {"seeds": "1"} | {m: in_percent([metrics[m]]) for m in (*METRICS, AT_1, AT_5)}
     differences: dict[str, dict[str, Difference]] = {}

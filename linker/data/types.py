@@ -1,5 +1,6 @@
 """Articles, posts, and the links between them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -8,8 +9,6 @@ import numpy as np
 
 from linker.data.characters import word_count
 
-#: The fields that a post's language is read from, the first that holds text.
-LANGUAGE_FIELDS = ("lang", "language")
 _LONGEST_TITLE = 120
 
 
@@ -27,7 +26,7 @@ class Article:
             articles of a story together, and training can sample them as hard negatives.
         split: value of the column `split` (such as `train`, `dev`, `test`); None: not assigned.
         source: where the article was read, as shown to the user; empty: unknown. Ignored when articles are compared.
-        language: ISO 639-1 code of its language; None: that of the text, see `language_of`.
+        language: ISO 639-1 code of its language as stated; None: that of the text, see `language_of`.
     """
 
     id: str
@@ -70,10 +69,8 @@ class Post:
         article_ids: ids of the articles that the post discusses, each once; empty: none, or unknown.
         created_at: time of posting with its time zone (readers convert to UTC); None: unknown.
         split: value of the column `split`; None: that of the first article.
-        extra: all other fields of the row, as read, such as `lang` or the number of likes; ignored when posts are
-            compared.
-        source: where the post was read, `file:line`, of a file by its absolute path the name; empty: unknown. Ignored
-            when posts are compared.
+        extra: all other fields of the row, as read, such as the number of likes; ignored when posts are compared.
+        source: where the post was read, `file:line`, for an absolute path the name; empty: unknown. Not compared.
     """
 
     id: str
@@ -86,14 +83,8 @@ class Post:
 
     @property
     def language(self) -> str | None:
-        """The language as the source spells it, from the field `lang` or `language`, text or a list of one; or None."""
-        for name in LANGUAGE_FIELDS:
-            value = self.extra.get(name)
-            if isinstance(value, list) and len(value) == 1:
-                (value,) = value
-            if isinstance(value, str) and value.strip():
-                return value
-        return None
+        """The language as the source spells it, see `stated_language`."""
+        return stated_language(self.extra)
 
 
 @dataclass(frozen=True)
@@ -113,7 +104,16 @@ class LinkedPosts:
         row = {article.id: i for i, article in enumerate(self.articles)}
         links = np.zeros((len(self.articles), len(self.posts)), dtype=bool)
         for j, post in enumerate(self.posts):
-            for article_id in post.article_ids:
-                if article_id in row:
-                    links[row[article_id], j] = True
+            links[[row[i] for i in post.article_ids if i in row], j] = True
         return links
+
+
+def stated_language(fields: Mapping[str, Any]) -> str | None:
+    """Return the language as a source spells it, from `lang` or `language`, text or a list of one; None: none."""
+    for name in ("lang", "language"):
+        value = fields.get(name)
+        if isinstance(value, list) and len(value) == 1:
+            (value,) = value
+        if isinstance(value, str) and value.strip():
+            return value
+    return None

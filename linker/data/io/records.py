@@ -26,8 +26,9 @@ from linker.data.io.fields import (
 )
 from linker.data.io.input_files import files_with_records
 from linker.data.io.platform_rows import deleted_by, deleted_in, post_rows, recognized
+from linker.data.languages import language_code
 from linker.data.spooled_posts import SpooledPosts
-from linker.data.types import Article, Post
+from linker.data.types import Article, Post, stated_language
 
 
 class _Identified(Protocol):
@@ -328,6 +329,7 @@ def article_from_row(
         split=label_of(values, columns, "split"),
         published=date_of(values, columns, "published"),
         source=source,
+        language=language_code(stated_language(values) or ""),
     )
 
 

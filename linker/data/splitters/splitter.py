@@ -64,8 +64,7 @@ def divide(
     for name, chosen in posts.items():
         articles = [article for article in data.articles if part_of_article[article.id] == name]
         parts[name] = require_links(part_of(articles, chosen), name)
-    cut = _links(data.posts) - sum(_links(part.posts) for part in parts.values())
-    if cut:
+    if cut := _links(data.posts) - sum(_links(part.posts) for part in parts.values()):
         warn(f"{cut} of {_links(data.posts)} links were removed: post and article are in different parts")
     return Splits(**parts)
 

@@ -350,10 +350,10 @@ def test_renamed_column_that_is_not_there(tmp_path: Path) -> None:
             read_posts(path, PostColumns(text=["text", "image"]))
 
 
-def test_articles_need_no_text_column(tmp_path: Path) -> None:
+def test_articles_need_no_text_column_and_may_state_their_language(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
-    path.write_text("id\ttitle\n1\tDam breaks\n")
-    assert read_articles(str(path)) == [Article("1", "", "Dam breaks")]
+    path.write_text("id\ttitle\tlanguage\n1\tDam breaks\tEnglish\n")
+    assert read_articles(str(path)) == [Article("1", "", "Dam breaks", language="en")]
     path.write_text("id\theadline\n1\tDam breaks\n")
     with pytest.raises(DataError, match='column "text" is missing'):
         read_articles(str(path))
