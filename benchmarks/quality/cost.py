@@ -68,7 +68,7 @@ def cost(place: Workplace, kept: Kept, out: Path) -> list[str]:
         rows[name] = {
             "posts/s": f"{rate:,.0f}",
             "× MiniLM": f"{rate / rates['MiniLM']:.1f}",
-            "MAP alone": one[ranked]["MAP"] if ranked in one else "",
+            "MAP alone": one.get(ranked.removesuffix(f", {SOFTMAX}"), {}).get("MAP", ""),
             "MAP together": every[ranked]["MAP"] if ranked in every else "",
             "pair AP together": every[ranked]["pair AP"] if ranked in every else "",
         }

@@ -167,8 +167,7 @@ def bootstrap_weights(articles: int, resamples: int, seed: int | np.random.Gener
 def mean_intervals(values: np.ndarray, resamples: int, seed: int = 0) -> np.ndarray:
     """Return 95 % intervals of means by the bootstrap-t (Efron and Tibshirani 1993, section 12.5).
 
-    Percentiles of means are too close together for few articles or skewed values, such as differences that are 0 on
-    most articles.
+    Percentiles of means are too close together for few articles, or differences that are 0 on most of them.
 
     Args:
         values: articles (or posts) × metrics, finite.
@@ -187,8 +186,9 @@ def mean_intervals(values: np.ndarray, resamples: int, seed: int = 0) -> np.ndar
         weights = bootstrap_weights(count, min(step, resamples - start), random)
         means = weights @ values / count
         spread = np.sqrt(np.maximum(weights @ values**2 / count - means**2, 0))
-        # A sample of equal values has no spread, and says nothing.
-        errors[start : start + step] = np.divide(means, spread, out=np.zeros_like(means), where=spread > 1e-9)
+        # A sample without the few articles that differ has hardly any spread, and says nothing.
+        varied = spread > np.maximum(0.1 * values.std(axis=0), 1e-9)
+        errors[start : start + step] = np.divide(means, spread, out=np.zeros_like(means), where=varied)
     return np.asarray(middle - values.std(axis=0) * np.quantile(errors, (0.975, 0.025), axis=0))
 
 

@@ -79,6 +79,7 @@ def test_intervals_of_means_hold_the_truth_as_often_as_they_say(count: int) -> N
     low, high = mean_intervals(values, 400, seed=1)
     assert 0.93 <= np.mean((low <= 0.7) & (high >= 0.7)) <= 0.99
     assert mean_intervals(np.ones((count, 1)), 50).tolist() == [[1], [1]]
+    assert np.abs(mean_intervals(np.r_[np.zeros(63), 1e-3, -1, -1][:, None], 1_000)).max() < 0.1
 
 
 def test_bootstrap_p_value() -> None:
