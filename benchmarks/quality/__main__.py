@@ -62,7 +62,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=RESULTS / "quality.md")
-    parser.add_argument("--rival", type=Path, nargs="*", default=[], help="configs of sentence-transformers")
+    parser.add_argument("--rival", type=Path, nargs="*", default=[], help="configs of models to compare with")
     parser.add_argument("--jobs", type=int, default=2, help="number of training runs at the same time")
     parser.add_argument("--paper", action="store_true", help="train only the encoders of the paper's setting")
     parser.add_argument("--report", action="store_true", help="measure existing models, train none")

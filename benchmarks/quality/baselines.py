@@ -115,16 +115,21 @@ class Measured:
     differences: dict[str, dict[str, Difference]]
 
 
-def measured(scores: Scores, one_at_a_time: bool) -> Measured:
-    """Measure every rival and compare it with the default."""
-    comparison = Comparison(scores.linked, one_at_a_time=one_at_a_time)
-    rows: dict[str, Cells] = {}
+def measured(scores: Scores) -> tuple[Measured, Measured]:
+    """Measure every rival and compare it with the default: each article alone, and all together."""
+    one, every = (Comparison(scores.linked, one_at_a_time=alone) for alone in (True, False))
     for rival in rivals(scores):
-        if one_at_a_time and rival.name.endswith(SOFTMAX):
-            continue  # the softmax over one article and "none of them" changes no order
-        comparison.add(rival.name, rival.alone if one_at_a_time else rival.together)
-        metrics = comparison.metrics(rival.name)
-        rows[rival.name] = {"seeds": "1"} | {m: in_percent([metrics[m]]) for m in (*METRICS, AT_1, AT_5)}
+        if not rival.name.endswith(SOFTMAX):  # over one article and "none of them", it changes no order
+            one.add(rival.name, rival.alone)
+        every.add(rival.name, rival.together)
+    return _compared(one), _compared(every)
+
+
+def _compared(comparison: Comparison) -> Measured:
+    rows: dict[str, Cells] = {}
+    for name in comparison.evaluations:
+        metrics = comparison.metrics(name)
+        rows[name] = {"seeds": "1"} | {m: in_percent([metrics[m]]) for m in (*METRICS, AT_1, AT_5)}
     differences: dict[str, dict[str, Difference]] = {}
     for difference in comparison.differences(DEFAULT):
         differences.setdefault(difference.model, {})[difference.metric] = difference
@@ -144,13 +149,11 @@ def difference_lines(alone: Measured, together: Measured, of_posts: bool = False
     behind: list[str] = []
     for rival in together.differences:
         for scored, own in (("alone", alone), ("together", together)):
-            if rival not in own.differences:
+            if not (found := own.differences.get(rival)):
                 continue
-            found = own.differences[rival]
             cells = {metric: _minus(found[metric]) for metric in columns}
             table.append(f"| {rival} | {scored} | " + " | ".join(cells.values()) + " |")
-            losses = [f"{metric} {cell}" for metric, cell in cells.items() if cell.startswith("-")]
-            if losses:
+            if losses := [f"{metric} {cell}" for metric, cell in cells.items() if cell.startswith("-")]:
                 behind.append(f"- to {rival}, {scored}: {', '.join(losses)}")
     if not behind:
         return [*table, "", "The default is behind none of them."]
@@ -158,10 +161,7 @@ def difference_lines(alone: Measured, together: Measured, of_posts: bool = False
 
 
 def _minus(difference: Difference) -> str:
-    """Return the default minus the rival, from a difference with the opposite sign."""
-    return _points(-difference.difference, -difference.high, -difference.low)
-
-
-def _points(value: float, low: float, high: float) -> str:
-    value, low, high = (round(100 * one, 1) + 0.0 for one in (value, low, high))  # + 0.0: no minus zero
+    """Return the default minus the rival in points, from a difference with the opposite sign."""
+    minus = (-difference.difference, -difference.high, -difference.low)
+    value, low, high = (round(100 * one, 1) + 0.0 for one in minus)  # + 0.0: no minus zero
     return f"{value:+.1f} [{low:+.1f}, {high:+.1f}]"

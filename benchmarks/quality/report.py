@@ -88,7 +88,7 @@ def _columns(source: Source) -> tuple[str, ...]:
 def _rivals(scores: Scores, kept: Kept) -> list[str]:
     """Return the tables of the default and its rivals, and the differences."""
     title, of_posts = scores.source.title, scores.source.every_article_is_a_candidate
-    one, every = measured(scores, one_at_a_time=True), measured(scores, one_at_a_time=False)
+    one, every = measured(scores)
     print(f"{time.strftime('%H:%M:%S')} measured {scores.source.name}", flush=True)
     kept.add(alone(title), one.rows)
     kept.add(together(title), every.rows)

@@ -11,7 +11,7 @@ from linker.common.errors import DataError
 from linker.data.characters import folded, is_latin, plain
 from linker.data.types import Article, Post
 
-#: Shorter headlines are full of names, and identified too unreliably; the language of most posts, as a hint, helps.
+#: Least bytes of an article that are identified, without and with a hint: short headlines are mostly names.
 _LEAST_BYTES, _LEAST_BYTES_WITH_HINT = 50, 20
 #: Share of a text that is in its language at least; quotes and names may be in others.
 _LEAST_PERCENT = 50
@@ -174,7 +174,7 @@ def _identified(text: str, least_bytes: int, hint: str | None = None) -> str | N
     # Letters in bold or decomposed ones would hide the language, and so change which scores count how much.
     words = _CONTROL.sub(" ", _NOT_WORDS.sub(" ", plain(text)))
     try:
-        known = hint in {code for _, code in pycld2.LANGUAGES}
+        known = hint is not None and hint in {code for _, code in pycld2.LANGUAGES}
         _, length, languages = pycld2.detect(words, hintLanguage=hint if known else None)
     except pycld2.error:
         return None

@@ -91,8 +91,8 @@ class Filter:
                 "--since, --until: no post has a time; linker reads the field `created_at`. Name another one with "
                 "--column created_at=NAME"
             )
-        left_out = f"left out {without_time:,} of {posts:,} posts: without a time (--since, --until)"
-        return [left_out] * bool(without_time) + self._by_language(languages)
+        by_time = f"left out {without_time:,} of {posts:,} posts: without a time (--since, --until)"
+        return [*([by_time] if without_time else []), *self._by_language(languages)]
 
     def _by_language(self, languages: Counter[str | None]) -> list[str]:
         others = [

@@ -166,7 +166,7 @@ def test_a_spreadsheets_csv_is_read(tmp_path: Path) -> None:
         ("prodigy", '{"post_id": "1", "answer": "perhaps"}\n', "line 1: 'perhaps'"),
         ("label_studio", "[{}\n{}]", "line 2: broken JSON"),
         ("label_studio", '{"data": {}}', "no labels in this file"),
-        ("label_studio", '[{"data": {"x": 0}, "annotations": [{"was_cancelled": 1}]}]', "post_id is missing"),
+        ("label_studio", '[{"data":{"x":"x"},"annotations":[{"was_cancelled":true}]}]', "post_id is missing"),
         ("argilla", '[{"id": "1", "responses": {"label": [3]}}]', "line 1: not a JSON object: label"),
     ],
 )
