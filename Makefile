@@ -87,7 +87,7 @@ coverage: $(VENV)/.installed-dev $(LIBRARY)
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy -n auto
 ifeq ($(OS),Windows_NT)
 	$(BIN)/mypy --platform win32 linker
 endif

@@ -104,7 +104,7 @@ def _rivals(scores: Scores, kept: Kept) -> list[str]:
         "",
         "### The default and its rivals",
         "",
-        "In points, with 95 % paired bootstrap intervals over articles"
+        "In points, with 95 % paired intervals over articles"
         + (f" ({AT_1}: over posts)" if of_posts else "")
         + ". Alone, the softmax changes nothing.",
         "",

@@ -37,7 +37,7 @@ class Difference:
     metric: str
     difference: float
     low: float
-    """`low` and `high`: the 95 % bootstrap interval of the difference; NaN with too few articles for one."""
+    """`low` and `high`: the 95 % interval of the difference; NaN with too few articles for one."""
     high: float
     p: float
     """Two-sided; randomization test, or for metrics over all pairs of 30 articles or more, bootstrap."""
@@ -117,7 +117,7 @@ class Comparison:
                 columns = [values[name][metric] - values[baseline][metric] for name, metric in keys]
                 paired = np.stack(columns, axis=1)[self.relevance.any(axis=axis)]
                 if len(paired) >= LEAST_ARTICLES:
-                    ends = mean_intervals(paired, RESAMPLES)
+                    ends = mean_intervals(paired)
                     intervals |= zip(keys, zip(*ends.tolist()))
                 p_values |= zip(keys, randomization_test(paired).tolist())
         ids = self.relevance, self.article_ids, self.post_ids

@@ -191,7 +191,7 @@ def _rejected(tally: Tally, articles: int, runs: int, seed: int) -> float:
         first, second = rng.lognormal(sigma=1.5, size=(2, articles, min(500, runs - start)))
         rejected += (randomization_test(first - second, seed=start) <= 0.05).tolist()
         differences = rng.exponential(size=first.shape) * (rng.random(first.shape) < 0.7)
-        low, high = mean_intervals(differences, 1_000, seed=start)
+        low, high = mean_intervals(differences)
         covered += ((low <= 0.7) & (high >= 0.7)).tolist()
     rate, held = float(np.mean(rejected)), float(np.mean(covered))
     tally.check(
