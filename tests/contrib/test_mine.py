@@ -53,8 +53,7 @@ def test_the_table_on_standard_error(
 def test_options_are_heeded(folder: Path) -> None:
     common = ["quotes", "tweets/a.json.bz2", "--out", "pairs.jsonl", "--workers", "1"]
     run(*common, "--max-pairs", "3")
-    pairs = read_pairs(folder / "pairs.jsonl")
-    assert len(pairs) == 3
+    assert len(read_pairs(folder / "pairs.jsonl")) == 3
     assert json.loads((folder / "pairs.report.json").read_text())["settings"] == {
         "kind": "quotes",
         "min_length": 20,
