@@ -61,8 +61,8 @@ def one_thread() -> Iterator[None]:
 def ahead(items: Iterable[T]) -> Generator[T, None, None]:
     """Yield the items; a thread prepares the next one while the caller processes the current one.
 
-    Errors of the iterable are raised at the position of the item. A caller that stops earlier, as by Ctrl-C, does not
-    wait for the item that is being prepared, which may never come.
+    Errors of the iterable are raised at the position of the item. A caller that stops earlier, as by Ctrl-C, waits at
+    most a second for the item that is being prepared, which may never come.
     """
     source, end = iter(items), object()
     wanted: queue.SimpleQueue[bool] = queue.SimpleQueue()
@@ -75,7 +75,8 @@ def ahead(items: Iterable[T]) -> Generator[T, None, None]:
             except BaseException as error:
                 prepared.put((end, error))
 
-    threading.Thread(target=prepare, daemon=True).start()
+    thread = threading.Thread(target=prepare, daemon=True)
+    thread.start()
     try:
         wanted.put(True)
         while True:
@@ -88,6 +89,7 @@ def ahead(items: Iterable[T]) -> Generator[T, None, None]:
             yield item
     finally:
         wanted.put(False)
+        thread.join(timeout=1)  # a thread that frees tensors while Python ends aborts the process
 
 
 def in_processes(

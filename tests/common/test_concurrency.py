@@ -58,6 +58,10 @@ def test_items_come_in_order_and_an_error_in_its_place() -> None:
     assert seen == [0, 1, 2]
     assert list(ahead(range(5))) == [0, 1, 2, 3, 4]
     assert list(ahead([])) == []
+    before = threading.active_count()
+    for _ in range(300):
+        assert list(ahead([0])) == [0]
+        assert threading.active_count() <= before, "its thread would outlive Python"
 
 
 def test_who_stops_early_does_not_wait_for_an_item_that_never_comes() -> None:

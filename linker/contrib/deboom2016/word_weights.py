@@ -78,8 +78,7 @@ def idf_ranks(idf: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     starts = lengths.cumsum(0) - lengths
     ranks = torch.empty_like(order)
     ranks[order] = torch.arange(len(idf), device=idf.device) - starts.repeat_interleave(lengths)
-    counts = torch.zeros_like(lengths).index_add_(0, texts, (idf > NO_VECTOR).long())
-    return ranks, counts[texts]
+    return ranks, torch.zeros_like(lengths).index_add_(0, texts, (idf > NO_VECTOR).long())[texts]
 
 
 def interpolated(weights: Tensor, ranks: Tensor, counts: Tensor) -> Tensor:

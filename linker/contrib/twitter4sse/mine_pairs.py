@@ -114,5 +114,4 @@ def _date(member: Member) -> str | None:
 
 def report_path(out: Path) -> Path:
     """Return the path of an output's report: pairs.jsonl.gz → pairs.report.json."""
-    name = out.name.removesuffix(".gz").removesuffix(".jsonl")
-    return out.with_name(f"{name}.report.json")
+    return out.with_name(f"{out.name.removesuffix('.gz').removesuffix('.jsonl')}.report.json")

@@ -89,8 +89,7 @@ class TestByHand:
 
     def test_replies(self, tmp_path: Path) -> None:
         assert ids(mine(tmp_path, "replies", [*self.objects])) == {("1", first(31, 32)[0]), ("2", "33")}
-        report = json.loads((tmp_path / "replies.report.json").read_text())
-        assert report["links to replies"] == {
+        assert json.loads((tmp_path / "replies.report.json").read_text())["links to replies"] == {
             "found": 5,
             "in pairs": 2,
             "its tweet: not in the archives": 2,
@@ -146,8 +145,7 @@ class TestRules:
     def test_an_unusable_parent_is_reported(self, tmp_path: Path) -> None:
         some = [v1(2, quotes=v1(1, "tiny")), v1(4, quotes=v1(3, lang="fr")), v1(6, quoted_status_id_str="5")]
         assert mine(tmp_path, "quotes", some) == []
-        report = json.loads((tmp_path / "quotes.report.json").read_text())
-        assert report["links to quotes"] == {
+        assert json.loads((tmp_path / "quotes.report.json").read_text())["links to quotes"] == {
             "found": 3,
             "its tweet: another language": 1,
             "its tweet: not in the archives": 1,
@@ -157,8 +155,7 @@ class TestRules:
     def test_a_sample(self, tmp_path: Path) -> None:
         objects = [v1(100 + n, quotes=v1(n)) for n in range(1, 60)]
         every = mine(tmp_path, "quotes", objects)
-        some = mine(tmp_path, "quotes", objects, max_pairs=20)
-        assert some == every[:20]
+        assert mine(tmp_path, "quotes", objects, max_pairs=20) == every[:20]
         assert [pair["parent_id"] for pair in every] == first(*range(1, 60)), "in random order"
 
     def test_a_tweet_that_answers_itself(self, tmp_path: Path) -> None:
