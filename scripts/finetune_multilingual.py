@@ -1,11 +1,11 @@
 """Fine-tune multilingual-e5-small on links of several sources, for the multilingual part of `best`.
 
-    python scripts/finetune_multilingual.py E5 OUT --links DIR DIR …
+    python scripts/finetune_multilingual.py E5 OUT --links DIR DIR … --titles FILE FILE
     python scripts/make_pretrained.py multilingual OUT --texts typical.txt --links DIR DIR …
 
-E5 is a folder with multilingual-e5-small. Each DIR holds articles and posts with links. Trained without a DIR, the
-result shows what the network does for posts of a kind that it has not seen. Token embeddings are not trained, so that
-they can be written in 4 bits as before.
+E5 is a folder with multilingual-e5-small. Each DIR holds articles and posts with links. A FILE of articles is a source,
+too: their titles are taken for posts on their texts. Trained without a DIR, the result shows what the network does for
+posts of a kind that it has not seen. Token embeddings are not trained, so that they can be written in 4 bits as before.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import copy
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +23,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from linker.common.console import info, progress_bar
-from linker.data.types import LinkedPosts, Post
+from linker.data import read_articles
+from linker.data.types import Article, LinkedPosts, Post
 from linker.data.vocabulary import EncodedText
 from linker.models.siamese.hugging_face import save_network
 from linker.models.siamese.transformer import TransformerModel
@@ -39,6 +40,7 @@ _SAME = 0.88
 # Weight of staying near the embeddings of the network before: languages without links keep theirs.
 _STAYING = 3.0
 _ARTICLE_TOKENS = (24, 48, 96, 128)
+_TITLES, _TITLE_WORDS, _TEXT_WORDS, _CHARACTERS = 1_500, 4, 12, 2_000
 
 
 class Source(NamedTuple):
@@ -64,19 +66,18 @@ class FineTuning:
 
     Args:
         part: the model whose network is trained.
-        folders: sources of articles and posts.
+        linked: articles and posts of each source, by its name.
     """
 
-    def __init__(self, part: TransformerModel, folders: Sequence[Path]) -> None:
+    def __init__(self, part: TransformerModel, linked: Mapping[str, LinkedPosts]) -> None:
         self.part, self.before = part, copy.deepcopy(part)
         self.before.precision = "auto"
         self.before.requires_grad_(False)
         self.sources, means = [], []
-        for folder in folders:
-            source = sampled(folder)
+        for name, source in linked.items():
             articles = self._tokens(article.full_text for article in source.articles)
             posts = self._tokens(post.text for post in source.posts)
-            info(f"{folder.name}: {len(articles):,} articles, {len(posts):,} posts")
+            info(f"{name}: {len(articles):,} articles, {len(posts):,} posts")
             vectors = self._embedded(articles)
             means.append((vectors.mean(dim=0), self._embedded(posts[:_POSTS_OF_MEANS]).mean(dim=0)))
             centered = normalize(vectors - means[-1][0], dim=1)
@@ -135,6 +136,21 @@ class FineTuning:
         return loss + _STAYING * (1 - (torch.cat(after) * before).sum(dim=1)).mean()
 
 
+def titled(file: Path) -> LinkedPosts:
+    """Read up to 1,500 articles of a file, and their titles as posts; short texts and titles are left out."""
+    texts = {
+        article.text: article.title
+        for article in read_articles(str(file))
+        if len(article.title.split()) >= _TITLE_WORDS and len(article.text.split()) >= _TEXT_WORDS
+    }
+    pairs = [*{title: text for text, title in texts.items()}.items()]
+    pairs = random.Random(0).sample(pairs, min(_TITLES, len(pairs)))
+    articles = [Article(str(i), text[:_CHARACTERS]) for i, (_, text) in enumerate(pairs)]
+    return LinkedPosts(
+        articles, [Post(str(i), title, article_ids=(str(i),)) for i, (title, _) in enumerate(pairs)]
+    )
+
+
 def beginning(text: EncodedText, limit: int) -> EncodedText:
     """Return the first tokens of a text and its last, which ends it."""
     return text if len(text.ids) <= limit else EncodedText(np.append(text.ids[: limit - 1], text.ids[-1]), ())
@@ -148,13 +164,16 @@ def main() -> None:
     parser.add_argument("source", help="folder of multilingual-e5-small")
     parser.add_argument("out", type=Path, help="folder to write")
     parser.add_argument("--links", type=Path, nargs="+", required=True, help="folders of articles and posts")
-    parser.add_argument("--steps", type=int, default=20, help="training steps (default: 20)")
+    parser.add_argument("--titles", type=Path, nargs="+", default=[], help="files of articles with titles")
+    parser.add_argument("--steps", type=int, default=26, help="training steps (default: 26)")
     options = parser.parse_args()
     torch.manual_seed(0)
     part = TransformerModel(options.source, normalization=MULTILINGUAL_CONFIG["normalization"])
     part.prepare(LinkedPosts([], []))
     part.eval()  # without dropout
-    FineTuning(part, options.links).train(options.steps)
+    linked = {folder.name: sampled(folder) for folder in options.links}
+    linked |= {str(file): titled(file) for file in options.titles}
+    FineTuning(part, linked).train(options.steps)
     save_network(part.network, part.tokenizer, options.out, "mean", 512)
     info(f"wrote {options.out}")
 

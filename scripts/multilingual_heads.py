@@ -3,7 +3,7 @@
 One head maps embeddings of articles, the other embeddings of posts: the mean is subtracted, and a matrix near the
 identity is learned by InfoNCE with the other posts and articles of the same source as negatives. Trained on ten of
 eleven sources, the heads raise MAP on the eleventh by 1.2 points on average, TF-IDF included
-(benchmarks/quality/results/choices.md).
+(benchmarks/quality/results/choices.md). `hubs` are articles by which posts that are near too many are found.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _ARTICLES, _POSTS = 1_500, 3_000
 _STEPS, _SOURCES_PER_STEP = 250, 4
 _ARTICLES_PER_STEP, _NEGATIVES, _POSITIVES = 64, 600, 200
 _RATE, _DECAY, _TEMPERATURE = 1e-3, 0.02, 0.07
+_HUBS, _LEVELS, _NEAREST = 440, 16, 10
 _NEVER = -1e9
 
 
@@ -88,6 +89,29 @@ def trained_heads(sources: Sequence[Source]) -> dict[str, np.ndarray]:
         for name, tensor in (("mean", mean), ("matrix", matrix)):
             heads[f"{side}.{name}"] = np.ascontiguousarray(tensor.detach().to(torch.float16).numpy())
     return heads
+
+
+def hubs(sources: Sequence[Source], heads: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return articles of all sources, in 16 levels, and how near posts are; see `linker.models.onnx.transformer`."""
+    generator = torch.Generator().manual_seed(0)
+    tensors = {name: torch.from_numpy(values).float() for name, values in heads.items()}
+    chosen, nearest = [], []
+    for source in sources:
+        rows = torch.randperm(len(source.articles), generator=generator)[: _HUBS // len(sources)]
+        chosen.append(_mapped(source.articles[rows], tensors, "articles"))
+    articles = torch.cat(chosen)  # (hubs, dim)
+    values = (articles / articles.abs().amax(dim=1, keepdim=True) * _LEVELS / 2).round()
+    scales = 1 / values.norm(dim=1)
+    articles = values * scales[:, None]
+    for source in sources:
+        similar = _mapped(source.posts, tensors, "posts") @ articles.T  # (posts, articles)
+        nearest.append(similar.topk(min(_NEAREST, len(articles)), dim=1).values.mean())
+    usual = torch.stack(nearest).mean()[None].numpy()
+    return {"hubs": values.to(torch.int8).numpy(), "hubs.scales": scales.numpy(), "hubs.usual": usual}
+
+
+def _mapped(vectors: Tensor, heads: dict[str, Tensor], side: str) -> Tensor:
+    return normalize((vectors - heads[f"{side}.mean"]) @ heads[f"{side}.matrix"].T, dim=-1)
 
 
 def _loss(source: Source, means: list[Tensor], changes: list[Tensor], generator: torch.Generator) -> Tensor:

@@ -109,8 +109,7 @@ class Corpus:
             LinkerError: as `Ranker.rank`; or if the SQL condition is invalid.
         """
         check_names(options, RankOptions)
-        request = RankRequest(top, **options)
-        return self.answer(as_articles(article, published), request)
+        return self.answer(as_articles(article, published), RankRequest(top, **options))
 
     def answer(self, articles: Sequence[Article], request: RankRequest) -> Ranking:
         """Rank as `rank` does, with its options in one object."""

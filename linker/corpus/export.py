@@ -28,8 +28,7 @@ def export_parquet(store: Store, path: Path) -> int:
     if shards is None:
         raise DataError(f"{store.folder}: the corpus is empty; add posts with `linker corpus add`")
     types = {name: schema().field(name).type for name in COLUMNS} | {"extra": pa.string()}
-    vector = pa.list_(pa.float32(), store.facts.dim)
-    columns = pa.schema([*types.items(), ("vector", vector)])
+    columns = pa.schema([*types.items(), ("vector", pa.list_(pa.float32(), store.facts.dim))])
     stored = vectors_of(shards, shards.arrays(VECTORS, "reading embeddings", stored_vectors))
     with atomic_write(path, "wb") as file, pq.ParquetWriter(file, columns, compression="zstd") as writer:
         for shard, embeddings in track(zip(shards, stored), "exporting posts", len(shards)):

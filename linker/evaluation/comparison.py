@@ -117,8 +117,7 @@ class Comparison:
                 columns = [values[name][metric] - values[baseline][metric] for name, metric in keys]
                 paired = np.stack(columns, axis=1)[self.relevance.any(axis=axis)]
                 if len(paired) >= LEAST_ARTICLES:
-                    ends = mean_intervals(paired)
-                    intervals |= zip(keys, zip(*ends.tolist()))
+                    intervals |= zip(keys, zip(*mean_intervals(paired).tolist()))
                 p_values |= zip(keys, randomization_test(paired).tolist())
         ids = self.relevance, self.article_ids, self.post_ids
         for name in others:

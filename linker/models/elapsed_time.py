@@ -204,5 +204,4 @@ _INTERPOLATION = np.stack([np.interp(_CENTERS, axis(KNOTS), row) for row in np.e
 def _at_knots(bins: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Return the number, or sum of weights, of the pairs near each knot: float64."""
     flat = None if weights is None else np.asarray(weights, dtype=np.float64).ravel()
-    counts = np.bincount(bins.ravel(), flat, minlength=BINS + 1)[:BINS]
-    return np.asarray(counts @ _INTERPOLATION)
+    return np.asarray(np.bincount(bins.ravel(), flat, minlength=BINS + 1)[:BINS] @ _INTERPOLATION)

@@ -18,11 +18,12 @@ from linker.models.features.text_encoder import dot_products
 from linker.models.model import EncoderModel
 
 Similarity = Literal["cosine", "euclidean"]
+Side = Literal["articles", "posts"]
 
 # More than a token has in any text that people write. What follows is not tokenized: a post may have megabytes.
 _CHARACTERS_PER_TOKEN = 256
-# Embeddings that are rounded at a time, since a copy of all would double the memory.
-_ROUNDED_AT_ONCE = 4_096
+# Embeddings that are handled at a time, since a copy of all would double the memory.
+_AT_ONCE = 4_096
 
 
 class EmbeddingModel(EncoderModel):
@@ -129,23 +130,16 @@ class EmbeddingModel(EncoderModel):
     def article_vectors(self, articles: Sequence[Article]) -> np.ndarray:
         """Embed articles: float32, articles × dim; of unit length if `similarity` is `cosine`."""
         wholes = self._untitled_vectors(articles)
-        titled = [
-            i for i, article in enumerate(articles) if self.title_weight and article.title and article.text
-        ]
+        titled = [i for i, one in enumerate(articles) if self.title_weight and one.title and one.text]
         if titled:
-            titles = self.encode(
-                [self.article_tokens(replace(articles[i], text="")) for i in titled], "titles"
-            )
+            texts = [self.article_tokens(replace(articles[i], text="")) for i in titled]
+            titles = self.encode(texts, "titles")
             mixed = (1 - self.title_weight) * wholes[titled] + self.title_weight * titles
             wholes[titled] = unit_length(mixed) if self.similarity == "cosine" else mixed
-        return self._of_articles(wholes)
+        return self._mapped(wholes, "articles")
 
-    def _of_articles(self, vectors: np.ndarray) -> np.ndarray:
-        """Return the embeddings of articles from the embeddings of their texts, by default the same."""
-        return vectors
-
-    def _of_posts(self, vectors: np.ndarray) -> np.ndarray:
-        """Return the embeddings of posts from the embeddings of their texts, by default the same."""
+    def _mapped(self, vectors: np.ndarray, side: Side) -> np.ndarray:
+        """Return the embeddings of articles or posts from the embeddings of their texts, by default the same."""
         return vectors
 
     def _untitled_vectors(self, articles: Sequence[Article]) -> np.ndarray:
@@ -174,12 +168,10 @@ class EmbeddingModel(EncoderModel):
         rows = [row.setdefault(post.text, len(row)) for post in posts]
         distinct = posts if len(row) == len(posts) else [Post("", text) for text in row]
         del row
-        vectors = self._of_posts(
-            self.encode(map(self.post_tokens, distinct), "encoding posts", len(distinct))
-        )
+        vectors = self.encode(map(self.post_tokens, distinct), "encoding posts", len(distinct))
+        vectors = self._mapped(vectors, "posts")
         if self.rounds_posts:
-            for start in range(0, len(vectors), _ROUNDED_AT_ONCE):
-                some = vectors[start : start + _ROUNDED_AT_ONCE]
+            for some in blocks(vectors):
                 values, scales = eight_bits(some)
                 np.multiply(values, scales[:, None], out=some)
         # The last bits of an embedding depend on the batch, so equal texts are encoded once.
@@ -197,8 +189,12 @@ class EmbeddingModel(EncoderModel):
 
 def unit_length(vectors: np.ndarray) -> np.ndarray:
     """Divide vectors (last axis) by their Euclidean length; zeros stay zeros. Shape and type stay the same."""
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return vectors / np.maximum(lengths, 1e-12)
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12)
+
+
+def blocks(vectors: np.ndarray) -> list[np.ndarray]:
+    """Divide the rows of a matrix into parts, at least one, that may be copied: views."""
+    return np.array_split(vectors, 1 + len(vectors) // _AT_ONCE)
 
 
 def eight_bits(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

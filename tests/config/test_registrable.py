@@ -16,8 +16,7 @@ class Shape(Registrable):
 
 
 def load_base(name: str) -> type[Registrable]:
-    module = __import__(f"{name}.base", fromlist=["Shape"])
-    return module.Shape
+    return __import__(f"{name}.base", fromlist=["Shape"]).Shape
 
 
 def test_modules_that_register_nothing_are_not_imported(package: Callable[..., str]) -> None:

@@ -24,8 +24,7 @@ CONFIG = {"type": "siamese", "encoder": "mean", "embedder": {"dim": 8, "trainabl
 
 @pytest.fixture(scope="session")
 def model_folder(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("corpus") / "model"
-    return write_model(folder, seed=0)
+    return write_model(tmp_path_factory.mktemp("corpus") / "model", seed=0)
 
 
 @pytest.fixture

@@ -148,8 +148,7 @@ def test_changed_posts_are_updated(built, tmp_path, model_folder, monkeypatch, a
     found = Corpus.open(built).rank(ARTICLE, top=None, copies=True)
     assert {row.post.id: row.post.text for row in found} == expected
     assert not list(faults(Store.open(built)))
-    again = add_to_corpus(built, [path], None, PostColumns())
-    assert again.new == 0
+    assert add_to_corpus(built, [path], None, PostColumns()).new == 0
 
 
 def test_another_model_is_refused(built, tmp_path):

@@ -49,8 +49,7 @@ def test_the_lines_of_a_run(tmp_path: Path) -> None:
 
 
 def test_qrels_hold_the_relevant_pairs_with_their_labels(tmp_path: Path) -> None:
-    relevance = np.array([[0, 2, 0], [1, 0, 3]])
-    write_qrels(tmp_path / "q", relevance, ["a", "b"], ["p1", "p2", "p3"])
+    write_qrels(tmp_path / "q", np.array([[0, 2, 0], [1, 0, 3]]), ["a", "b"], ["p1", "p2", "p3"])
     assert (tmp_path / "q").read_text() == "a 0 p2 2\nb 0 p1 1\nb 0 p3 3\n"
     assert read_qrels(tmp_path / "q") == {"a": {"p2": 2}, "b": {"p1": 1, "p3": 3}}
 

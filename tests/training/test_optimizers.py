@@ -7,8 +7,7 @@ from linker.training.optimizers import Adam, AdamW, Constant, Linear
 
 
 def rates(schedule, steps):
-    parameter = torch.nn.Parameter(torch.zeros(1))
-    optimizer = Adam(lr=1.0).build([parameter])
+    optimizer = Adam(lr=1.0).build([torch.nn.Parameter(torch.zeros(1))])
     scheduler = schedule.build(optimizer, steps)
     seen = []
     for _ in range(steps):

@@ -64,8 +64,7 @@ def run(model, tmp_path, epochs=4, dev=None, loss=None, on_epoch=lambda result: 
 def test_every_encoder_learns_to_rank_what_it_is_shown(encoder, tmp_path):
     model, shown = siamese(encoder), toy_posts()
     before = evaluate(model.score(shown.articles, shown.posts), shown)["MAP"]
-    result = run(model, tmp_path, epochs=12, dev=shown)
-    after = max(metrics["MAP"] for metrics in result.epochs)
+    after = max(metrics["MAP"] for metrics in run(model, tmp_path, epochs=12, dev=shown).epochs)
     assert after > before + 0.1
 
 

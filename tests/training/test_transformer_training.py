@@ -139,6 +139,5 @@ def test_the_multilingual_recipe_from_texts_and_links_to_a_ranking(tmp_path, mon
     }
     capsys.readouterr()
     article, posts = read_articles(str(TEXTS / "articles.jsonl"))[0], read_posts(str(TEXTS / "posts.jsonl"))
-    ranking = load("model").rank(article, posts)
-    assert len(ranking) == len(posts)
+    assert len(load("model").rank(article, posts)) == len(posts)
     assert "warning" not in capsys.readouterr().err  # it states no languages

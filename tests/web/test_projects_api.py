@@ -450,8 +450,7 @@ def test_the_server_starts_again_with_its_projects_and_tokens(ready: Served) -> 
         details = again.owner.get(f"/api/projects/{KEY}").json()
         assert (details["labeled"], details["relevant"]) == (1, 1)
         assert [one["token"] for one in details["people"]] == tokens
-        secret = ready.root / ".secret"
-        assert secret.stat().st_mode & 0o077 == 0
+        assert (ready.root / ".secret").stat().st_mode & 0o077 == 0
     finally:
         again.projects.close()
 

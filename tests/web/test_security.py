@@ -126,8 +126,7 @@ def test_without_the_token_there_is_the_page_and_nothing_on_it(guarded: Client) 
 def test_signing_in_sets_a_cookie_that_scripts_and_other_sites_do_not_get(guarded: Client) -> None:
     assert guarded.post("/api/login", json={"token": "wrong"}).status_code == 401
     assert guarded.post("/api/login", json={"token": TOKEN}, headers={"X-Linker": ""}).status_code == 403
-    response = guarded.post("/api/login", json={"token": f" {TOKEN} "})
-    cookie = response.headers["set-cookie"]
+    cookie = guarded.post("/api/login", json={"token": f" {TOKEN} "}).headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
     assert guarded.get("/api/about").status_code == 200

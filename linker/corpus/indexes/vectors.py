@@ -121,5 +121,4 @@ def vectors_of(shards: Iterable[Shard], arrays: Iterable[Arrays]) -> CorpusVecto
 
 def finite(arrays: Mapping[str, np.ndarray]) -> bool:
     """Return whether stored embeddings are finite numbers."""
-    values = arrays.get("scales", arrays["values"])
-    return bool(np.isfinite(values).all())
+    return bool(np.isfinite(arrays.get("scales", arrays["values"])).all())

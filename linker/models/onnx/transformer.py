@@ -16,7 +16,7 @@ from linker.common.errors import ModelError
 from linker.data.token_axis import length_buckets
 from linker.data.tokenizers.normalization import Normalization, normalized
 from linker.data.vocabulary import EncodedText
-from linker.models.embedding_model import EmbeddingModel, Similarity, unit_length
+from linker.models.embedding_model import EmbeddingModel, Side, Similarity, blocks, eight_bits, unit_length
 from linker.models.files.archive import MANIFEST, check_manifest
 from linker.models.model import Model
 from linker.models.onnx.token_embeddings import FILE as WORDS
@@ -24,8 +24,12 @@ from linker.models.onnx.token_embeddings import TokenEmbeddings
 
 FOLDER, TOKENIZER, GRAPH = "transformer", "tokenizer.json", "model.onnx"
 #: Linear maps of the embeddings of articles and of posts: `articles.mean`, which is subtracted first, so that unrelated
-#: texts are near 0, (dim,); `articles.matrix`, dim × dim; and the same of `posts`; of any float type.
+#: texts are near 0, (dim,); `articles.matrix`, dim × dim; and the same of `posts`; of any float type. `hubs` are mapped
+#: articles of training, int8, articles × dim, with the multipliers `hubs.scales`; `hubs.usual` is a mean similarity.
 HEADS = "heads.safetensors"
+# CSLS subtracts half of a post's mean cosine with its ten nearest articles (Conneau et al. 2018, section 2.3): an
+# article's embedding ends in 0.25, and a post's in -2 times that mean, so that their dot product subtracts it.
+_NEAREST, _LAST = 10, np.float32(0.25)
 _READING = threading.RLock()
 # Texts of one length that are encoded together: activations then fit the caches.
 _TOKENS_TOGETHER = 512
@@ -95,8 +99,7 @@ class OnnxTransformerModel(EmbeddingModel):
         text = self.prefix + normalized(text, self.normalization)
         pieces = self._tokenizer.encode(text, add_special_tokens=False)
         pieces.truncate(limit - self._tokenizer.num_special_tokens_to_add(False))
-        ids = self._tokenizer.post_process(pieces).ids
-        return EncodedText(np.array(ids or [0], dtype=np.int32), ())
+        return EncodedText(np.array(self._tokenizer.post_process(pieces).ids or [0], dtype=np.int32), ())
 
     @property
     def _tokenizer(self) -> Any:
@@ -181,19 +184,26 @@ class OnnxTransformerModel(EmbeddingModel):
         return unit_length(vectors) if self.similarity == "cosine" else vectors
 
     @override
-    def _of_articles(self, vectors: np.ndarray) -> np.ndarray:
-        return self._mapped(vectors, "articles")
-
-    @override
-    def _of_posts(self, vectors: np.ndarray) -> np.ndarray:
-        return self._mapped(vectors, "posts")
-
-    def _mapped(self, vectors: np.ndarray, side: str) -> np.ndarray:
+    def _mapped(self, vectors: np.ndarray, side: Side) -> np.ndarray:
         if not self._heads:
             return vectors
         centered = vectors - self._heads[f"{side}.mean"]
         # Unlike a product by BLAS, a row does not depend on the others.
-        return unit_length(np.einsum("nd,ed->ne", centered, self._heads[f"{side}.matrix"]))
+        mapped = unit_length(np.einsum("nd,ed->ne", centered, self._heads[f"{side}.matrix"]))
+        if "hubs" not in self._heads:
+            return mapped
+        last = np.full(len(mapped), _LAST) if side == "articles" else self._hubness(mapped) / (-2 * _LAST)
+        return np.column_stack([mapped, last])
+
+    def _hubness(self, posts: np.ndarray) -> np.ndarray:
+        """Return the mean similarity of each post to the nearest hubs, minus the usual one: float32, (posts,)."""
+        means = []
+        for some in blocks(posts):
+            values, scales = eight_bits(some)
+            # Sums of whole numbers up to 2 ** 24 are exact, so a row does not depend on the others here, either.
+            similar = values.astype(np.float32) @ self._heads["hubs"].T * self._heads["hubs.scales"]
+            means.append(np.sort(similar, axis=1)[:, -_NEAREST:].mean(axis=1) * scales)
+        return np.concatenate(means) - self._heads["hubs.usual"]
 
 
 @contextmanager

@@ -196,8 +196,7 @@ class TransformerModel(SiameseModel):
         """Write network, tokenizer and pooling so that sentence-transformers can load the model folder, too."""
         self._ready()
         longest = max(self.max_article_tokens, self.max_post_tokens, *self.article_prefixes)
-        pooling = self.pooling or "mean"
-        save_network(self.network, self.tokenizer, folder / FOLDER, pooling, longest)
+        save_network(self.network, self.tokenizer, folder / FOLDER, self.pooling or "mean", longest)
         write_json(folder / MODULES, modules_of(FOLDER))
 
     def load_state(self, folder: Path) -> None:

@@ -206,8 +206,7 @@ def test_prodigys_choices(tmp_path: Path) -> None:
 
 def test_label_studio_sorts_by_scores_between_0_and_1_and_has_no_label(tmp_path: Path) -> None:
     path = tmp_path / "tasks.json"
-    scores = [0.0, 100.0, 8.5]
-    posts = [LabeledPost(Post(str(score), "x"), "a", score) for score in scores]
+    posts = [LabeledPost(Post(str(score), "x"), "a", score) for score in [0.0, 100.0, 8.5]]
     assert [one.name for one in write(path, "label_studio", posts)] == ["tasks.json", "tasks.config.xml"]
     predictions = [task["predictions"] for task in json.loads(path.read_text())]
     assert [one["score"] for (one,) in predictions] == [0, 1, 0.085]

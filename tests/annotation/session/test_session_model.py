@@ -40,8 +40,7 @@ class Model(RuleBasedStateMachine):
         suggestions = self.open[where].next(name, count)
         shown = [one.post.id for one in suggestions]
         assert len(set(shown)) == len(shown) <= count
-        mine = self.given.get(name, {})
-        assert not set(shown) & set(mine)
+        assert not set(shown) & set(self.given.get(name, {}))
         for post in shown:
             labeled_by = [n for n, given in self.given.items() if given.get(post, "skip") != "skip"]
             assert len(labeled_by) <= (1 if self.overlap else 0)
@@ -50,8 +49,7 @@ class Model(RuleBasedStateMachine):
         assert [one.post.id for one in self.open[1 - where].next(name, count)] == shown
         if not self.overlap:
             others = {post for other, posts in self.before.items() if other != name for post in posts}
-            in_order = {one.post.id for one in suggestions if not one.at_random}
-            assert not in_order & others
+            assert not {one.post.id for one in suggestions if not one.at_random} & others
         self.before[name] = shown
 
     @rule(name=NAMES, where=st.integers(0, 1), post=IDS, value=VALUES)

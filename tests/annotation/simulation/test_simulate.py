@@ -169,6 +169,5 @@ def test_processes_give_the_same_as_one() -> None:
     strategies = {name: build(QueryStrategy, name) for name in ("random", "active_learning")}
     rules = {"target": build(StoppingRule, {"type": "target", "relevant": 2})}
     alone, ticks = study(tasks, strategies, rules, 2), []
-    together = study(tasks, strategies, rules, 2, workers=2, done=lambda: ticks.append(1))
-    assert alone == together
+    assert alone == study(tasks, strategies, rules, 2, workers=2, done=lambda: ticks.append(1))
     assert len(ticks) == len(alone[0]) == len(alone[1]) == 8

@@ -54,8 +54,7 @@ def test_an_epoch_has_every_pair_of_a_class_once_and_as_many_others():
     assert {len(batch.articles) for batch in found[:-1]} == {8}
     pairs = pairs_of(data, batches, 1)
     assert set(pairs.values()) == {1}
-    same = [(one, other) for one, other in pairs if one[:4] == other[:4]]
-    assert len(same) == 74
+    assert len([(one, other) for one, other in pairs if one[:4] == other[:4]]) == 74
     assert len(pairs) == 148
     assert all(one != other for one, other in pairs)
     # The same pairs in another order in the next epoch; other ones with another seed of the list.

@@ -146,8 +146,7 @@ def test_balanced_pairs_are_those_of_a_list_of_all():
 def test_fewer_pairs_are_a_balanced_sample():
     classes = list("aabacbbaca")
     pairs = balanced_pairs(classes, 3, max_pairs=11)
-    drawn = set(zip(pairs.first.tolist(), pairs.second.tolist()))
-    assert len(drawn) == 10
+    assert len(set(zip(pairs.first.tolist(), pairs.second.tolist()))) == 10
     assert [classes[i] == classes[j] for i, j in zip(pairs.first, pairs.second)] == pairs.same.tolist()
     assert pairs.same.sum() == 5
     assert len(balanced_pairs(classes, 3, max_pairs=1000).first) == 56

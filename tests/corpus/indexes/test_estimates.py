@@ -47,8 +47,7 @@ def test_the_error_is_bounded(dim, length, size):
 
 @native
 def test_a_query_of_zeros():
-    vectors = shards(20, 8)
-    scores, _ = estimated_scores(vectors, np.zeros(8, dtype=np.float32))
+    scores, _ = estimated_scores(shards(20, 8), np.zeros(8, dtype=np.float32))
     assert (scores == 0).all()
     assert estimated_scores(CorpusVectors(), np.ones(8, dtype=np.float32))[0].shape == (0,)
 

@@ -80,6 +80,5 @@ def test_postings_of_many_and_of_long_posts():
     assert arrays["places"].dtype == np.uint32
     assert arrays["counts"].max() == 70_000
     assert arrays["lengths"][-1] == 70_000
-    few = postings_of(texts[:9], "english")
-    assert few["places"].dtype == np.uint16
+    assert postings_of(texts[:9], "english")["places"].dtype == np.uint16
     assert postings_of([], "english")["lengths"].shape == (0,)

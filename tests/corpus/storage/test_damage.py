@@ -173,8 +173,7 @@ def test_damage_is_reported_without_verifying(corpus, kind, harm):
 
 def lose(corpus: Path, lost: Callable[[str], bool]) -> None:
     """Have the corpus know no checksum of some files, as after a kill before it was written."""
-    files = read_checksums(corpus)
-    forget_checksums(corpus, [name for name in files if lost(name)])
+    forget_checksums(corpus, [name for name in read_checksums(corpus) if lost(name)])
 
 
 @pytest.mark.parametrize("leftover", ["{}#1", ".tmp9dJJbA"])

@@ -26,6 +26,7 @@ from tests.helpers.forked import run_linker
 from tests.helpers.tiny_transformers import tiny
 
 pytest.importorskip("onnx", reason="the extra onnx writes graphs")
+from linker.models.embedding_model import eight_bits
 from linker.models.onnx.export import export_model, ranges_of
 from linker.models.onnx.graph import bert_graph
 from linker.models.onnx.token_embeddings import FILE, TokenEmbeddings
@@ -117,6 +118,20 @@ def test_token_embeddings_outside_the_graph_prefix_and_heads(tmp_path: Path) -> 
     (article,), (plain,) = (each.article_vectors([Article("a", TEXTS[0])]) for each in (mapped, model))
     expected = heads["articles.matrix"] @ (plain - heads["articles.mean"])
     np.testing.assert_allclose(article, expected / np.linalg.norm(expected), atol=1e-6)
+    values, scales = eight_bits(mapped.post_vectors(posts(TEXTS[:12])))
+    usual = np.full(1, 0.1, dtype=np.float32)
+    hubs = {"hubs": values, "hubs.scales": scales, "hubs.usual": usual}
+    heads |= {"posts.mean": zeros, "posts.matrix": eye} | hubs
+    (folder / "heads.safetensors").write_bytes(save(heads))
+    model.load_state(folder.parent)
+    near = pickle.loads(pickle.dumps(model))
+    of_articles, of_posts = near.article_vectors([Article("a", TEXTS[0])]), near.post_vectors(posts(TEXTS))
+    # CSLS: half the mean similarity to the ten nearest articles, here above what is usual, is subtracted.
+    nearest = np.sort(found @ (values * scales[:, None]).T, axis=1)[:, -10:].mean(axis=1)
+    expected = found @ article - (nearest - usual) / 2
+    np.testing.assert_allclose(near.similarities(of_articles, of_posts)[0], expected, atol=5e-3)
+    np.testing.assert_array_equal(near.post_vectors(posts(TEXTS[3:4]))[0], of_posts[3])
+    assert near.post_vectors([]).shape == (0, 17)
 
 
 def test_an_embedding_does_not_depend_on_the_other_texts(exported: Path) -> None:

@@ -72,8 +72,7 @@ def _scattered(name: str, leaf: Tensor) -> Tensor:
 def assert_same(found: Named, expected: Named, dtype: torch.dtype) -> None:
     assert found.keys() == expected.keys()
     for name, want in expected.items():
-        kind = GRADIENT_TOLERANCE if name.startswith("gradient") else TOLERANCE
-        tolerance = kind[dtype]
+        tolerance = (GRADIENT_TOLERANCE if name.startswith("gradient") else TOLERANCE)[dtype]
         scale = max(1.0, float(want.abs().max())) if want.numel() else 1.0
         error = (found[name].double() - want).abs().max() if want.numel() else 0.0
         assert error <= tolerance * scale, f"{name}: {float(error):.2e}, largest {scale:.2e}"
@@ -211,8 +210,7 @@ def expected_ring(case: Case) -> Named:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("case", RING, ids=str)
 def test_ring_equals_the_obvious_one(path, case, dtype):
-    found = run(ring(path, case), ring_inputs(case), dtype)
-    assert_same(found, expected_ring(case), dtype)
+    assert_same(run(ring(path, case), ring_inputs(case), dtype), expected_ring(case), dtype)
 
 
 # ---------------------------------------------------------------------------------------------------------------- star
@@ -292,15 +290,13 @@ def expected_star(case: Case) -> Named:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("case", STAR, ids=str)
 def test_star_equals_the_obvious_one(path, case, dtype):
-    found = run(star(path), star_inputs(case), dtype)
-    assert_same(found, expected_star(case), dtype)
+    assert_same(run(star(path), star_inputs(case), dtype), expected_star(case), dtype)
 
 
 @every_path
 def test_star_over_ten_thousand_tokens(path):
     case = Case((3, 10_000, 1), heads=2, dim=5, alpha="1.5", scored=True)
-    found = run(star(path), star_inputs(case), torch.float64)
-    assert_same(found, expected_star(case), torch.float64)
+    assert_same(run(star(path), star_inputs(case), torch.float64), expected_star(case), torch.float64)
 
 
 @every_path

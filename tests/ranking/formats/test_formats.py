@@ -88,8 +88,7 @@ def test_every_text_survives(tmp_path: Path, form: str, written: list[str]) -> N
         re.sub(r"[\t\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]+", " ", text) if form == "tsv" else text
         for text in written
     ]
-    posts = read_posts(str(write(tmp_path, form, ranking)))
-    assert [post.text for post in posts] == expected
+    assert [post.text for post in read_posts(str(write(tmp_path, form, ranking)))] == expected
 
 
 @given(st.text(alphabet="'=+-@(| \ta＝"))
