@@ -209,8 +209,7 @@ def test_an_editable_install_is_a_path_that_editors_can_follow(copy: Path) -> No
     setup(copy, "editable_wheel", "--dist-dir", "dist", CXX="/nonexistent/c++")
     (wheel,) = (copy / "dist").glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        outside = [name for name in archive.namelist() if ".dist-info/" not in name]
-        (name,) = outside
+        (name,) = [name for name in archive.namelist() if ".dist-info/" not in name]
         assert name.endswith(".pth")
         assert archive.read(name).decode().split() == [str(copy)]
     assert (copy / "linker" / "py.typed").is_file()

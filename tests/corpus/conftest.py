@@ -49,8 +49,7 @@ def write_posts(path: Path, posts: list[dict]) -> str:
 
 def build_of(folder: Path, posts: list[dict], model: Path | str) -> Path:
     """A corpus of these posts."""
-    path = write_posts(folder.with_suffix(".jsonl"), posts)
-    build_corpus(folder, [path], str(model), PostColumns())
+    build_corpus(folder, [write_posts(folder.with_suffix(".jsonl"), posts)], str(model), PostColumns())
     return folder
 
 

@@ -131,8 +131,7 @@ def _child(folder: str, arguments: Sequence[str], prepare: Callable[[], None] | 
     torch.set_num_threads(1)
     os.chdir(folder)
     # A name of its own until the end: a killed run's file must not be written on by the next.
-    descriptor = os.open("stderr", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    os.dup2(descriptor, 2)
+    os.dup2(os.open("stderr", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
     sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115
     stderr.file = sys.stderr
     if prepare is not None:

@@ -4,6 +4,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -25,9 +26,9 @@ from linker.models.siamese.hugging_face import MODULES
 from linker.models.siamese.quantization import FILE, save_int8
 from linker.models.siamese.transformer import TransformerModel
 
-#: Values beyond these percentiles of a dimension are clipped.
-_PERCENTILES = (0.05, 99.95)
-_TEXTS = 2_000
+#: Share of the values of a dimension that are clipped below, and as many above.
+_BEYOND = 0.0005
+_TEXTS, _TEXTS_HELD = 2_000, 50
 _UNQUANTIZED = "model.safetensors"
 
 
@@ -113,27 +114,25 @@ def _sample() -> list[str]:
 
 def ranges_of(part: TransformerModel, texts: Sequence[str]) -> Ranges:
     """Measure the ranges of the inputs of a network's linear layers."""
-    inputs: dict[str, list[np.ndarray]] = {}
+    inputs: dict[str, list[Tensor]] = {}  # each (tokens, 2 · inputs), the second half negative
 
     def remember(name: str, module: nn.Module, arguments: tuple[Tensor, ...]) -> None:
-        values = arguments[0].detach().float()
-        inputs.setdefault(name, []).append(values.reshape(-1, values.shape[-1]).numpy())
+        values = arguments[0].float().flatten(0, -2)
+        inputs.setdefault(name, []).append(torch.cat([values, -values], dim=1))
 
-    hooks = [
-        module.register_forward_pre_hook(partial(remember, name))
-        for name, module in part.network.named_modules()
-        if isinstance(module, nn.Linear) and not name.startswith("pooler")
-    ]
     part.eval()
-    try:
-        with torch.no_grad():
-            # One text at a time, so that no padding is measured.
-            for text in texts[:_TEXTS]:
-                part([part.article_tokens(Article("", text))])
-    finally:
-        for hook in hooks:
-            hook.remove()
-    low, high = dict[str, np.ndarray](), dict[str, np.ndarray]()
-    for name, values in inputs.items():
-        low[name], high[name] = np.percentile(np.concatenate(values), _PERCENTILES, axis=0).astype(np.float32)
-    return Ranges(low, high)
+    tokens = [part.article_tokens(Article("", text)) for text in texts[:_TEXTS]]
+    place = _BEYOND * (sum(len(text.ids) for text in tokens) - 1)
+    first, last = int(place), int(place) + 1
+    with torch.no_grad(), ExitStack() as hooks:
+        for name, module in part.network.named_modules():
+            if isinstance(module, nn.Linear) and not name.startswith("pooler"):
+                hooks.enter_context(module.register_forward_pre_hook(partial(remember, name)))
+        for number, text in enumerate(tokens, 1):
+            part([text])  # one at a time, so that no padding is measured
+            for name in inputs if number % _TEXTS_HELD == 0 or number == len(tokens) else ():
+                rows = torch.cat(inputs[name])
+                inputs[name] = [rows.topk(min(len(rows), last + 1), dim=0, largest=False).values]
+    ends = {name: torch.lerp(rows[first], rows[last], place % 1).numpy() for name, (rows,) in inputs.items()}
+    low, high = ({name: np.split(of_each, 2)[side] for name, of_each in ends.items()} for side in (0, 1))
+    return Ranges(low, {name: -values for name, values in high.items()})

@@ -371,8 +371,7 @@ def test_the_mask_is_the_documented_hash():
 
     for seed, dropout in ((0, 0.5), (2**31 - 1, 0.05), (123456789, 0.9)):
         mask = dropout_mask(2100, 7, dropout, seed, torch.device("cpu"))
-        expected = [stays(place, seed, dropout) for place in range(2100 * 7)]
-        assert mask.flatten().tolist() == expected
+        assert mask.flatten().tolist() == [stays(place, seed, dropout) for place in range(2100 * 7)]
         assert abs(mask.float().mean() - (1 - dropout)) < 0.02
         chosen = torch.tensor([2099, 3, 3, 700])
         assert torch.equal(dropout_mask(4, 7, dropout, seed, torch.device("cpu"), chosen), mask[chosen])
