@@ -187,23 +187,23 @@ class OnnxTransformerModel(EmbeddingModel):
     def _mapped(self, vectors: np.ndarray, side: Side) -> np.ndarray:
         if not self._heads:
             return vectors
-        centered = vectors - self._heads[f"{side}.mean"]
-        # Unlike a product by BLAS, a row does not depend on the others.
-        mapped = unit_length(np.einsum("nd,ed->ne", centered, self._heads[f"{side}.matrix"]))
-        if "hubs" not in self._heads:
-            return mapped
-        last = np.full(len(mapped), _LAST) if side == "articles" else self._hubness(mapped) / (-2 * _LAST)
-        return np.column_stack([mapped, last])
+        matrix, near = self._heads[f"{side}.matrix"], "hubs" in self._heads
+        found = np.empty((len(vectors), len(matrix) + near), dtype=np.float32)
+        for some, mapped in zip(blocks(vectors), blocks(found)):
+            # Unlike a product by BLAS, a row does not depend on the others.
+            product = np.einsum("nd,ed->ne", some - self._heads[f"{side}.mean"], matrix)
+            mapped[:, : len(matrix)] = unit_length(product)
+            if near:
+                mapped[:, -1] = _LAST if side == "articles" else self._hubness(mapped[:, :-1]) / (-2 * _LAST)
+        return found
 
     def _hubness(self, posts: np.ndarray) -> np.ndarray:
         """Return the mean similarity of each post to the nearest hubs, minus the usual one: float32, (posts,)."""
-        means = []
-        for some in blocks(posts):
-            values, scales = eight_bits(some)
-            # Sums of whole numbers up to 2 ** 24 are exact, so a row does not depend on the others here, either.
-            similar = values.astype(np.float32) @ self._heads["hubs"].T * self._heads["hubs.scales"]
-            means.append(np.sort(similar, axis=1)[:, -_NEAREST:].mean(axis=1) * scales)
-        return np.concatenate(means) - self._heads["hubs.usual"]
+        values, scales = eight_bits(posts)
+        # Sums of whole numbers up to 2 ** 24 are exact, so a row does not depend on the others here, either.
+        similar = values.astype(np.float32) @ self._heads["hubs"].T * self._heads["hubs.scales"]
+        means: np.ndarray = np.sort(similar, axis=1)[:, -_NEAREST:].mean(axis=1) * scales
+        return means - self._heads["hubs.usual"]
 
 
 @contextmanager
