@@ -138,12 +138,13 @@ class FineTuning:
 
 def titled(file: Path) -> LinkedPosts:
     """Read up to 1,500 articles of a file, and their titles as posts; short texts and titles are left out."""
-    texts = {
+    titles = {
         article.text: article.title
         for article in read_articles(str(file))
         if len(article.title.split()) >= _TITLE_WORDS and len(article.text.split()) >= _TEXT_WORDS
     }
-    pairs = [*{title: text for text, title in texts.items()}.items()]
+    texts = {title: text for text, title in titles.items()}  # no title and no text twice
+    pairs = list(texts.items())
     pairs = random.Random(0).sample(pairs, min(_TITLES, len(pairs)))
     articles = [Article(str(i), text[:_CHARACTERS]) for i, (_, text) in enumerate(pairs)]
     return LinkedPosts(

@@ -26,7 +26,7 @@ _ARTICLES, _POSTS = 1_500, 3_000
 _STEPS, _SOURCES_PER_STEP = 250, 4
 _ARTICLES_PER_STEP, _NEGATIVES, _POSITIVES = 64, 600, 200
 _RATE, _DECAY, _TEMPERATURE = 1e-3, 0.02, 0.07
-_HUBS, _LEVELS, _NEAREST = 440, 16, 10
+_HUBS, _LARGEST, _NEAREST = 440, 8, 10
 _NEVER = -1e9
 
 
@@ -92,7 +92,7 @@ def trained_heads(sources: Sequence[Source]) -> dict[str, np.ndarray]:
 
 
 def hubs(sources: Sequence[Source], heads: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return articles of all sources, in 16 levels, and how near posts are; see `linker.models.onnx.transformer`."""
+    """Return articles of all sources, rounded, and how near posts are; see `linker.models.onnx.transformer`."""
     generator = torch.Generator().manual_seed(0)
     tensors = {name: torch.from_numpy(values).float() for name, values in heads.items()}
     chosen, nearest = [], []
@@ -100,7 +100,8 @@ def hubs(sources: Sequence[Source], heads: dict[str, np.ndarray]) -> dict[str, n
         rows = torch.randperm(len(source.articles), generator=generator)[: _HUBS // len(sources)]
         chosen.append(_mapped(source.articles[rows], tensors, "articles"))
     articles = torch.cat(chosen)  # (hubs, dim)
-    values = (articles / articles.abs().amax(dim=1, keepdim=True) * _LEVELS / 2).round()
+    # Whole numbers up to 8 take half the size of 8 bits in a wheel, and rank as well.
+    values = (articles / articles.abs().amax(dim=1, keepdim=True) * _LARGEST).round()
     scales = 1 / values.norm(dim=1)
     articles = values * scales[:, None]
     for source in sources:

@@ -17,7 +17,7 @@ from linker.models.score_scale import ScoreScale
 
 @Model.register("bundled_multilingual")
 class BundledMultilingualModel(Model):
-    """Cosine of embeddings by multilingual-e5-small, for texts in some ninety languages (decision 170).
+    """Similarity of embeddings by multilingual-e5-small, for texts in some ninety languages (decision 170).
 
     It is not trained. A model folder keeps a copy of it, so that it does not change with linker.
 

@@ -128,7 +128,7 @@ class EmbeddingModel(EncoderModel):
         return vectors
 
     def article_vectors(self, articles: Sequence[Article]) -> np.ndarray:
-        """Embed articles: float32, articles × dim; of unit length if `similarity` is `cosine`."""
+        """Embed articles: float32, articles × dim; of unit length if `similarity` is `cosine`, before `_mapped`."""
         wholes = self._untitled_vectors(articles)
         titled = [i for i, one in enumerate(articles) if self.title_weight and one.title and one.text]
         if titled:
@@ -139,7 +139,7 @@ class EmbeddingModel(EncoderModel):
         return self._mapped(wholes, "articles")
 
     def _mapped(self, vectors: np.ndarray, side: Side) -> np.ndarray:
-        """Return the embeddings of articles or posts from the embeddings of their texts, by default the same."""
+        """Return the embeddings of articles or posts from those of their texts, by default the same; dim may grow."""
         return vectors
 
     def _untitled_vectors(self, articles: Sequence[Article]) -> np.ndarray:
@@ -160,7 +160,7 @@ class EmbeddingModel(EncoderModel):
         return unit_length(mean) if self.similarity == "cosine" else mean
 
     def post_vectors(self, posts: Sequence[Post]) -> np.ndarray:
-        """Embed posts: float32, posts × dim; of unit length if `similarity` is `cosine`, before rounding.
+        """Embed posts: float32, posts × dim; of unit length if `similarity` is `cosine`, before `_mapped` and rounding.
 
         Equal texts have bitwise equal embeddings.
         """
@@ -193,7 +193,7 @@ def unit_length(vectors: np.ndarray) -> np.ndarray:
 
 
 def blocks(vectors: np.ndarray) -> list[np.ndarray]:
-    """Divide the rows of a matrix into parts, at least one, that may be copied: views."""
+    """Return views of the rows of a matrix, up to 4,096 in each, at least one view: small enough to copy."""
     return np.array_split(vectors, 1 + len(vectors) // _AT_ONCE)
 
 

@@ -21,8 +21,7 @@ def files(folder: Path) -> list[str]:
 
 def read(paths: list[str], found: Chunks, on_error: OnError = "strict", characters: int = 10**6) -> None:
     with BadLines(on_error) as bad_lines:
-        posts = stream_posts(paths, PostColumns(), bad_lines)
-        found.extend(read_chunks(posts, bad_lines, 30, characters))
+        found.extend(read_chunks(stream_posts(paths, PostColumns(), bad_lines), bad_lines, 30, characters))
 
 
 def test_all_posts_in_their_order(tmp_path):
@@ -62,7 +61,6 @@ def test_a_damaged_file_is_reported_after_the_chunks_before_it(tmp_path):
     Path(paths[2]).write_text("likes,shares\n1,2\n")
     bad_lines = BadLines()
     source = read_chunks(stream_posts(paths, PostColumns(), bad_lines), bad_lines, 30, 10**6)
-    found = [post.id for _ in range(2) for post in next(source)[0]]
-    assert found == [post["id"] for post in some_posts(60)]
+    assert [post.id for _ in range(2) for post in next(source)[0]] == [post["id"] for post in some_posts(60)]
     with pytest.raises(DataError, match=r"2\.csv"):
         next(source)

@@ -33,5 +33,6 @@ def test_titles_are_posts_on_the_texts_of_their_articles(tmp_path: Path) -> None
     texts = [("a b c d", "e " * 12 + "f"), ("a b c", "g " * 13), ("a b c d e", "h " * 11)]
     rows = [{"id": f"{i}", "title": title, "text": text} for i, (title, text) in enumerate(texts)]
     (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    (article,), (post,) = (linked := titled(tmp_path / "items.jsonl")).articles, linked.posts
+    linked = titled(tmp_path / "items.jsonl")
+    (article,), (post,) = linked.articles, linked.posts
     assert (article.title, article.text, post.text, post.article_ids) == ("", *texts[0][::-1], (article.id,))

@@ -22,7 +22,8 @@ def test_replies_quotes_threads_and_cards() -> None:
         post(4, card_title="Otters", card_description="They are back", url="javascript:alert(1)"),
         post(5, reply_to="t5"),
     ]
-    views = [PostContext(posts).view(one) for one in posts]
+    context = PostContext(posts)
+    views = [context.view(one) for one in posts]
     assert views[0] == {"url": "https://social.example/1", "context": []}
     assert views[1]["context"] == [
         {"relation": "In reply to", "text": "text 1", "url": "https://social.example/1"},

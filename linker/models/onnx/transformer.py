@@ -187,13 +187,13 @@ class OnnxTransformerModel(EmbeddingModel):
     def _mapped(self, vectors: np.ndarray, side: Side) -> np.ndarray:
         if not self._heads:
             return vectors
-        matrix, near = self._heads[f"{side}.matrix"], "hubs" in self._heads
-        found = np.empty((len(vectors), len(matrix) + near), dtype=np.float32)
+        matrix, has_hubs = self._heads[f"{side}.matrix"], "hubs" in self._heads
+        found = np.empty((len(vectors), len(matrix) + has_hubs), dtype=np.float32)
         for some, mapped in zip(blocks(vectors), blocks(found)):
             # Unlike a product by BLAS, a row does not depend on the others.
             product = np.einsum("nd,ed->ne", some - self._heads[f"{side}.mean"], matrix)
             mapped[:, : len(matrix)] = unit_length(product)
-            if near:
+            if has_hubs:
                 mapped[:, -1] = _LAST if side == "articles" else self._hubness(mapped[:, :-1]) / (-2 * _LAST)
         return found
 
