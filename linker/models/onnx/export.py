@@ -20,7 +20,7 @@ from linker.common.locks import only_writer
 from linker.data.types import Article
 from linker.models.files.archive import CONFIG, load_model, read_config, walk, write_manifest
 from linker.models.model import Model
-from linker.models.onnx.graph import Ranges, bert_graph
+from linker.models.onnx.graph import Ranges, bert_graph, quantized_matrices
 from linker.models.onnx.transformer import FOLDER, GRAPH
 from linker.models.siamese.hugging_face import MODULES
 from linker.models.siamese.quantization import FILE, save_int8
@@ -94,17 +94,18 @@ def _check(folder: Path, part: TransformerModel) -> None:
 
 
 def _export_transformer(part: TransformerModel, folder: Path, texts: Sequence[str]) -> None:
-    weights = {name: weight.detach().float() for name, weight in part.network.state_dict().items()}
-    if not (folder / FILE).is_file():
-        save_int8(weights, folder / FILE)
-        (folder / _UNQUANTIZED).unlink(missing_ok=True)
-    (folder.parent / MODULES).unlink(missing_ok=True)  # sentence-transformers cannot read these weights
+    state = part.network.state_dict().items()
+    weights = {name: weight.detach().float() for name, weight in state if not name.startswith("pooler.")}
     arrays = {name: weight.numpy() for name, weight in weights.items()}
     config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    ranges = ranges_of(part, texts)
+    matrices = quantized_matrices(config, arrays, ranges)
+    save_int8(weights, folder / FILE, matrices)
+    (folder / _UNQUANTIZED).unlink(missing_ok=True)
+    (folder.parent / MODULES).unlink(missing_ok=True)  # sentence-transformers cannot read these weights
     pooling: Any = part.pooling
-    graph = bert_graph(config, arrays, ranges_of(part, texts), pooling, folder / FILE)
     with atomic_write(folder / GRAPH, "wb") as file:
-        file.write(graph)
+        file.write(bert_graph(config, arrays, ranges, matrices, pooling, folder / FILE))
 
 
 def _sample() -> list[str]:

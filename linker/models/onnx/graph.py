@@ -14,6 +14,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from linker.models.siamese.quantization import QuantizedMatrix
+
 #: Share of an activation's range that is moved to the weights; the rest stays.
 _SMOOTHING = 0.7
 LARGEST_WEIGHT = 63
@@ -57,12 +59,32 @@ def activation_grid(low: np.ndarray, high: np.ndarray, factors: np.ndarray) -> t
     return step, np.uint8(np.clip(round(-least / float(step)), 0, LARGEST_ACTIVATION))
 
 
+def quantized_matrices(
+    config: Mapping[str, Any], weights: Mapping[str, np.ndarray], ranges: Ranges
+) -> dict[str, QuantizedMatrix]:
+    """Return the matrices of all linear layers of a network by their names; arguments as in `bert_graph`."""
+    matrices = {}
+    for number in range(config["num_hidden_layers"]):
+        for linear in _LINEAR.values():
+            layers = [f"encoder.layer.{number}.{name}" for name in linear.values()]
+            names = [f"{layer}.weight" for layer in layers]
+            wholes = [weights[name] for name in names]
+            factors = smoothing_factors(ranges.low[layers[0]], ranges.high[layers[0]], wholes)
+            for name, whole in zip(names, wholes):
+                matrix = whole * factors  # (outputs, inputs)
+                scales = np.maximum(np.abs(matrix).max(axis=1), 1e-12) / LARGEST_WEIGHT
+                integers = np.ascontiguousarray(np.round(matrix / scales[:, None]).astype(np.int8).T)
+                matrices[name] = QuantizedMatrix(integers, scales, factors)
+    return matrices
+
+
 def bert_graph(
     config: Mapping[str, Any],
     weights: Mapping[str, np.ndarray],
     ranges: Ranges,
+    matrices: Mapping[str, QuantizedMatrix],
     pooling: Literal["mean", "cls"],
-    embeddings: Path | None,
+    stored: Path | None,
 ) -> bytes:
     """Return the graph: token ids, or their embeddings, to pooled embeddings.
 
@@ -75,15 +97,16 @@ def bert_graph(
         config: of the network, as in its `config.json`.
         weights: name → float32 weights of the network.
         ranges: of the inputs of its linear layers.
+        matrices: of its linear layers.
         pooling: of the token embeddings.
-        embeddings: safetensors file with the embedding matrices in int8 with scales by rows; the graph refers to it and
-            must be written beside it; None: `words_vectors` are the input.
+        stored: safetensors file that `save_int8` wrote, which the graph refers to and must be written beside; None: the
+            graph holds the matrices, and `words_vectors` are the input.
     """
     from onnx import numpy_helper, parser
 
     dim, layers, epsilon = (config[key] for key in ("hidden_size", "num_hidden_layers", "layer_norm_eps"))
     width = dim // config["num_attention_heads"]
-    nodes = (_TOKENS if embeddings else "") + _places(embeddings is not None)
+    nodes = (_TOKENS if stored else "") + _places(stored is not None)
     nodes += f"layer0_x = LayerNormalization <epsilon = {epsilon}> (summed, norm_weight, norm_bias)"
     constants = {
         "by_head": np.array([0, -1, width]),
@@ -95,21 +118,27 @@ def bert_graph(
     }
     for number in range(layers):
         nodes += _layer_nodes(f"layer{number}", f"layer{number + 1}", width**-0.5, epsilon)
-        of_layer = _layer_constants(weights, ranges, f"encoder.layer.{number}")
+        of_layer = _layer_constants(weights, ranges, matrices, f"encoder.layer.{number}")
         constants |= {f"layer{number}_{name}": value for name, value in of_layer.items()}
     pool = "Gather <axis = 0> (#, zero)" if pooling == "cls" else "ReduceMean <axes = [0], keepdims = 0> (#)"
     model = parser.parse_model(
         '<ir_version: 9, opset_import: ["": 17, "com.microsoft": 1], producer_name: "linker">'
-        f"bert ({_INPUT if embeddings else f'float[tokens, texts, {dim}] words_vectors'}) => "
+        f"bert ({_INPUT if stored else f'float[tokens, texts, {dim}] words_vectors'}) => "
         f"(float[texts, {dim}] embeddings) {{"
         f"{nodes} embeddings = {pool.replace('#', f'layer{layers}_x')} }}"
     )
-    if embeddings is None:
+    names = {
+        f"layer{number}_{key}_integers": f"encoder.layer.{number}.{name}.weight"
+        for number in range(layers)
+        for key, name in _NAMES.items()
+    }
+    if stored is None:
+        constants |= {name: matrices[matrix].integers for name, matrix in names.items()}
         for name, kind in (("positions", "position"), ("kinds", "token_type")):
             constants[name] = weights[f"embeddings.{kind}_embeddings.weight"]
     tensors = [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
-    stored = _stored_embeddings(embeddings) if embeddings else ()
-    model.graph.initializer.extend([*tensors, *stored])
+    references = _stored(names | _EMBEDDINGS, stored) if stored else ()
+    model.graph.initializer.extend([*tensors, *references])
     return model.SerializeToString()
 
 
@@ -213,53 +242,55 @@ _LINEAR = {
 }
 
 
+_NAMES = {key: name for linear in _LINEAR.values() for key, name in linear.items()}
+#: Embedding matrices and their scales, by their names in the graph.
+_EMBEDDINGS = {
+    name + suffix: f"embeddings.{kind}_embeddings.weight{end}"
+    for name, kind in (("words", "word"), ("positions", "position"), ("kinds", "token_type"))
+    for suffix, end in (("", ""), ("_scales", ".scale"))
+}
+
+
 def _layer_constants(
-    weights: Mapping[str, np.ndarray], ranges: Ranges, layer: str
+    weights: Mapping[str, np.ndarray], ranges: Ranges, matrices: Mapping[str, QuantizedMatrix], layer: str
 ) -> dict[str, np.ndarray | np.generic]:
-    """Return the constants of one layer, by their names in `_layer_nodes` after its prefix."""
+    """Return the constants of one layer but its integers, by their names in `_layer_nodes` after its prefix."""
     constants: dict[str, np.ndarray | np.generic] = {}
     factors: dict[str, np.ndarray] = {}
     for x, linear in _LINEAR.items():
-        names = [f"{layer}.{name}" for name in linear.values()]
-        low, high = ranges.low[names[0]], ranges.high[names[0]]
-        factors[x] = smoothing_factors(low, high, [weights[f"{name}.weight"] for name in names])
-        constants[f"{x}_step"], constants[f"{x}_zero"] = activation_grid(low, high, factors[x])
+        name = f"{layer}.{next(iter(linear.values()))}"
+        factors[x] = matrices[f"{name}.weight"].factors
+        constants[f"{x}_step"], constants[f"{x}_zero"] = activation_grid(
+            ranges.low[name], ranges.high[name], factors[x]
+        )
         constants[f"{x}_inverse"] = (1 / factors[x]).astype(np.float32)
     # Attention is linear in the values, so they are divided for the layer behind it where they are computed.
     del constants["attended_inverse"]
     divisors = {"value": factors["attended"]}
-    for x, linear in _LINEAR.items():
-        for key, name in linear.items():
-            matrix = weights[f"{layer}.{name}.weight"] * factors[x]  # (outputs, inputs)
-            scales = np.maximum(np.abs(matrix).max(axis=1), 1e-12) / LARGEST_WEIGHT
-            constants[f"{key}_integers"] = np.ascontiguousarray(
-                np.round(matrix / scales[:, None]).astype(np.int8).T
-            )
-            constants[f"{key}_steps"] = (scales / divisors.get(key, 1)).astype(np.float32)
-            constants[f"{key}_bias"] = (weights[f"{layer}.{name}.bias"] / divisors.get(key, 1)).astype(
-                np.float32
-            )
+    for key, name in _NAMES.items():
+        scales, bias = matrices[f"{layer}.{name}.weight"].scales, weights[f"{layer}.{name}.bias"]
+        for kind, values in (("steps", scales), ("bias", bias)):
+            constants[f"{key}_{kind}"] = (values / divisors.get(key, 1)).astype(np.float32)
     for key, name in (("y", "attention.output.LayerNorm"), ("x", "output.LayerNorm")):
         for part in ("weight", "bias"):
             constants[f"{key}_{part}"] = weights[f"{layer}.{name}.{part}"]
     return constants
 
 
-def _stored_embeddings(file: Path) -> Iterator[Any]:
-    """Yield references to the embedding matrices in a safetensors file, and to their scales."""
+def _stored(names: Mapping[str, str], file: Path) -> Iterator[Any]:
+    """Yield references to tensors of a safetensors file, which has them under other names."""
     from onnx import TensorProto
 
     with file.open("rb") as opened:
         (size,) = struct.unpack("<Q", opened.read(8))
         header = json.loads(opened.read(size))
-    for name, kind in (("words", "word"), ("positions", "position"), ("kinds", "token_type")):
-        for suffix, stored in (("", ""), ("_scales", ".scale")):
-            entry = header[f"embeddings.{kind}_embeddings.weight{stored}"]
-            begin, end = entry["data_offsets"]
-            type_ = {"F32": TensorProto.FLOAT, "I8": TensorProto.INT8}[entry["dtype"]]
-            tensor = TensorProto(name=name + suffix, dims=entry["shape"], data_type=type_)
-            tensor.data_location = TensorProto.EXTERNAL
-            location = {"location": file.name, "offset": 8 + size + begin, "length": end - begin}
-            for key, value in location.items():
-                tensor.external_data.add(key=key, value=str(value))
-            yield tensor
+    for name, in_file in names.items():
+        entry = header[in_file]
+        begin, end = entry["data_offsets"]
+        type_ = {"F32": TensorProto.FLOAT, "I8": TensorProto.INT8}[entry["dtype"]]
+        tensor = TensorProto(name=name, dims=entry["shape"], data_type=type_)
+        tensor.data_location = TensorProto.EXTERNAL
+        location = {"location": file.name, "offset": 8 + size + begin, "length": end - begin}
+        for key, value in location.items():
+            tensor.external_data.add(key=key, value=str(value))
+        yield tensor

@@ -6,7 +6,9 @@ Dettmers et al. 2022, section 2.1). Only the file is smaller: networks compute w
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import torch
 from safetensors.torch import load_file, save
 from torch import Tensor
@@ -15,20 +17,39 @@ from linker.common.files import atomic_write
 
 # Not the name that other packages look for: they would use the integers as weights.
 FILE = "model.int8.safetensors"
-_SCALE = ".scale"
+_SCALE, _FACTOR = ".scale", ".factor"
 
 
-def save_int8(state: Mapping[str, Tensor], file: Path) -> None:
-    """Write weights: matrices as int8 with one float32 scale per row, everything else as float32.
+class QuantizedMatrix(NamedTuple):
+    """The matrix of a linear layer as an ONNX graph multiplies by it: each input is divided by its factor before.
+
+    Attributes:
+        integers: int8, (inputs, outputs).
+        scales: their multipliers: float32, (outputs,).
+        factors: float32, (inputs,).
+    """
+
+    integers: np.ndarray
+    scales: np.ndarray
+    factors: np.ndarray
+
+
+def save_int8(state: Mapping[str, Tensor], file: Path, matrices: Mapping[str, QuantizedMatrix]) -> None:
+    """Write weights: matrices as int8 with float32 scales, everything else as float32.
 
     Args:
         state: name → weights, of any float type and shape.
         file: the safetensors file to write.
+        matrices: name → what is written of it; other matrices have one scale per row.
     """
     tensors: dict[str, Tensor] = {}
     for name, weight in state.items():
         weight = weight.detach().float().cpu()
-        if weight.dim() == 2:
+        if name in matrices:
+            integers, *floats = map(torch.from_numpy, matrices[name])
+            tensors[name + _SCALE], tensors[name + _FACTOR] = (each.float().clone() for each in floats)
+            weight = integers
+        elif weight.dim() == 2:
             scale = weight.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / 127  # (rows, 1)
             tensors[name + _SCALE] = scale
             weight = (weight / scale).round().to(torch.int8)
@@ -44,9 +65,11 @@ def load_int8(file: Path) -> dict[str, Tensor]:
         SafetensorError: if the file is damaged.
         KeyError: if a matrix has no scale.
     """
-    tensors = load_file(file)
-    return {
-        name: weight if weight.dtype.is_floating_point else weight * tensors[name + _SCALE]
-        for name, weight in tensors.items()
-        if not name.endswith(_SCALE)
-    }
+    tensors, weights = load_file(file), {}
+    for name, weight in tensors.items():
+        if not weight.dtype.is_floating_point:
+            weight = weight * tensors[name + _SCALE]
+            weight = weight.T / tensors[name + _FACTOR] if name + _FACTOR in tensors else weight
+        if not name.endswith((_SCALE, _FACTOR)):
+            weights[name] = weight
+    return weights

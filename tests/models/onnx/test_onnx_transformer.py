@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tokenizers
 from safetensors.numpy import save
 
 from linker.common.errors import ModelError
@@ -28,10 +29,10 @@ from tests.helpers.tiny_transformers import tiny
 pytest.importorskip("onnx", reason="the extra onnx writes graphs")
 from linker.models.embedding_model import eight_bits
 from linker.models.onnx.export import export_model, ranges_of
-from linker.models.onnx.graph import bert_graph
+from linker.models.onnx.graph import bert_graph, quantized_matrices
 from linker.models.onnx.token_embeddings import FILE, TokenEmbeddings
 from linker.models.onnx.transformer import OnnxTransformerModel
-from scripts.make_pretrained import in_four_bits
+from scripts.token_embeddings import frequent_tokens, quantized
 
 DATA = Path(__file__).parents[3] / "data"
 TEXTS = [post.text for post in read_posts(str(DATA / "posts.jsonl"))][:80]
@@ -75,18 +76,51 @@ def test_embeddings_are_close_to_those_of_the_network(tmp_path: Path, settings: 
     cosines = (expected * found).sum(axis=1)
     assert cosines.min() > 0.95
     assert cosines.mean() > 0.99
+    # Weights of the graph are those of the file, with which torch computes in float32.
+    rounded = encoder(load_model(tmp_path / "int8")).post_vectors(posts(TEXTS))
+    assert np.square(rounded - found).sum() < np.square(expected - found).sum()
+    assert (tmp_path / "int8/transformer/model.onnx").stat().st_size < 20_000
 
 
-def test_token_embeddings_in_four_bits() -> None:
-    matrix = np.array([[-8, 7, 3, -1] * 8 + [0.0] * 32, [0.5, -1, 0.25, 0] * 16], dtype=np.float32)
-    found = TokenEmbeddings(*in_four_bits(matrix)).vectors(np.array([[1], [0], [1]]))
-    assert found.shape == (3, 1, 64)
-    np.testing.assert_array_equal(found[1, 0], matrix[0])  # whole steps of a block are exact
+def test_token_embeddings_in_four_bits_and_by_groups() -> None:
+    rare = np.random.default_rng(0).normal(size=(9, 64)).astype(np.float32)
+    matrix = np.array(
+        [rare[0], [-8, 7, 3, -1] * 8 + [0.0] * 32, [0.5, -1, 0.25, 0] * 16, *rare[1:]], np.float32
+    )
+    frequent = np.isin(np.arange(11), [1, 2])
+    found = TokenEmbeddings(**quantized(matrix, frequent, width=4)).vectors(np.array([[2], [1], [2], [0]]))
+    assert found.shape == (4, 1, 64)
+    np.testing.assert_array_equal(found[1, 0], matrix[1])  # whole steps of a block are exact
     np.testing.assert_array_equal(found[0, 0], found[2, 0])
-    np.testing.assert_allclose(found[0, 0], matrix[1], atol=1 / 16)
-    rounded = TokenEmbeddings(*in_four_bits(np.random.default_rng(0).normal(size=(9, 96)).astype(np.float32)))
-    again = TokenEmbeddings(*in_four_bits(rounded.vectors(np.arange(9))))
-    np.testing.assert_array_equal(again.vectors(np.arange(9)), rounded.vectors(np.arange(9)))
+    np.testing.assert_allclose(found[0, 0], matrix[2], atol=1 / 16)
+    np.testing.assert_allclose(
+        found[3, 0], rare[0], atol=2e-3
+    )  # each of few rows is a centroid, in half precision
+    rounded = TokenEmbeddings(**quantized(rare, np.arange(9) != 4, 4)).vectors(np.arange(9))
+    again = TokenEmbeddings(**quantized(rounded, np.arange(9) != 4, 4))
+    np.testing.assert_array_equal(again.vectors(np.arange(9)), rounded)
+
+
+def test_many_tokens_share_centroids() -> None:
+    matrix = np.random.default_rng(0).normal(size=(4000, 6)).astype(np.float32)
+    found = TokenEmbeddings(**quantized(matrix, np.arange(4000) < 10, width=3)).vectors(np.arange(4000))
+    errors = np.square(found - matrix).mean(axis=1)
+    assert errors[:10].mean() < 0.02
+    assert 0.02 < errors[10:].mean() < 0.2  # of a variance of 1; 4/3 bits per number
+    assert len(np.unique(found[10:, :3], axis=0)) <= 256
+
+
+def test_frequent_tokens_are_those_of_links_and_the_most_probable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "articles.jsonl").write_text('{"id": "a", "title": "w7 w7 w9"}\n')
+    (tmp_path / "posts.jsonl").write_text('{"id": "p", "article_id": "a", "text": "w9 w9"}\n')
+    words = {f"w{i}": i for i in range(10)}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="w0"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    monkeypatch.setattr("scripts.token_embeddings._OF_LINKS", 1)
+    monkeypatch.setattr("scripts.token_embeddings._FREQUENT", 4)
+    assert np.flatnonzero(frequent_tokens(tokenizer, [tmp_path])).tolist() == [0, 1, 2, 9]
 
 
 def test_token_embeddings_outside_the_graph_prefix_and_heads(tmp_path: Path) -> None:
@@ -95,17 +129,17 @@ def test_token_embeddings_outside_the_graph_prefix_and_heads(tmp_path: Path) -> 
     folder = tmp_path / "part/transformer"
     folder.mkdir(parents=True)
     weights = {name: weight.numpy() for name, weight in network.network.state_dict().items()}
-    packed, scales = in_four_bits(weights["embeddings.word_embeddings.weight"])
-    (folder / FILE).write_bytes(save({"packed": packed, "scales": scales}))
+    matrix = weights["embeddings.word_embeddings.weight"]
+    (folder / FILE).write_bytes(save(quantized(matrix, np.arange(len(matrix)) % 9 > 0, width=4)))
     read: list[np.ndarray] = []
     layer = network.network.get_submodule(name := "encoder.layer.0.output.dense")
     with layer.register_forward_pre_hook(lambda _, inputs: read.append(inputs[0][0].numpy())):
         ranges = ranges_of(network, TEXTS)
     usual = np.percentile(np.concatenate(read), (0.05, 99.95), axis=0)
     np.testing.assert_allclose([ranges.low[name], ranges.high[name]], usual, atol=1e-6)
-    (folder / "model.onnx").write_bytes(
-        bert_graph(network.network.config.to_dict(), weights, ranges, "mean", None)
-    )
+    config = network.network.config.to_dict()
+    matrices = quantized_matrices(config, weights, ranges)
+    (folder / "model.onnx").write_bytes(bert_graph(config, weights, ranges, matrices, "mean", None))
     shutil.copy(tmp_path / "model/transformer/tokenizer.json", folder)
     model = OnnxTransformerModel(prefix="the cat: ")
     model.load_state(folder.parent)

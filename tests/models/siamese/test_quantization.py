@@ -26,7 +26,7 @@ def test_no_weight_is_off_by_more_than_half_a_step(
     file = tmp_path_factory.mktemp("weights") / FILE
     matrix = size * torch.randn(rows, columns, generator=torch.Generator().manual_seed(seed))
     matrix[0] = 0
-    save_int8({"matrix": matrix, "bias": matrix[-1].clone()}, file)
+    save_int8({"matrix": matrix, "bias": matrix[-1].clone()}, file, {})
     read = load_int8(file)
     assert read.keys() == {"matrix", "bias"}
     steps = matrix.abs().amax(dim=1, keepdim=True) / 127
@@ -36,7 +36,7 @@ def test_no_weight_is_off_by_more_than_half_a_step(
 
 def shrunk(folder: Path) -> Path:
     whole = folder / "model.safetensors"
-    save_int8(load_file(whole), folder / FILE)
+    save_int8(load_file(whole), folder / FILE, {})
     assert (folder / FILE).stat().st_size < 0.5 * whole.stat().st_size
     whole.unlink()
     return folder
@@ -62,7 +62,7 @@ def test_damage_is_reported(tmp_path: Path) -> None:
     folder = shrunk(tiny("bert", tmp_path / "network"))
     weights = load_int8(folder / FILE)
     gone = next(iter(weights))
-    save_int8({name: weight for name, weight in weights.items() if name != gone}, folder / FILE)
+    save_int8({name: weight for name, weight in weights.items() if name != gone}, folder / FILE, {})
     with pytest.raises(ModelError, match=f"incomplete .missing weights: {gone}"):
         model(folder)
     (folder / FILE).write_bytes((folder / FILE).read_bytes()[:1000])
