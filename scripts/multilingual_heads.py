@@ -68,7 +68,7 @@ def read_source(model: EmbeddingModel, folder: Path) -> Source:
 
 def trained_heads(sources: Sequence[Source]) -> dict[str, np.ndarray]:
     """Return the tensors of the file of heads, see `linker.models.onnx.transformer`."""
-    generator = torch.Generator().manual_seed(1)
+    generator = torch.Generator().manual_seed(3)
     means = [torch.stack([source[side].mean(dim=0) for source in sources]).mean(dim=0) for side in (0, 1)]
     changes = [torch.zeros(len(mean), len(mean)) for mean in means]
     parameters = [tensor.requires_grad_() for tensor in (*means, *changes)]

@@ -17,17 +17,19 @@ from linker.common.console import progress_bar
 from linker.models.onnx.token_embeddings import LARGEST, ZERO
 from scripts.multilingual_heads import sampled
 
-# Of the tokens of links, and with the most probable others. Together they fit the wheel.
-_OF_LINKS, _FREQUENT = 50_000, 72_000
 _CENTROIDS, _ROWS_OF_CENTROIDS, _ITERATIONS = 256, 40_000, 15
 
 
-def frequent_tokens(tokenizer: Any, links: Sequence[Path]) -> np.ndarray:
+def frequent_tokens(
+    tokenizer: Any, links: Sequence[Path], of_links: int = 50_000, count: int = 62_000
+) -> np.ndarray:
     """Return which tokens are in 4 bits: bool, (tokens,).
 
     Args:
         tokenizer: a `tokenizers.Tokenizer`, whose ids ascend from the most probable to the least.
         links: folders of articles and posts, each counted once.
+        of_links: up to so many are the most frequent tokens of the links, the others the most probable.
+        count: of the tokens in 4 bits; 62,000 fit the wheel.
     """
     shares = np.zeros(tokenizer.get_vocab_size())
     for folder in links:
@@ -36,8 +38,8 @@ def frequent_tokens(tokenizer: Any, links: Sequence[Path]) -> np.ndarray:
         ids = np.concatenate([text.ids for text in tokenizer.encode_batch(texts)])
         shares += np.bincount(ids, minlength=len(shares)) / len(ids)
     frequent = np.zeros(len(shares), dtype=bool)
-    frequent[np.argsort(-shares, kind="stable")[: min(_OF_LINKS, np.count_nonzero(shares))]] = True
-    frequent[np.flatnonzero(~frequent)[: max(0, _FREQUENT - frequent.sum())]] = True
+    frequent[np.argsort(-shares, kind="stable")[: min(of_links, np.count_nonzero(shares))]] = True
+    frequent[np.flatnonzero(~frequent)[: max(0, count - frequent.sum())]] = True
     return frequent
 
 

@@ -20,10 +20,10 @@ from linker.common.locks import only_writer
 from linker.data.types import Article
 from linker.models.files.archive import CONFIG, load_model, read_config, walk, write_manifest
 from linker.models.model import Model
-from linker.models.onnx.graph import Ranges, bert_graph, quantized_matrices
+from linker.models.onnx.graph import Ranges, bert_graph
 from linker.models.onnx.transformer import FOLDER, GRAPH
 from linker.models.siamese.hugging_face import MODULES
-from linker.models.siamese.quantization import FILE, save_int8
+from linker.models.siamese.quantization import FILE
 from linker.models.siamese.transformer import TransformerModel
 
 #: Share of the values of a dimension that are clipped below, and as many above.
@@ -95,17 +95,16 @@ def _check(folder: Path, part: TransformerModel) -> None:
 
 def _export_transformer(part: TransformerModel, folder: Path, texts: Sequence[str]) -> None:
     state = part.network.state_dict().items()
-    weights = {name: weight.detach().float() for name, weight in state if not name.startswith("pooler.")}
-    arrays = {name: weight.numpy() for name, weight in weights.items()}
+    weights = {
+        name: value.detach().float().numpy() for name, value in state if not name.startswith("pooler.")
+    }
     config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    ranges = ranges_of(part, texts)
-    matrices = quantized_matrices(config, arrays, ranges)
-    save_int8(weights, folder / FILE, matrices)
+    pooling: Any = part.pooling
+    graph = bert_graph(config, weights, ranges_of(part, texts), pooling, folder / FILE)
     (folder / _UNQUANTIZED).unlink(missing_ok=True)
     (folder.parent / MODULES).unlink(missing_ok=True)  # sentence-transformers cannot read these weights
-    pooling: Any = part.pooling
     with atomic_write(folder / GRAPH, "wb") as file:
-        file.write(bert_graph(config, arrays, ranges, matrices, pooling, folder / FILE))
+        file.write(graph)
 
 
 def _sample() -> list[str]:

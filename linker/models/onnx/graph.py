@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from linker.models.siamese.quantization import QuantizedMatrix
+from linker.models.siamese.quantization import SCALE, QuantizedMatrix, save_int8
 
 #: Share of an activation's range that is moved to the weights; the rest stays.
 _SMOOTHING = 0.7
@@ -59,30 +59,10 @@ def activation_grid(low: np.ndarray, high: np.ndarray, factors: np.ndarray) -> t
     return step, np.uint8(np.clip(round(-least / float(step)), 0, LARGEST_ACTIVATION))
 
 
-def quantized_matrices(
-    config: Mapping[str, Any], weights: Mapping[str, np.ndarray], ranges: Ranges
-) -> dict[str, QuantizedMatrix]:
-    """Return the matrices of all linear layers of a network by their names; arguments as in `bert_graph`."""
-    matrices = {}
-    for number in range(config["num_hidden_layers"]):
-        for linear in _LINEAR.values():
-            layers = [f"encoder.layer.{number}.{name}" for name in linear.values()]
-            names = [f"{layer}.weight" for layer in layers]
-            wholes = [weights[name] for name in names]
-            factors = smoothing_factors(ranges.low[layers[0]], ranges.high[layers[0]], wholes)
-            for name, whole in zip(names, wholes):
-                matrix = whole * factors  # (outputs, inputs)
-                scales = np.maximum(np.abs(matrix).max(axis=1), 1e-12) / LARGEST_WEIGHT
-                integers = np.ascontiguousarray(np.round(matrix / scales[:, None]).astype(np.int8).T)
-                matrices[name] = QuantizedMatrix(integers, scales, factors)
-    return matrices
-
-
 def bert_graph(
     config: Mapping[str, Any],
     weights: Mapping[str, np.ndarray],
     ranges: Ranges,
-    matrices: Mapping[str, QuantizedMatrix],
     pooling: Literal["mean", "cls"],
     stored: Path | None,
 ) -> bytes:
@@ -97,10 +77,9 @@ def bert_graph(
         config: of the network, as in its `config.json`.
         weights: name → float32 weights of the network.
         ranges: of the inputs of its linear layers.
-        matrices: of its linear layers.
         pooling: of the token embeddings.
-        stored: safetensors file that `save_int8` wrote, which the graph refers to and must be written beside; None: the
-            graph holds the matrices, and `words_vectors` are the input.
+        stored: safetensors file to write the weights to; the graph refers to their integers, and must be written beside
+            it; None: the graph holds the integers, and `words_vectors` are the input.
     """
     from onnx import numpy_helper, parser
 
@@ -116,10 +95,12 @@ def bert_graph(
         "norm_weight": weights["embeddings.LayerNorm.weight"],
         "norm_bias": weights["embeddings.LayerNorm.bias"],
     }
+    matrices: dict[str, QuantizedMatrix] = {}
     for number in range(layers):
         nodes += _layer_nodes(f"layer{number}", f"layer{number + 1}", width**-0.5, epsilon)
-        of_layer = _layer_constants(weights, ranges, matrices, f"encoder.layer.{number}")
+        of_layer, of_keys = _layer_constants(weights, ranges, f"encoder.layer.{number}")
         constants |= {f"layer{number}_{name}": value for name, value in of_layer.items()}
+        matrices |= {f"layer{number}_{key}_integers": matrix for key, matrix in of_keys.items()}
     pool = "Gather <axis = 0> (#, zero)" if pooling == "cls" else "ReduceMean <axes = [0], keepdims = 0> (#)"
     model = parser.parse_model(
         '<ir_version: 9, opset_import: ["": 17, "com.microsoft": 1], producer_name: "linker">'
@@ -127,18 +108,16 @@ def bert_graph(
         f"(float[texts, {dim}] embeddings) {{"
         f"{nodes} embeddings = {pool.replace('#', f'layer{layers}_x')} }}"
     )
-    names = {
-        f"layer{number}_{key}_integers": f"encoder.layer.{number}.{name}.weight"
-        for number in range(layers)
-        for key, name in _NAMES.items()
-    }
-    if stored is None:
-        constants |= {name: matrices[matrix].integers for name, matrix in names.items()}
+    if stored:
+        save_int8(weights, stored, matrices.values())
+        names = _EMBEDDINGS | {name: matrix.name for name, matrix in matrices.items()}
+        model.graph.initializer.extend(_references(names, stored))
+    else:
+        constants |= {name: matrix.integers for name, matrix in matrices.items()}
         for name, kind in (("positions", "position"), ("kinds", "token_type")):
             constants[name] = weights[f"embeddings.{kind}_embeddings.weight"]
-    tensors = [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
-    references = _stored(names | _EMBEDDINGS, stored) if stored else ()
-    model.graph.initializer.extend([*tensors, *references])
+    tensors = (numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items())
+    model.graph.initializer.extend(tensors)
     return model.SerializeToString()
 
 
@@ -242,43 +221,46 @@ _LINEAR = {
 }
 
 
-_NAMES = {key: name for linear in _LINEAR.values() for key, name in linear.items()}
-#: Embedding matrices and their scales, by their names in the graph.
+#: Embedding matrices and their scales in the graph → their names in the file.
 _EMBEDDINGS = {
     name + suffix: f"embeddings.{kind}_embeddings.weight{end}"
     for name, kind in (("words", "word"), ("positions", "position"), ("kinds", "token_type"))
-    for suffix, end in (("", ""), ("_scales", ".scale"))
+    for suffix, end in (("", ""), ("_scales", SCALE))
 }
 
 
 def _layer_constants(
-    weights: Mapping[str, np.ndarray], ranges: Ranges, matrices: Mapping[str, QuantizedMatrix], layer: str
-) -> dict[str, np.ndarray | np.generic]:
-    """Return the constants of one layer but its integers, by their names in `_layer_nodes` after its prefix."""
+    weights: Mapping[str, np.ndarray], ranges: Ranges, layer: str
+) -> tuple[dict[str, np.ndarray | np.generic], dict[str, QuantizedMatrix]]:
+    """Return the constants of one layer, by their names in `_layer_nodes` after its prefix, and its matrices."""
     constants: dict[str, np.ndarray | np.generic] = {}
     factors: dict[str, np.ndarray] = {}
+    matrices: dict[str, QuantizedMatrix] = {}
     for x, linear in _LINEAR.items():
-        name = f"{layer}.{next(iter(linear.values()))}"
-        factors[x] = matrices[f"{name}.weight"].factors
-        constants[f"{x}_step"], constants[f"{x}_zero"] = activation_grid(
-            ranges.low[name], ranges.high[name], factors[x]
-        )
+        names = [f"{layer}.{name}" for name in linear.values()]
+        low, high = ranges.low[names[0]], ranges.high[names[0]]
+        factors[x] = smoothing_factors(low, high, [weights[f"{name}.weight"] for name in names])
+        constants[f"{x}_step"], constants[f"{x}_zero"] = activation_grid(low, high, factors[x])
         constants[f"{x}_inverse"] = (1 / factors[x]).astype(np.float32)
     # Attention is linear in the values, so they are divided for the layer behind it where they are computed.
     del constants["attended_inverse"]
     divisors = {"value": factors["attended"]}
-    for key, name in _NAMES.items():
-        scales, bias = matrices[f"{layer}.{name}.weight"].scales, weights[f"{layer}.{name}.bias"]
-        for kind, values in (("steps", scales), ("bias", bias)):
-            constants[f"{key}_{kind}"] = (values / divisors.get(key, 1)).astype(np.float32)
+    for x, linear in _LINEAR.items():
+        for key, name in linear.items():
+            matrix = weights[f"{layer}.{name}.weight"] * factors[x]  # (outputs, inputs)
+            scales = np.maximum(np.abs(matrix).max(axis=1), 1e-12) / LARGEST_WEIGHT
+            integers = np.ascontiguousarray(np.round(matrix / scales[:, None]).astype(np.int8).T)
+            matrices[key] = QuantizedMatrix(f"{layer}.{name}.weight", integers, scales, factors[x])
+            for kind, values in (("steps", scales), ("bias", weights[f"{layer}.{name}.bias"])):
+                constants[f"{key}_{kind}"] = (values / divisors.get(key, 1)).astype(np.float32)
     for key, name in (("y", "attention.output.LayerNorm"), ("x", "output.LayerNorm")):
         for part in ("weight", "bias"):
             constants[f"{key}_{part}"] = weights[f"{layer}.{name}.{part}"]
-    return constants
+    return constants, matrices
 
 
-def _stored(names: Mapping[str, str], file: Path) -> Iterator[Any]:
-    """Yield references to tensors of a safetensors file, which has them under other names."""
+def _references(names: Mapping[str, str], file: Path) -> Iterator[Any]:
+    """Yield tensors of a graph that are in a safetensors file, under other names."""
     from onnx import TensorProto
 
     with file.open("rb") as opened:

@@ -46,9 +46,9 @@ class TokenEmbeddings:
         """Return the embeddings of tokens: float32, the shape of `ids` × dim."""
         frequent, rows, dim = self._frequent[ids], self._rows[ids], 2 * self._packed.shape[1]
         found = np.empty((*ids.shape, dim), dtype=np.float32)
-        packed = self._packed[rows[frequent]]
+        packed, blocks = self._packed[rows[frequent]], self._scales.shape[1]
         scales = self._scales[rows[frequent]].astype(np.float32)[..., None]  # (ids, blocks, 1)
-        numbers = np.stack([packed & LARGEST, packed >> 4], axis=-1).reshape(*scales.shape[:-1], -1)
+        numbers = np.stack([packed & LARGEST, packed >> 4], axis=-1).reshape(-1, blocks, dim // blocks)
         found[frequent] = ((numbers.astype(np.float32) - ZERO) * scales).reshape(-1, dim)
         codes = self._codes[rows[~frequent]]  # (ids, groups)
         found[~frequent] = self._centroids[np.arange(codes.shape[1]), codes].reshape(-1, dim)

@@ -103,7 +103,7 @@ class OnnxTransformerModel(EmbeddingModel):
 
     @property
     def _tokenizer(self) -> Any:
-        """Return the tokenizer, read once for all limits: one of many languages takes 80 MB."""
+        """Return the tokenizer, read once for all limits: one of many languages takes 290 MB."""
         with _READING:
             if self._read_tokenizer is None:
                 import tokenizers

@@ -4,58 +4,55 @@ Each row of a matrix is divided by 1/127 of its largest absolute value and round
 Dettmers et al. 2022, section 2.1). Only the file is smaller: networks compute with the dequantized floats.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import torch
-from safetensors.torch import load_file, save
+from safetensors.numpy import save
+from safetensors.torch import load_file
 from torch import Tensor
 
 from linker.common.files import atomic_write
 
 # Not the name that other packages look for: they would use the integers as weights.
 FILE = "model.int8.safetensors"
-_SCALE, _FACTOR = ".scale", ".factor"
+SCALE, _FACTOR = ".scale", ".factor"
 
 
 class QuantizedMatrix(NamedTuple):
     """The matrix of a linear layer as an ONNX graph multiplies by it: each input is divided by its factor before.
 
     Attributes:
+        name: of the weights.
         integers: int8, (inputs, outputs).
         scales: their multipliers: float32, (outputs,).
         factors: float32, (inputs,).
     """
 
+    name: str
     integers: np.ndarray
     scales: np.ndarray
     factors: np.ndarray
 
 
-def save_int8(state: Mapping[str, Tensor], file: Path, matrices: Mapping[str, QuantizedMatrix]) -> None:
+def save_int8(weights: Mapping[str, np.ndarray], file: Path, linear: Iterable[QuantizedMatrix] = ()) -> None:
     """Write weights: matrices as int8 with float32 scales, everything else as float32.
 
     Args:
-        state: name → weights, of any float type and shape.
+        weights: name → weights, float32, of any shape.
         file: the safetensors file to write.
-        matrices: name → what is written of it; other matrices have one scale per row.
+        linear: matrices that are written as they are; others get one scale per row.
     """
-    tensors: dict[str, Tensor] = {}
-    for name, weight in state.items():
-        weight = weight.detach().float().cpu()
-        if name in matrices:
-            integers, *floats = map(torch.from_numpy, matrices[name])
-            tensors[name + _SCALE], tensors[name + _FACTOR] = (each.float().clone() for each in floats)
-            weight = integers
-        elif weight.dim() == 2:
-            scale = weight.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / 127  # (rows, 1)
-            tensors[name + _SCALE] = scale
-            weight = (weight / scale).round().to(torch.int8)
-        tensors[name] = weight.contiguous()
+    arrays = dict(weights)
+    for name, weight in weights.items():
+        if weight.ndim == 2:
+            scale = np.maximum(np.abs(weight).max(axis=1, keepdims=True), 1e-12) / 127  # (rows, 1)
+            arrays[name + SCALE], arrays[name] = scale, (weight / scale).round().astype(np.int8)
+    for name, integers, scales, factors in linear:
+        arrays |= {name: integers, name + SCALE: scales, name + _FACTOR: factors}
     with atomic_write(file, "wb") as opened:
-        opened.write(save(tensors))
+        opened.write(save(arrays))
 
 
 def load_int8(file: Path) -> dict[str, Tensor]:
@@ -68,8 +65,8 @@ def load_int8(file: Path) -> dict[str, Tensor]:
     tensors, weights = load_file(file), {}
     for name, weight in tensors.items():
         if not weight.dtype.is_floating_point:
-            weight = weight * tensors[name + _SCALE]
+            weight = weight * tensors[name + SCALE]
             weight = weight.T / tensors[name + _FACTOR] if name + _FACTOR in tensors else weight
-        if not name.endswith((_SCALE, _FACTOR)):
+        if not name.endswith((SCALE, _FACTOR)):
             weights[name] = weight
     return weights
