@@ -5,7 +5,7 @@
 
 E5 is a folder with multilingual-e5-small. Each DIR holds articles and posts with links. A FILE of articles is a source,
 too: their titles are taken for posts on their texts. Trained without a DIR, the result shows what the network does for
-posts of a kind that it has not seen. Token embeddings are not trained, so that they can be written in 4 bits as before.
+posts of a kind that it has not seen. Token embeddings are not trained, so that they can be quantized as before.
 """
 
 from __future__ import annotations
