@@ -42,12 +42,19 @@ from linker.models.model import Model, embedding_submodel
 from linker.models.onnx.export import export_model, ranges_of
 from linker.models.onnx.graph import bert_graph
 from linker.models.onnx.token_embeddings import FILE as WORDS
-from linker.models.onnx.transformer import FOLDER, GRAPH, HEADS, TOKENIZER, OnnxTransformerModel
+from linker.models.onnx.transformer import (
+    FOLDER,
+    GRAPH,
+    HEADS,
+    SENTENCEPIECE,
+    TOKENIZER,
+    OnnxTransformerModel,
+)
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS, MULTILINGUAL
 from linker.models.siamese.transformer import TransformerModel
 from linker.models.siamese.word_siamese import WEIGHTS, WordSiamese
 from scripts.multilingual_heads import hubs, read_source, trained_heads
-from scripts.token_embeddings import frequent_tokens, quantized
+from scripts.token_embeddings import frequent_tokens, quantized, split_tokenizer
 
 HUB = "sentence-transformers/all-MiniLM-L6-v2"
 MAX_WORDS = 10**6
@@ -218,13 +225,11 @@ def make_multilingual(source: str, out: Path, texts: Sequence[str], links: Seque
     ranges = ranges_of(network, [MULTILINGUAL_CONFIG["prefix"] + text for text in texts])
     graph = bert_graph(network.network.config.to_dict(), weights, ranges, "mean", None)
     (folder / GRAPH).write_bytes(graph)
-    # Further digits of the logarithms of probabilities cannot be compressed.
-    tokenizer = json.loads((Path(source) / TOKENIZER).read_text(encoding="utf-8"))
-    tokenizer["truncation"] = None  # of its training
-    pieces = [[piece, round(score, 4)] for piece, score in tokenizer["model"]["vocab"]]
-    tokenizer["model"]["vocab"] = pieces
-    written = json.dumps(tokenizer, ensure_ascii=False, separators=(",", ":"))
-    (folder / TOKENIZER).write_text(written, encoding="utf-8")
+    segmenter, normalizer = split_tokenizer(
+        json.loads((Path(source) / TOKENIZER).read_text(encoding="utf-8"))
+    )
+    (folder / SENTENCEPIECE).write_bytes(segmenter)
+    (folder / TOKENIZER).write_text(json.dumps(normalizer), encoding="utf-8")
     for name in (HEADS, MANIFEST):  # of a former run
         (folder / name).unlink(missing_ok=True)
     model = build(Model, MULTILINGUAL_CONFIG)

@@ -1,4 +1,4 @@
-"""Quantize the token embeddings of the multilingual part of `best`; `scripts/make_pretrained.py` runs it.
+"""Token embeddings and tokenizer of the multilingual part of `best`; `scripts/make_pretrained.py` writes them.
 
 The whole vocabulary is kept: where a script has a twentieth of its tokens, as Malayalam had, Hindi loses 12 points of
 MAP and Punjabi 20; where they are quantized by groups, 2 and none (benchmarks/quality/results/choices.md).
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 from sklearn.cluster import KMeans
 
 from linker.common.console import progress_bar
@@ -79,3 +80,25 @@ def in_groups(matrix: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
             codes.append(means.fit(group[rows]).predict(group).astype(np.uint8))
             centroids.append(means.cluster_centers_.astype(np.float16))
     return np.stack(codes, axis=1), np.stack(centroids)
+
+
+def split_tokenizer(tokenizer: dict[str, Any]) -> tuple[bytes, dict[str, Any]]:
+    """Return a model of SentencePiece with the tokens of a `tokenizer.json`, and a tokenizer that only normalizes."""
+    model = ModelProto()
+    model.normalizer_spec.name = "identity"
+    ids = {token: number for number, (token, _) in enumerate(tokenizer["model"]["vocab"])}
+    spec = model.trainer_spec
+    spec.model_type, spec.vocab_size = spec.UNIGRAM, len(ids)
+    spec.bos_id, spec.pad_id, spec.eos_id, spec.unk_id = (
+        ids[name] for name in ("<s>", "<pad>", "</s>", "<unk>")
+    )
+    special = {token["content"] for token in tokenizer["added_tokens"]}
+    kind = ModelProto.SentencePiece
+    for token, score in tokenizer["model"]["vocab"]:
+        type_ = kind.UNKNOWN if token == "<unk>" else kind.CONTROL if token in special else kind.NORMAL
+        # Further digits of the logarithm of a probability cannot be compressed.
+        model.pieces.add(piece=token, score=round(score * 8192) / 8192, type=type_)
+    unknown = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0]]}
+    parts = dict.fromkeys(("truncation", "padding", "pre_tokenizer", "post_processor", "decoder"))
+    rest = {"version": "1.0", "added_tokens": [], "normalizer": tokenizer["normalizer"], "model": unknown}
+    return model.SerializeToString(), parts | rest

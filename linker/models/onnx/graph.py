@@ -272,7 +272,6 @@ def _references(names: Mapping[str, str], file: Path) -> Iterator[Any]:
         type_ = {"F32": TensorProto.FLOAT, "I8": TensorProto.INT8}[entry["dtype"]]
         tensor = TensorProto(name=name, dims=entry["shape"], data_type=type_)
         tensor.data_location = TensorProto.EXTERNAL
-        location = {"location": file.name, "offset": 8 + size + begin, "length": end - begin}
-        for key, value in location.items():
+        for key, value in (("location", file.name), ("offset", 8 + size + begin), ("length", end - begin)):
             tensor.external_data.add(key=key, value=str(value))
         yield tensor

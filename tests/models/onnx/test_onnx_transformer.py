@@ -32,10 +32,9 @@ from linker.models.onnx.export import export_model, ranges_of
 from linker.models.onnx.graph import bert_graph
 from linker.models.onnx.token_embeddings import FILE, TokenEmbeddings
 from linker.models.onnx.transformer import OnnxTransformerModel
-from scripts.token_embeddings import frequent_tokens, quantized
+from scripts.token_embeddings import frequent_tokens, quantized, split_tokenizer
 
-DATA = Path(__file__).parents[3] / "data"
-TEXTS = [post.text for post in read_posts(str(DATA / "posts.jsonl"))][:80]
+TEXTS = [post.text for post in read_posts(str(Path(__file__).parents[3] / "data/posts.jsonl"))][:80]
 
 
 def trained(folder: Path, kind: str = "bert", heads: int = 4, **settings: object) -> Path:
@@ -68,10 +67,8 @@ def test_embeddings_are_close_to_those_of_the_network(tmp_path: Path, settings: 
     export_model(folder, tmp_path / "int8", TEXTS)
     quantized = load_model(tmp_path / "int8", for_scoring=True)
     assert isinstance(quantized, OnnxTransformerModel)
-    expected, found = (
-        encoder(load_model(folder)).post_vectors(posts(TEXTS)),
-        encoder(quantized).post_vectors(posts(TEXTS)),
-    )
+    expected = encoder(load_model(folder)).post_vectors(posts(TEXTS))
+    found = encoder(quantized).post_vectors(posts(TEXTS))
     assert found.dtype == np.float32
     cosines = (expected * found).sum(axis=1)
     assert cosines.min() > 0.95
@@ -88,7 +85,6 @@ def test_token_embeddings_in_four_bits_and_by_groups() -> None:
     matrix, places = np.concatenate([rare[:1], of_frequent, rare[1:]]), np.arange(4002)
     words = TokenEmbeddings(**quantized(matrix, np.isin(places, [1, 2]), width=4))
     found = words.vectors(np.array([[2], [1], [2]]))
-    assert found.shape == (3, 1, 64)
     np.testing.assert_array_equal(found[1, 0], matrix[1])  # whole steps of a block are exact
     np.testing.assert_array_equal(found[0, 0], found[2, 0])
     np.testing.assert_allclose(found[0, 0], matrix[2], atol=1 / 16)
@@ -100,10 +96,27 @@ def test_token_embeddings_in_four_bits_and_by_groups() -> None:
 def test_frequent_tokens_are_those_of_links_and_the_most_probable(tmp_path: Path) -> None:
     (tmp_path / "articles.jsonl").write_text('{"id": "a", "title": "w7 w7 w9"}\n')
     (tmp_path / "posts.jsonl").write_text('{"id": "p", "article_id": "a", "text": "w9 w9"}\n')
-    words = tokenizers.models.WordLevel({f"w{i}": i for i in range(10)}, unk_token="w0")
-    tokenizer = tokenizers.Tokenizer(words)
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({f"w{i}": i for i in range(10)}, "w0"))
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     assert np.flatnonzero(frequent_tokens(tokenizer, [tmp_path], 1, 4)).tolist() == [0, 1, 2, 9]
+
+
+def test_a_segmenter_gives_the_tokens_of_the_whole_tokenizer(tmp_path: Path) -> None:
+    words = "<s> <pad> </s> <unk> ▁cat ▁the ▁ca fi t h e c a f i ▁ <mask>".split()  # noqa: SIM905
+    vocabulary = [(word, -float(number)) for number, word in enumerate(words)]
+    whole = tokenizers.Tokenizer(tokenizers.models.Unigram(vocabulary, 3))
+    whole.normalizer = tokenizers.normalizers.NFKC()
+    whole.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
+    whole.add_special_tokens([*words[:4], words[-1]])
+    segmenter, rest = split_tokenizer(json.loads(whole.to_str()))
+    (tmp_path / "sentencepiece.model").write_bytes(segmenter)
+    (tmp_path / "tokenizer.json").write_text(json.dumps(rest))
+    model = OnnxTransformerModel(max_post_tokens=9)
+    model._folder = tmp_path
+    for text in ("the cat", "thecat ct ﬁ", "", "cat 🔥 ca", "the cat " * 9):
+        ids = whole.encode(text, add_special_tokens=False).ids
+        assert model.post_tokens(Post("", text)).ids.tolist() == [0, *ids[:7], 2]
+    assert 0 not in model.post_tokens(Post("", "<s> cat")).ids[1:], "what people write is no special token"
 
 
 def test_token_embeddings_outside_the_graph_prefix_and_heads(tmp_path: Path) -> None:
@@ -129,10 +142,8 @@ def test_token_embeddings_outside_the_graph_prefix_and_heads(tmp_path: Path) -> 
     expected = network.post_vectors(posts([f"the cat: {text}" for text in TEXTS]))
     assert (expected * found).sum(axis=1).mean() > 0.95
     chance, zeros, eye = np.random.default_rng(0), np.zeros_like(found[0]), np.eye(16, dtype=np.float32)
-    heads = {
-        "articles.mean": found.mean(axis=0),
-        "articles.matrix": chance.normal(size=(16, 16)).astype(np.float32),
-    }
+    heads = {"articles.mean": found.mean(axis=0)}
+    heads["articles.matrix"] = chance.normal(size=(16, 16)).astype(np.float32)
     (folder / "heads.safetensors").write_bytes(save(heads | {"posts.mean": zeros, "posts.matrix": eye}))
     mapped = pickle.loads(pickle.dumps(model))
     np.testing.assert_allclose(mapped.post_vectors(posts(TEXTS)), found, atol=1e-6)
@@ -163,9 +174,7 @@ def test_an_embedding_does_not_depend_on_the_other_texts(exported: Path) -> None
         np.testing.assert_array_equal(alone[0], together[number])
 
 
-def test_an_embedding_does_not_depend_on_the_number_of_threads(
-    exported: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_embedding_does_not_depend_on_threads(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = []
     for threads in (1, 3):
         monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
@@ -218,9 +227,7 @@ def test_the_bundled_model_states_its_precision_and_its_loss_on_every_dev_set() 
     rows = re.findall(r"\| (plazz|politifact|CheckThat)[^|]*\| ([\d.]+) \| ([\d.]+) \|", card)
     assert {name for name, _, _ in rows} == {"plazz", "politifact", "CheckThat"}
     # Points of MAP; CheckThat's MAP@5 lost a third of a point, which the card says.
-    assert all(
-        float(whole) - float(quantized) <= 0.3 for name, whole, quantized in rows if name != "CheckThat"
-    )
+    assert max(float(whole) - float(rounded) for name, whole, rounded in rows if name != "CheckThat") <= 0.3
 
 
 def test_the_bundled_model_ranks_as_its_float32_network_does() -> None:
