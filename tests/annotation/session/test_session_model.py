@@ -30,6 +30,7 @@ class Model(RuleBasedStateMachine):
         self.notes: dict[tuple[str, str], str] = {}
         self.resolved: dict[str, str] = {}
         self.before: dict[str, list[str]] = {}  # what was shown last, to whom
+        self.returned: set[str] = set()  # to who took a label back, even if another has the post
 
     def teardown(self) -> None:
         if hasattr(self, "above"):
@@ -49,7 +50,7 @@ class Model(RuleBasedStateMachine):
         assert [one.post.id for one in self.open[1 - where].next(name, count)] == shown
         if not self.overlap:
             others = {post for other, posts in self.before.items() if other != name for post in posts}
-            assert not {one.post.id for one in suggestions if not one.at_random} & others
+            assert not {one.post.id for one in suggestions if not one.at_random} & others - self.returned
         self.before[name] = shown
 
     @rule(name=NAMES, where=st.integers(0, 1), post=IDS, value=VALUES)
@@ -81,14 +82,12 @@ class Model(RuleBasedStateMachine):
         if post is None:
             return
         _, value = steps.pop()
-        if value is None:
-            del self.given[name][post]
-        else:
-            self.given[name][post] = value
+        self.given[name] = {p: v for p, v in {**self.given[name], post: value}.items() if v}
         unlabeled = all(given.get(post, "skip") == "skip" for given in self.given.values())
         if value is None and unlabeled and post not in self.resolved:
             assert self.open[where].next(name)[0].post.id == post
         self.before.pop(name, None)
+        self.returned.add(post)
 
     @rule(where=st.integers(0, 1), post=IDS, value=VALUES)
     def resolve(self, where: int, post: str, value: str) -> None:
