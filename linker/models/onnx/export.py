@@ -95,9 +95,7 @@ def _check(folder: Path, part: TransformerModel) -> None:
 
 def _export_transformer(part: TransformerModel, folder: Path, texts: Sequence[str]) -> None:
     state = part.network.state_dict().items()
-    weights = {
-        name: value.detach().float().numpy() for name, value in state if not name.startswith("pooler.")
-    }
+    weights = {name: value.detach().float().numpy() for name, value in state if "pooler." not in name}
     config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
     pooling: Any = part.pooling
     graph = bert_graph(config, weights, ranges_of(part, texts), pooling, folder / FILE)

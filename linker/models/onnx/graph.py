@@ -66,7 +66,7 @@ def bert_graph(
     pooling: Literal["mean", "cls"],
     stored: Path | None,
 ) -> bytes:
-    """Return the graph: token ids, or their embeddings, to pooled embeddings.
+    """Return the graph: token ids, or their embeddings, to pooled embeddings. Write the weights if they are `stored`.
 
     The input is `input_ids` (int64, texts × tokens), or `words_vectors` (float32, tokens × texts × dim), of texts that
     all have the same number of tokens; the output is `embeddings` (float32, texts × dim), not normalized. Without

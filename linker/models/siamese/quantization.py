@@ -44,13 +44,14 @@ def save_int8(weights: Mapping[str, np.ndarray], file: Path, linear: Iterable[Qu
         file: the safetensors file to write.
         linear: matrices that are written as they are; others get one scale per row.
     """
-    arrays = dict(weights)
-    for name, weight in weights.items():
+    arrays: dict[str, np.ndarray] = {}
+    for name, integers, scales, factors in linear:
+        arrays |= {name: integers, name + SCALE: scales, name + _FACTOR: factors}
+    for name in [name for name in weights if name not in arrays]:
+        arrays[name] = weight = weights[name]
         if weight.ndim == 2:
             scale = np.maximum(np.abs(weight).max(axis=1, keepdims=True), 1e-12) / 127  # (rows, 1)
             arrays[name + SCALE], arrays[name] = scale, (weight / scale).round().astype(np.int8)
-    for name, integers, scales, factors in linear:
-        arrays |= {name: integers, name + SCALE: scales, name + _FACTOR: factors}
     with atomic_write(file, "wb") as opened:
         opened.write(save(arrays))
 
